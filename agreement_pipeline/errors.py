@@ -112,38 +112,26 @@ def crashed(error: BaseException) -> int:
 
 
 class RatingsError(AgreementError, ValueError):
-    """The ratings, or the file that holds them, are not valid."""
-
     code = "ratings_refused"
 
 
 class ContractError(AgreementError, ValueError):
-    """A data contract cannot be read, or it asks for an impossible check."""
-
     code = "contract_unreadable"
 
 
 class PolicyError(AgreementError, ValueError):
-    """A policy cannot be read, or it asks for an impossible judgement."""
-
     code = "policy_unreadable"
 
 
 class WaiverError(AgreementError, ValueError):
-    """A waiver is not valid."""
-
     code = "waiver_unreadable"
 
 
 class ProjectError(AgreementError, ValueError):
-    """A project file is not valid."""
-
     code = "project_unreadable"
 
 
 class DrawError(AgreementError, ValueError):
-    """A random draw cannot be made, or the labelled items are not those that were drawn."""
-
     code = "draw_refused"
 
     def __init__(self, message: str, code: str = "draw_refused") -> None:
@@ -152,8 +140,6 @@ class DrawError(AgreementError, ValueError):
 
 
 class CertificateError(AgreementError, RuntimeError):
-    """A classifier has no certificate that answers for it, or none can be given as asked."""
-
     code = "certificate_refused"
 
     def __init__(self, message: str, code: str = "certificate_refused") -> None:
@@ -162,8 +148,6 @@ class CertificateError(AgreementError, RuntimeError):
 
 
 class StoreError(AgreementError, RuntimeError):
-    """The store lacks what was asked for, or its contents were edited."""
-
     code = "store_refused"
 
 
@@ -184,8 +168,6 @@ class ReleaseInvalidError(AgreementError, RuntimeError):
 
 
 class MissingExtraError(AgreementError, ImportError):
-    """An optional library is not installed."""
-
     code = "extra_missing"
 
     @classmethod

@@ -1,5 +1,3 @@
-"""The face of a room: its public names, each loaded when it is first asked for."""
-
 import ast
 import pkgutil
 import sys

@@ -1,5 +1,3 @@
-"""Bytes that are too many for memory, in a file of this process alone."""
-
 import hashlib
 import os
 import tempfile

@@ -49,7 +49,6 @@ EXPECTED = {
     "string_type": TEXT,
     "tuple_type": "a list",
 }
-"""What pydantic's kinds of errors expect, in the words of this package."""
 
 Settings = TypeVar("Settings")
 
@@ -118,7 +117,7 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
 def validated(
     kind: type[Settings], data: object, place: Place, error: type[AgreementError]
 ) -> Settings:
-    """The settings of a dataclass or a pydantic model, from data that were read at `place`.
+    """Settings from data that were read at `place`.
 
     One error of the kind `error` lists every mistake as
     `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.

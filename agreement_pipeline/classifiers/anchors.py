@@ -13,8 +13,7 @@ knows when it changed, so the product is averaged over g, and over s with the we
 reaches :math:`1 / \alpha` with a probability of at most :math:`\alpha`, however often one looks. It
 rises with c, and the limit is the lowest c at which it ever did.
 
-The floor c is taken from the labels at the first look as they were counted. If these were drawn at
-random, luck then is no part of :math:`\alpha`.
+The floor c is taken from the first look as counted: luck then is no part of :math:`\alpha`.
 
 References: https://doi.org/10.1093/jrsssb/qkad009, https://doi.org/10.51387/23-NEJSDS51
 """

@@ -132,8 +132,6 @@ def correct(
 
     Parameters
     ----------
-    ratings
-        The panel's labels of the drawn items.
     population
         The classifier's labels of all items, the drawn ones too. None: they are among `ratings`.
     classifier

@@ -4,9 +4,8 @@ The items of each stratum are ordered by SHA-256 of the seed and their names, an
 drawn. Whole clusters are drawn by the names of their first items. So everybody can draw again, in
 any language. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
 Whoever can choose what is written into the log before, or what the population is, can try several.
-That is why earlier draws stay in the log, and lists of what they were drawn from in the store. A
-further one states its reason if an item of its population was drawn, or if more than a tenth of its
-items could have been drawn, such as the rest of a population.
+So earlier draws stay in the log, and their lists in the store. A further draw states its reason if
+an item of its population was drawn, or if more than a tenth of its items could have been.
 """
 
 import hashlib
@@ -322,7 +321,6 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
 
 
 def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
-    """Whether an item of a population was drawn before, or much of it could have been."""
     if not population.isdisjoint(drawn.items):
         return True
     if not drawn.listed:
@@ -364,8 +362,6 @@ def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict
 def _drawn(
     units: Mapping[str, dict[str, list[str]]], shares: Mapping[str, int], seed: str
 ) -> tuple[str, ...]:
-    """The items of the units of each stratum whose digests with the seed are lowest, sorted."""
-
     def place(unit: str) -> bytes:
         return hashlib.sha256(f"{seed}\n{unit}".encode()).digest()
 

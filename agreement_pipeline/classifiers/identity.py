@@ -55,8 +55,6 @@ class Identity:
 
     Parameters
     ----------
-    name
-        Its name as a rater in the rounds.
     model, version, date
         As its maker names them.
     prompt_digest, rubric_digest
@@ -122,7 +120,6 @@ class Identity:
         )
 
     def beside(self, other: "Identity") -> "Identity":
-        """The other's parts stand where only one of both is known."""
         mine, theirs = vars(self), vars(other)
         unknown = [part for part in mine if mine[part] is None or theirs[part] is None]
         return replace(self, **{part: theirs[part] for part in unknown})

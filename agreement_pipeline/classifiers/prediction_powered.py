@@ -7,7 +7,6 @@ estimate with its tuned weight (PPI++, Angelopoulos, Duchi and Zrnic 2023) is
 .. math:: \hat\theta = \bar y_n + \lambda (\bar f_u - \bar f_n), \qquad
    \lambda = \frac{cov_n(y, f)}{(1 + n / (N - n)) \, var_N(f)} \text{ inside } [0, 1].
 
-A classifier that tells nothing has :math:`\lambda` near 0, and the estimate is the classical one.
 Strata are weighted by their items, and each has its own weight (Fisch and others 2024). If whole
 clusters were drawn, the units are clusters, and means are ratios of totals.
 
@@ -65,7 +64,6 @@ class Stratum:
 
     @property
     def uncorrected(self) -> float:
-        """The mean of the classifier's labels over all items."""
         return float(self.predicted.sum()) / self.n_items
 
     @property
@@ -134,7 +132,6 @@ class Stratum:
 
     @property
     def _of_drawn(self) -> tuple[Array, Array]:
-        """How far the labels of each drawn unit, and the classifier's, lie from their means."""
         predicted, sizes = self.predicted[self.drawn], self.sizes[self.drawn]
         return (
             self._apart(self.labels, sizes, self.classical),

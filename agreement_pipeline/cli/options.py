@@ -1,5 +1,3 @@
-"""Options that commands share, and how a command reads them."""
-
 import csv
 import shlex
 import sys
@@ -76,7 +74,6 @@ class Command(click.Command):
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """An option of one value is given once at most."""
         in_json = ("--format", "json") in pairwise(args) or "--format=json" in args
         try:
             said, _, given = (
@@ -664,7 +661,6 @@ def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def on_disk(source: str | Path) -> str | Path:
-    """The standard input is kept in a file while the command runs."""
     if str(source) != "-":
         return source
     folder = click.get_current_context().with_resource(TemporaryDirectory())

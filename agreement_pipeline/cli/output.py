@@ -1,5 +1,3 @@
-"""What the command line says, and where."""
-
 import json
 import os
 import re

@@ -33,8 +33,6 @@ FORMS: dict[str, Sequence[set[str]]] = {
 
 
 class Answer(NamedTuple):
-    """What is true of one expectation; `raised` is the message of an exception."""
-
     success: bool
     result: Mapping[str, Any]
     raised: str | None = None

@@ -1,5 +1,3 @@
-"""One expectation of the data contract, as plain data."""
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -208,7 +206,6 @@ class _Group:
 
     @property
     def is_ambiguous(self) -> bool:
-        """True if the group, repeated, may take one text in several ways."""
         literal = all(first.isalnum() for first in self.firsts)
         told_apart = literal and len(set(self.firsts)) == len(self.firsts)
         return self.repeats or (len(self.firsts) > 1 and not told_apart)

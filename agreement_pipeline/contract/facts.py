@@ -89,7 +89,6 @@ def items_that_print_alike(panel: Panel) -> Fact:
 
 
 def _copies(texts: pd.Series, what: str) -> Fact:
-    """Of very many items, a sample is compared."""
     some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
     alike = printed(some)
     alike = alike[alike != ""]
@@ -221,7 +220,6 @@ def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
 
 
 def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
-    """The ratings of the items with three voices or more, with the majority's label or -1."""
     item, rater, label = panel.met
     rows = pd.DataFrame(
         {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
@@ -280,7 +278,6 @@ def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
 
 
 def _voices(same: Pairs, n_raters: int) -> Codes:
-    """Those who never differ, also by way of others, have one voice."""
     voice = np.arange(n_raters)
     while True:
         least = np.minimum(voice[same.first], voice[same.second])

@@ -91,7 +91,6 @@ class Changes:
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
-    """By what the export carries. None if it carries nothing, or if all items are gold."""
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
         return None
@@ -139,9 +138,9 @@ def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None
 class Dropped:
     """The labels of an earlier delivery of a round that are gone from it.
 
-    `n` labels were there, and `gone` of them are gone, on `items` items. Of these, `on_disputed`
-    were disputed, and `expected` would be if items with the same raters were drawn. `p` is how
-    likely chance alone gives so many.
+    `gone` labels of `n` are gone, on `items` items. Of these, `on_disputed` were disputed, and
+    `expected` would be if items with the same raters were drawn. `p` is how likely chance alone
+    gives so many.
     """
 
     n: int
@@ -250,7 +249,6 @@ def _changes(
 
 
 def _far(apart: Codes, met: Codes, numeric: bool) -> Codes:
-    """Disputed are categories that another rater did not give, and far numbers."""
     return apart > (np.median(apart[met]) if numeric and met.any() else 0.0)
 
 

@@ -29,7 +29,6 @@ class Pairs:
 
     @classmethod
     def of(cls, item: Codes, rater: Codes, label: Codes) -> "Pairs":
-        """First ratings are in the order of item and rater."""
         keys, differs, n_raters = [], [], int(rater.max(initial=0)) + 1
         for apart in range(1, len(item)):
             here = np.flatnonzero(item[apart:] == item[:-apart])
@@ -57,19 +56,16 @@ class Pairs:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The ratings of a round by its panel, those of earlier rounds included.
-
-    They are in the order of item, rater and occurrence. A code of an item or a rater is its place
-    among their names. What is read is kept.
+    """The ratings of a round by its panel, and those of earlier rounds, in the order of item, rater
+    and occurrence. A code is a place among names.
     """
 
     ratings: Ratings
 
     @cached_property
     def columns(self) -> dict[str, Codes]:
-        """What is known of each rating, also of those by classifiers, in little memory.
-
-        `label` is a number or a vector of them, or the place of a category on the scale.
+        """Also of ratings by classifiers. `label` is a number, a vector, or the place of a
+        category.
         """
         scale, n_rows = self.ratings.scale, len(self.ratings)
         label = "label" if scale.numeric else "code"
@@ -216,7 +212,6 @@ class Panel:
 
 
 def begins(item: Codes, rater: Codes) -> Codes:
-    """True for each rating of another item or by another rater than the one before it."""
     other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
     return np.append(np.ones(min(1, len(item)), dtype=bool), other)
 

@@ -1,5 +1,3 @@
-"""The tables that the contract looks at, derived from the ratings."""
-
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -64,7 +62,6 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    """One row: the facts that are asked for, and each in words."""
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
     values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
     words = {in_words(name): each.words for name, each in found.items()}

@@ -1,5 +1,3 @@
-"""What holds of a table, as findings."""
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -50,9 +48,6 @@ def validate(
     personal: Sequence[str],
     where: Place,
 ) -> list[Finding]:
-    """One finding for each expectation, in order. `personal` are regular expressions of personal
-    data.
-    """
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)
     plain = partial(_plain, personal=personal)
@@ -77,7 +72,6 @@ def _finding(
     frame: pd.DataFrame,
     plain: Callable[[Any], Any],
 ) -> Finding:
-    """A check that could not be run is an error."""
     passed, severity = said.success, expectation.weight
     observed: dict[str, Any] = {}
     if idle:
@@ -124,7 +118,6 @@ def _found(observed: Mapping[str, Any], noun: str) -> str:
 
 
 def _plain(value: Any, personal: Sequence[str]) -> Any:
-    """NaN is None, and personal data are redacted."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(inner, personal) for inner in value)
     value = value.item() if isinstance(value, np.generic) else value

@@ -41,18 +41,8 @@ class CountedRatings:
 
     An item that several rounds rated is an item of each. Replicates are those within a round.
 
-    Parameters
-    ----------
-    everybody
-        First ratings by rater: of the panel and of the classifiers.
-    replicates, of_classifiers
-        What the panel, and each classifier, said of items that they met again.
-    sure
-        First labels of the panel with their confidence. None on a scale without categories.
-    gold
-        The items whose label was known before.
-    digests
-        The digest of each round's ratings.
+    `everybody` has first ratings, and `sure` those of the panel with their confidence. `replicates`
+    and `of_classifiers` are what the panel, and each classifier, said of items that they met again.
     """
 
     has: ClassVar[frozenset[str]] = frozenset()
@@ -141,8 +131,6 @@ class CountedRatings:
 
 
 class OfCounted(Counting):
-    """It knows no single items."""
-
     def present(self, ratings: CountedRatings) -> Names:
         everybody = ratings.everybody
         rated = np.asarray(everybody.given.any(0))
@@ -211,8 +199,6 @@ TWO = ("rows", "columns")
 
 @dataclass(frozen=True, eq=False)
 class CountsOfItems:
-    """How often each item got each category. Nobody knows from whom."""
-
     has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
@@ -335,8 +321,6 @@ def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
 
 
 class OfCounts:
-    """It knows no raters, and no names of items."""
-
     def panel(self, ratings: CountsOfItems) -> Names:
         return ()
 

@@ -36,10 +36,7 @@ Names = tuple[str, ...]
 
 
 class Counting:
-    """What makes statistics of ratings. Those of the panel and those of classifiers stand apart."""
-
     def present(self, ratings: Any) -> Names:
-        """Those who rated in the round itself, by name."""
         raise NotImplementedError
 
     def by_rater(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
@@ -52,7 +49,6 @@ class Counting:
     def replicates(
         self, ratings: Any, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:
-        """What some raters said of items they met again. None: the panel."""
         raise NotImplementedError
 
     def panel(self, ratings: Any) -> Names:
@@ -226,7 +222,6 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
 def _labels_in(
     ratings: Ratings, raters: Names, patterns: Patterns
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
-    """First labels on items that are not gold, and which rows hold any."""
     codes = codes_of(ratings, raters, patterns.words)
     kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
     labels = LabelsByRater(
@@ -273,7 +268,6 @@ def _names_of(found: "pa.Table") -> "pa.Array":
 
 
 def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
-    """Items met again have one row each, and all others follow."""
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
         first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)

@@ -86,25 +86,10 @@ def simulate_round(
     slip is equally likely to be any other category. Every rater has their own stream of random
     numbers, so a change to one leaves the others as they are.
 
-    Parameters
-    ----------
-    name, seed
-        The round's name, which is in the names of its items. Both seed the draws.
-    n_items, raters
-        The number of items, and the names of the raters.
-    careless
-        The raters who name the true category with probability 0.73.
-    split
-        The raters who take offensive items for safe.
-    missing
-        The probability that a rater leaves out an item. The raters take turns as the one who may
-        not.
-    replicated, occurrences
-        The share of items that come back, and how often in all a rater meets each.
-    classifiers
-        Models and their accuracies. Each labels every item once.
-    accuracy, prevalence
-        The probability of the true category, and of each category: safe, offensive, hateful.
+    `careless` raters name the true category with probability 0.73, and those of `split` take
+    offensive items for safe. With probability `missing` a rater leaves out an item; they take turns
+    as the one who may not. The share `replicated` of the items comes back, and a rater meets each
+    so many `occurrences` in all. Classifiers have their accuracies, and label every item once.
     """
     drawn = _stream(seed, name, "truth").random(n_items)
     truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)

@@ -84,10 +84,7 @@ class DuckDB:
             self._limit(memory_limit)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """A column `nth` counts the rows from 0.
-
-        What is raised while the batches are made is raised here, and leaves no table.
-        """
+        """What is raised while the batches are made is raised here, and leaves no table."""
         import pyarrow as pa
 
         refusals: list[Exception] = []
@@ -144,7 +141,6 @@ class DuckDB:
         return quoted(name, '"')
 
     def hashed(self, *columns: str) -> str:
-        """A whole number. Equal cells have equal numbers."""
         return f"hash({', '.join(columns)})"
 
     def shifted(self, number: str, bits: str) -> str:
@@ -177,7 +173,6 @@ class DuckDB:
         return Relation(self, name, of)
 
     def _cursor(self) -> Any:
-        """What nobody holds any more is dropped first."""
         cursor = self.connection.cursor()
         while self._forgotten:
             name = self._forgotten.popleft()

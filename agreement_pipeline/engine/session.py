@@ -77,7 +77,6 @@ def new_name(kind: str) -> str:
 
 
 def quoted(text: str, mark: str) -> str:
-    """The mark within the text is doubled."""
     return mark + text.replace(mark, mark * 2) + mark
 
 

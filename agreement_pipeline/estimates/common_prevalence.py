@@ -77,7 +77,6 @@ def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
 
 
 def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
-    """With how common each class then is. A side that cannot be brought there says why."""
     if any(side.why_without() for side in sides):
         return sides, {}
     one, other = sides

@@ -1,5 +1,3 @@
-"""Comparing two rounds, or two classifiers or raters of one round."""
-
 from dataclasses import replace
 from typing import Any
 

@@ -82,7 +82,6 @@ class Side(NamedTuple):
 
     @property
     def units(self) -> float:
-        """The number of items, or clusters, that decide how much is known."""
         return self.record.rests_on.deciding(self.statistic)
 
     @property
@@ -248,8 +247,6 @@ class Difference(WithLimits):
         `confidence_level` of pairs. Without a difference, `undefined` says why.
     n_shared
         The number of items that both use; None if the sides were resampled independently.
-    draws
-        The resampled differences.
     prevalences
         How often each side gave each category. None without categories, or within one round.
     common_prevalence

@@ -25,11 +25,9 @@ IN_CLUSTERS = "items come in clusters, and the interval of a share takes each as
 
 @dataclass(frozen=True)
 class Drift(WithLimits):
-    """What became of a rater, a model or a category.
-
-    `what` is *same label* of a rater, the share of items with the same label as before; *change of
-    share* of a category, its share of an item's labels, now minus before; or *change of mean* of a
-    rater of numbers. `interval` is None for the reason in `undefined`.
+    """`what` is *same label* of a rater, the share of items with the same label as before; *change
+    of share* of a category, its share of an item's labels, now minus before; or *change of mean* of
+    a rater.
     """
 
     scope: Scope

@@ -130,8 +130,6 @@ class Estimate(WithLimits):
 
     Attributes
     ----------
-    measure, scope
-        The registered name of the measure, and what the estimate is about.
     value, interval, undefined
         The method aims at intervals that contain the true value in the share `confidence_level` of
         rounds, for all planned looks together. Without a value, `undefined` says why. A limit is
@@ -440,7 +438,6 @@ class _Maker:
 
 
 def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -> float | None:
-    """The share of the disagreement on a category in which the other rater said *none*."""
     if counts is None or not record.per_category or not {NONE, category} <= {*counts.scale.names}:
         return None
     names, sizes = counts.scale.names, counts.sizes
@@ -459,7 +456,6 @@ def _chosen(record: Measure, counts: CategoryCounts | None) -> float | None:
 
 
 def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, float] | None:
-    """The category of nearly all labels that meet another, if it makes the value low."""
     if counts is None or not record.chance_corrected:
         return None
     given = np.atleast_2d(counts.meeting)[0]

@@ -22,8 +22,6 @@ def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
 
 
 class FirstLabels(NamedTuple):
-    """What each rater gave each item as a number (N, R), nan for nothing."""
-
     raters: tuple[str, ...]
     values: Array
 

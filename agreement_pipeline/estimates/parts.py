@@ -171,7 +171,6 @@ def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
 
 
 def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
-    """The stratum, if measures that need this statistic have a value for a whole round."""
     if needs == "strata":
         yield stratum.scope, stratum.counts
     elif "round" in _PARTS[needs][0]:

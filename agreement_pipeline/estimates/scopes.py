@@ -41,7 +41,6 @@ DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
 TASKS_AHEAD = 16
-"""So many parts of a large panel wait for one that takes longer."""
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:

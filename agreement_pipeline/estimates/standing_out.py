@@ -35,9 +35,8 @@ FEWEST_TO_COMPARE = 30
 LEAST = 0.065
 """A smaller difference is no cause, whatever the number of items.
 
-So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds.
-One with 20 % is named in four of five. Less would name the first more often, and more the second
-less often.
+So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
+and one with 20 % in four of five.
 """
 MOST_IN_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""

@@ -30,13 +30,9 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    value, limits
-        None: it has no value, or needs no limits.
     p
         The p-value of the hypothesis that the true value reaches a cut-off. It is 1 if the value
         itself reaches it, and if the part cannot be judged.
-    differs
-        False if all its labels are alike.
     is_judged
         False if it has no value or too few items, or if nearly all its labels are of one category.
         Then chance alone gives nearly all agreement, and a low value tells little of the raters.

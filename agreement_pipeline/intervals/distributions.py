@@ -158,8 +158,6 @@ class Exact(ConfidenceDistribution):
 
 @dataclass(frozen=True)
 class BoundsOnly(ConfidenceDistribution):
-    """Nothing is known but the measure's bounds; `why` says why."""
-
     bounds: Bounds
     why: str
 
@@ -209,9 +207,9 @@ class WiderOf(ConfidenceDistribution):
 class Percentiles(ConfidenceDistribution):
     """The percentiles of resampled values, shape (B,). The interval always holds the value.
 
-    `seen` are the values under the same resamples without unseen items, which pull values towards
-    the middle. The limits are the wider ones, and p is the larger one. `raised` are the values with
-    unseen items that raise the measure most. They count for the upper limit alone.
+    `seen` are the values without unseen items, which pull values towards the middle. The limits are
+    the wider ones, and p is the larger one. `raised` have the unseen items that raise the measure
+    most, and count for the upper limit alone.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
     the upper limit. No limit clears a cut-off beyond the value, so p is one half or more there.
@@ -298,7 +296,6 @@ class ExpandedPercentiles(Percentiles):
         return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
 
     def why_without(self, tail: float) -> str | None:
-        """No resample lies as far out as the limits at this tail."""
         return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
@@ -340,7 +337,6 @@ def expanded(
     seen: Array | None = None,
     raised: Array | None = None,
 ) -> ConfidenceDistribution:
-    """Expanded percentiles of resamples of n items, or of clusters that say as much."""
     units = round(n)
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
@@ -350,18 +346,16 @@ def expanded(
 def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> float | None:
     r"""How likely the lower limits of another such round reach their cut-offs, from 0 to 1.
 
-    The other round has as many items from the same raters. `asked` has what is known of each
-    measure, and its cut-off. Both rounds vary around the truth, so the other limit differs from
-    this one as two independent resamples differ (Goodman 1992). Of the resampled values
-    :math:`\theta_b`, the limit :math:`\theta_l` and the cut-off :math:`\theta_c`, take the roots of
-    the distance to the greatest value, :math:`u = \sqrt{\theta_{max} - \theta}`:
+    The other round has as many items from the same raters. Both rounds vary around the truth, so
+    the other limit differs from this one as two independent resamples differ (Goodman 1992). Of the
+    resampled values :math:`\theta_b`, the limit :math:`\theta_l` and the cut-off :math:`\theta_c`,
+    take the roots of the distance to the greatest value, :math:`u = \sqrt{\theta_{max} - \theta}`:
 
     .. math:: \frac{\sum_b u_b [u_l + u_b - u_{b - 1} \le u_c]}{\sum_b u_b}
 
     The distance is a count of disagreement, whose root varies alike at every value (Bartlett 1936).
     The weights say that before the round, every true value was as likely as any other. Resamples
-    without unseen items are read, unless all of them are equal. Limits of several measures must be
-    reached on the same resamples. None if a value has no bound.
+    without unseen items are read, unless all of them are equal. None if a value has no bound.
 
     References
     ----------

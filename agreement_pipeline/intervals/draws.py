@@ -64,9 +64,9 @@ def resampled(
 ) -> Iterator[S]:
     """The statistic with resampled weights, in blocks whose weights have shape (b, P).
 
-    The weights depend only on the statistic, the order of its rows, and the seed. A shorter run
-    gives the first resamples of a longer one. If items come in clusters, whole clusters are drawn.
-    An unseen row is then as large as the cluster of a typical item on which agreement is read.
+    They depend only on the statistic, the order of its rows, and the seed. A shorter run gives the
+    first resamples of a longer one. Of clusters, whole ones are drawn, and an unseen row is as
+    large as the cluster of a typical item.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
     seen = drawn_masses(statistic)
@@ -135,7 +135,6 @@ _libraries = cache(ThreadpoolController)
 
 
 def drawn_masses(statistic: Statistic) -> Array:
-    """The expected shares of what is drawn: rows, or clusters if items come in them."""
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
 
 
@@ -179,9 +178,9 @@ def without_items(
 ) -> Iterator[LeftOut]:
     """The weights without each item, or without each cluster if items come in clusters.
 
-    Equal items are left out once, for all of them. If there would be more than `most_weights`
-    weights, groups of items are left out, of nearly equal size and drawn by the seed. The jackknife
-    of groups is unbiased too, but a little less certain (Shao & Tu 1995, section 5.1).
+    Equal items are left out once. Beyond `most_weights` weights, groups of nearly equal size are
+    left out, drawn by the seed. The jackknife of groups is unbiased too, but a little less certain
+    (Shao & Tu 1995, section 5.1).
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)

@@ -5,8 +5,7 @@ Rows that nobody saw, but that could have been, count in two ways.
 - Unseen disagreement weighs less the more often it was seen. Once some items show it, resamples of
   these items say how often it occurs.
 - Unseen agreement may raise a measure, above all on a rare category. So upper limits count one more
-  item of the kind that raises it most. Clopper and Pearson's (1934) upper limit of a share counts
-  one more item too, https://doi.org/10.1093/biomet/26.4.404.
+  item of the kind that raises it most, as Clopper and Pearson's (1934) upper limit of a share does.
 """
 
 import os
@@ -56,8 +55,6 @@ Values = dict[str, Array]
 
 
 class Point(NamedTuple):
-    """`basis` is the part of the statistic from which the measure is computed."""
-
     record: Measure
     statistic: Any
     basis: Any
@@ -135,7 +132,6 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
 
 
 def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
-    """On rows of equal counts, if the measure is drawn and needs no more of each row."""
     drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
     fits = drawn and point.undefined is None and isinstance(point.basis, LabelsByRater)
     if not fits or not point.record.sums_of_raters(point.basis):

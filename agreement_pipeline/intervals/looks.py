@@ -128,7 +128,6 @@ class Looks:
 def at_look(
     once: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
 ) -> ConfidenceDistribution:
-    """Only the bounds are known if no look is there."""
     if n in looks.at:
         return AtLook(once, bounds, looks, looks.at.index(n))
     following = looks.following(n)
@@ -249,8 +248,6 @@ def second_look(tail: float) -> float:
 
 @dataclass(frozen=True)
 class _Density:
-    """Where the sum may be if it crossed no limit: points, and the probability of each."""
-
     at: Array
     mass: Array
 

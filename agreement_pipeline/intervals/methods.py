@@ -86,13 +86,10 @@ FromEvidence = Callable[[Evidence, Bounds], ConfidenceDistribution]
 class IntervalMethod:
     """A registered method.
 
-    `distribution` makes the confidence distribution of the true value, from evidence and the
-    measure's bounds. `distribution_of_many` does so without the correction for few items, for
-    always valid limits. The interval is about these raters on other items, or about raters at
-    large. `scheme` says how weights are drawn, if they are, and `leaves_out` if items are left out.
-    `by_tail` says that unseen items differ as much as the tail of errors says.
-    A policy may use a method that `decides`: its lower limit held in the coverage study
-    (docs/proofs/intervals.md).
+    `distribution_of_many` makes no correction for few items, for always valid limits. `leaves_out`
+    says if items are left out. `by_tail` says that unseen items differ as much as the tail of
+    errors says. A policy may use a method that `decides`: its lower limit held in the coverage
+    study (docs/proofs/intervals.md).
     """
 
     name: str

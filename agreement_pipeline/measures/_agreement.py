@@ -62,7 +62,6 @@ def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
 
 
 def observed_agreement(counts: CategoryCounts) -> Array:
-    """The mean agreement of pairs over the items with two ratings or more; shape (...)."""
     return _mean_over_pairable(counts, pair_agreement(counts))
 
 

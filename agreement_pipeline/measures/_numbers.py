@@ -64,7 +64,6 @@ def squares_within(z: Array, m: Array) -> Array:
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating less the mean rank (N, R, 1)."""
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
@@ -175,7 +174,6 @@ class _Series:
 
     @classmethod
     def of(cls, points: Array) -> "_Series":
-        """The series for points in order from 0 up. No stretch is longer than 1."""
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count

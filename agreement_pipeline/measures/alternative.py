@@ -186,8 +186,6 @@ def alternative_annotator_test(
 
     Parameters
     ----------
-    panel
-        As in `advantage_probability`, with weights of shape (P,) or (N,).
     epsilon
         What a rater costs more than the classifier, as a probability: 0.2 for experts, 0.15 for
         skilled raters and 0.1 for crowd workers.

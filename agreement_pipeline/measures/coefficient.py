@@ -1,5 +1,3 @@
-"""A coefficient with its parts, as a measure returns it."""
-
 from typing import NamedTuple
 
 import numpy as np

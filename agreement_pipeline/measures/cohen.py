@@ -57,9 +57,9 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
     :math:`p_o` is the share of items on which they agree, :math:`p_{rk}` the share of category k in
-    the ratings of rater r, and :math:`w_{kl}` how much categories k and l agree; without weights,
-    not at all. Kappa is biased low on few items if one category is common, by about 0.04 on 30
-    items where both give that category nine times in ten.
+    the ratings of rater r, and :math:`w_{kl}` how much categories k and l agree. Kappa is biased
+    low on few items if one category is common, by about 0.04 on 30 items where both give that
+    category nine times in ten.
 
     Examples
     --------
@@ -181,9 +181,6 @@ class _Pairs(NamedTuple):
         return self.patterns.sums_of(every_row(rows.astype(float)))
 
     def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """True where some of a pair's rows have weight; shape (..., pairs), or (pairs,) if
-        always.
-        """
         always = rows[self.always].any(0)
         return np.asarray(always if always.all() else self.weight_of(rows) > 0)
 
@@ -260,7 +257,6 @@ class _Table(NamedTuple):
         )
 
     def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
-        """A missing label is -1."""
         both = x >= 0 and y >= 0
         p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)
         p_e = self._prevalence(x, mass) @ self._prevalence(y, mass).T

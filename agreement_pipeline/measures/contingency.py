@@ -171,7 +171,6 @@ def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
 
 
 def _parts(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
-    """Mutual information, the smaller entropy, and how many categories each rater used."""
     a = contingency(patterns)
     p_xy = ratio(a, a.sum((-2, -1))[..., None, None])
     p_x, p_y = p_xy.sum(-2), p_xy.sum(-1)

@@ -75,8 +75,8 @@ def vanbelle_albert_group_kappa(
        \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
 
     :math:`p_{ijg}` is the share of group g that gives item i category j, a bar is a mean over
-    items, and :math:`w_{jl}` is how much categories j and l agree; without weights, not at all. The
-    value is 1 when both groups are split in the same way on every item.
+    items, and :math:`w_{jl}` is how much categories j and l agree. The value is 1 when both groups
+    are split in the same way on every item.
 
     Examples
     --------

@@ -10,10 +10,8 @@ The second figure is 1 for one rating, and k for the mean of k ratings but never
 Choose before you see the data. Most rounds mean (2,1). Where items hardly differ, all forms are low
 even if raters agree. The intervals describe these raters only. BMS, JMS, WMS and EMS are the mean
 squares of items, raters, within items and the rest. `expected` is the variance of a rating, or of
-an item's mean, and `observed` is the part of it that is not between items.
-
-Lin's concordance asks how near ratings lie to the line of equal ratings. Unlike correlation, it
-falls when one rater is always higher than another, or spreads their ratings more.
+an item's mean, and `observed` is the part of it that is not between items. Unlike correlation,
+Lin's concordance falls when one rater is always higher than another, or spreads their ratings more.
 """
 
 from functools import partial
@@ -60,11 +58,11 @@ def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
 
 
 def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, float]:
-    """The two-way analysis, over the items that every rater rated.
+    """Over the items that every rater rated: mean squares of items, raters and the rest, the number
+    of items (...), that of raters, and the unit.
 
-    Mean squares of items, raters and the rest, the number of items (...), that of raters, and the
-    unit. Each rater's first number is subtracted from their numbers. So a large constant of a rater
-    costs no digits. Only `jms` depends on that constant.
+    Each rater's first number is subtracted from their numbers, so a large constant of a rater costs
+    no digits. Only `jms` depends on that constant.
     """
     crossed = crossed_rows(values)
     x, w = crossed.values[:, :, 0], crossed.weights

@@ -2,9 +2,8 @@
 
 On each item, the panel's shares estimate how the population would label it. Vanbelle and Albert
 divide by the most that the panel's own disagreement allows. Schouten divides by 1. Williams
-compares with the agreement inside the panel and does not correct for chance. A common shortcut
-takes the majority's label as the truth. It ignores how divided the panel was, and leaves out the
-items without a majority, which are the hard ones.
+compares with the agreement inside the panel and does not correct for chance. The majority's label
+as the truth ignores how divided the panel was, and leaves out the hard items that have none.
 """
 
 import numpy as np
@@ -57,8 +56,8 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
 
     :math:`y_{ik}` is the share of the panel that gives item i category k, and :math:`x_i` the
     category of the isolated rater. A bar is a mean over items. :math:`w_{jk}` is how much
-    categories j and k agree; without weights, not at all. Against one single rater this is Cohen's
-    kappa. The interval is over items and treats the raters as fixed.
+    categories j and k agree. Against one single rater this is Cohen's kappa. The interval is over
+    items and treats the raters as fixed.
 
     Examples
     --------

@@ -5,10 +5,9 @@ number of ratings; those with one are left out. The level decides how far apart 
 Alpha counts pairs without replacement, so it is not too high in small samples. With more and more
 items it becomes Scott's pi.
 
-`krippendorff_alpha` on the scope stratum uses the stratum's own expected disagreement.
-`stratum_alpha` divides by that of the whole round, so all strata are read on one ruler and add up
-to the round. This flatters a stratum where nearly all labels are one category. So a rule that must
-hold for each stratum should ask for its own alpha.
+`krippendorff_alpha` of a stratum uses its own expected disagreement. `stratum_alpha` divides by
+that of the whole round, so strata add up to the round. This flatters a stratum where nearly all
+labels are one category, so a rule that must hold for each stratum should ask for its own alpha.
 """
 
 from collections.abc import Callable

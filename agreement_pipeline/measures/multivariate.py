@@ -152,8 +152,8 @@ def um_phi(values: NumbersByRater) -> Coefficient:
 
     In one dimension φ is exact, in two up to about 11,000 items by three raters, in more up to ten
     million simplices; resamples up to 790 items, and up to 200,000 simplices. Beyond that, a
-    million random simplices give the value, with `monte_carlo_error` as for `berry_mielke_r`, and
-    200,000 serve all resamples. They are always the same ones.
+    million random simplices give the value, as for `berry_mielke_r`, and 200,000 serve all
+    resamples.
 
     Examples
     --------
@@ -263,7 +263,6 @@ def _of_mean_1(weights: Array) -> Array:
 
 
 def volume(corners: Array) -> Array:
-    """The volume of simplices (..., D + 1, D); for two corners the length."""
     edges = corners[..., 1:, :] - corners[..., :1, :]
     count, dimensions = edges.shape[-2:]
     if count == 1:
@@ -371,7 +370,7 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
     """The weighted sum of |u × v| over apexes and pairs of other points.
 
     u and v are the vectors from an apex (N,) to two of the other points (N, S). In the order of
-    their angle, all u × v have one sign. So each vector is multiplied by the sum of all vectors
+    their angle, all u × v have one sign, so each vector is multiplied by the sum of all vectors
     before it. For complex numbers the product is Im(ū v).
     """
     of_others = np.repeat(weights, others.shape[1], axis=-1)

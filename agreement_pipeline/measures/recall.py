@@ -1,6 +1,5 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
-Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
 A majority would hide how much people differ. So each human is taken as the truth in turn, and the
 mean over humans is reported. A human does not reach 1 against the other humans. That is the
 yardstick: the classifier's value minus theirs is about 0 if it errs as they do.
@@ -86,9 +85,6 @@ def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
 
 
 def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
-    """The mean of each rater's mean share against the others, on items that the classifier
-    labelled.
-    """
     few = _few(panel)
 
     def mean(category: int) -> Array:

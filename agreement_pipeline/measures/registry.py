@@ -94,7 +94,6 @@ class RestsOn(NamedTuple):
         return int((self.of_each_rater(statistic) > 0).sum())
 
     def of_each_rater(self, statistic: Any) -> Array:
-        """In items, or in the unit of the measure."""
         return self.by_rater(statistic, self.rows(statistic))
 
     def clusters(self, statistic: Any) -> int | None:
@@ -145,12 +144,6 @@ class Measure:
 
     Attributes
     ----------
-    title
-        The name people use.
-    function
-        From a statistic to a `Coefficient`.
-    question, needs
-        Which agreement it describes, and from which statistic.
     bounds, undefined
         The least and greatest value, and the exact conditions under which it has no value.
     source, convention
@@ -166,7 +159,7 @@ class Measure:
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     continuous
-        True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
+        True if it is also defined where a scale has no list of categories.
     withstands_chosen
         True if it hardly moves where raters were added to items because of what others said.
     crossed
@@ -222,7 +215,6 @@ class Measure:
 
     @property
     def description(self) -> str:
-        """What the measure is, as the first line of its documentation."""
         return (self.function.__doc__ or self.title).strip().splitlines()[0]
 
     def defined_on(self, scale: Scale) -> bool:
@@ -242,7 +234,6 @@ FAMILIES: dict[str, Measure] = {}
 """The measures that take a distance of categories, by what its name follows."""
 
 SHORT = {"alpha": "krippendorff_alpha"}
-"""What people may write in place of a name."""
 NAMED = ("linear", "quadratic")
 
 
@@ -298,7 +289,6 @@ def measure_named(name: str) -> Measure | None:
 
 @cache
 def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
-    """Its distances also say how unseen items are split."""
     split = record.split or (None if weighting is IDENTITY else most_used_and_farthest)
     return replace(
         record,

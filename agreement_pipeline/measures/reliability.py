@@ -73,8 +73,8 @@ CONVENTION = (
 class _Guessing(NamedTuple):
     """How each rater arrives at a label: by a random guess after `p`, or by a decision.
 
-    `x` is the share of random choice (..., R), nan where replicates do not show it. `y` is that of
-    decided choice (..., R, K). `p` is the panel's use of the categories (..., K), nan below two.
+    `x` is the share of random choice (..., R), nan if it is not known. `y` is that of decided
+    choice (..., R, K). `p` is the panel's use of the categories (..., K), nan below two.
     """
 
     x: Array
@@ -236,7 +236,6 @@ def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
 
 
 def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
-    """True where raters agree on a category for which one of them has no factor."""
     known = np.isfinite(g).any(-1)
     given = replicates.first.indicators
     lacking = [

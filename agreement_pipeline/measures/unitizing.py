@@ -229,7 +229,6 @@ def _alone(sections: Sequence[Section], names: Sequence[str]) -> Array:
 def _pairable(
     sections: Sequence[Section], others: Sequence[Sequence[Section]], names: Sequence[str]
 ) -> Array:
-    """The squared length on which each unit meets units of the others, on average over them."""
     found = dict.fromkeys(names, 0.0)
     units = [h for sections_of_one in others for h in sections_of_one if h.category != NONE]
     for each in sections:

@@ -202,7 +202,6 @@ def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _with_check(policy: Policy) -> Sequence[Rule]:
-    """The rules that have a check of their own: those that hold a release come first."""
     holding = sorted(policy.rules, key=lambda rule: rule.effect != "hold")
     return holding[:MOST_RULES]
 

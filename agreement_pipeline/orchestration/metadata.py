@@ -41,7 +41,6 @@ INDEX = "index.html"
 NOT_KNOWN = "not_known"
 IMPERSONAL = ("round", "category", "stratum")
 PLACES = 4
-"""The digits of a number under 1, and the decimals of any other."""
 
 ABOUT = (
     "project",

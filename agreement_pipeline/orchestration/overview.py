@@ -1,5 +1,3 @@
-"""All projects of a code location on one page: where rounds are held, waiting or overdue."""
-
 import hashlib
 import time
 from dataclasses import dataclass

@@ -32,7 +32,7 @@ def or_fail(
     step: Callable[[], T],
     if_held: Mapping[str, Any] = MappingProxyType({}),
 ) -> T:
-    """Run a step. An error of this package fails the asset with its reason, without retries.
+    """An error of this package fails the asset with its reason, without retries.
 
     A step that meets a full disk or a network that fails may be tried again. The failure of a round
     that is held shows `if_held` too.

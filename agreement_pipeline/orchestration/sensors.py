@@ -79,9 +79,8 @@ class Asked:
 
     A round that is not decided is asked for again: after 20 seconds, then after twice as long each
     time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
-    it is only asked for again after a day. If something else judges the rounds, all are asked for
-    anew. `rounds` has for each the digest of its bytes, how often it was asked for, and when it is
-    next looked at: None for a round that is decided.
+    it is only asked for again after a day. `rounds` has the digest of its bytes, how often it was
+    asked for, and when it is next looked at: None for a round that is decided.
     """
 
     judged_by: str
@@ -89,7 +88,6 @@ class Asked:
 
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
-        """A cursor of other rules, or of another form, says nothing."""
         said = said_by(cursor)
         same = said.get("judged_by") == judged_by
         return cls(judged_by, said.get("rounds", {}) if same else {})
@@ -107,7 +105,6 @@ class Asked:
     def settle(
         self, deliveries: Collection[Delivery], due: Collection[Delivery], now: float
     ) -> None:
-        """Note which of the rounds that were looked at are decided. Forget those that are gone."""
         known = {"tries": 0, "next": None}
         found = {each.round: {"digest": each.digest, **known} for each in deliveries}
         waiting = {*self.resting(deliveries, now), *(each.round for each in due)}
@@ -122,7 +119,6 @@ class Asked:
         self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
 
     def is_tried(self, delivery: Delivery) -> bool:
-        """True if a round was asked for, and its fault is not known to last."""
         return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:

@@ -63,7 +63,6 @@ MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
         "with all items of one text as one cluster",
     ),
 }
-"""If a check of the contract fails, on which ratings the verdict must be admitted too."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +277,6 @@ def decide(
     version: int | None = None,
     contract: tuple[str, int] | None = None,
 ) -> Decision:
-    """Judge estimates by a policy. `doubted` may take a verdict back."""
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
@@ -500,7 +498,6 @@ def _lies_apart(numbers: Array) -> Codes:
 
 
 def _on_used(ratings: Ratings) -> Ratings:
-    """The declared categories that are used, if these are fewer and can differ."""
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
@@ -608,9 +605,6 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 
 
 def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
-    """Unless the gate found what a policy of silver rounds asks, or holds them in a way nobody can
-    waive.
-    """
     audited = any(each.check == AUDITED and each.passed for each in also)
     held = any(each.holds and each.check not in OF_HISTORY for each in also)
     if policy.silver is not None and not audited and not held:

@@ -65,14 +65,14 @@ PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 class Plan(Tabular):
     """The smallest number of items with which a rule decides as often as asked.
 
-    `expected` is the value in the population, and `labels_an_item` the mean number of ratings that
-    the measure uses. `decided` is the share of simulated rounds of `n_items` items that decide, and
-    `curve` has it for each number that was tried. If no number is enough, `impossible` says why.
-    `over` is the share of the populations that an earlier round leaves open and in which agreement
-    is over the cut-off. The plan is for these. `between` has two numbers of items. One in ten of
-    all these populations needs no more than the first, and one in ten needs more than the second,
-    which is None if no number is enough for them. `least` is the number of items with which full
-    agreement is enough, if the measure counts categories.
+    `labels_an_item` is the mean number of ratings that the measure uses. `decided` is the share of
+    simulated rounds of `n_items` items that decide, and `curve` has it for each number that was
+    tried. If no number is enough, `impossible` says why. `over` is the share of the populations
+    that an earlier round leaves open and in which agreement is over the cut-off. The plan is for
+    these. `between` has two numbers of items. One in ten of all these populations needs no more
+    than the first, and one in ten needs more than the second, which is None if no number is enough
+    for them. `least` is the number of items with which full agreement is enough, if the measure
+    counts categories.
     """
 
     measure: str
@@ -154,7 +154,6 @@ class Judging(NamedTuple):
         return replace(self.inference, lower_only=True, seed=number)
 
     def decides(self, found: Estimate) -> bool:
-        """True if the lower limit reaches the cut-off, also at the first of Holm's levels."""
         if (
             found.interval is None
             or found.distribution is None
@@ -277,12 +276,11 @@ def plan_measure(
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    If the population is only a sample, such as an earlier round, it leaves open what agreement is.
-    The share that decides is then averaged over the populations that it leaves open and that are
-    over the cut-off. This is called assurance (O'Hagan, Stevens & Campbell 2005,
-    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap, with
-    the unseen items of an interval if all of them are alike. If fewer than three in four are over
-    the cut-off, the sample is too small.
+    If the population is only a sample, such as an earlier round, the share that decides is averaged
+    over the populations that it leaves open and that are over the cut-off. This is called assurance
+    (O'Hagan, Stevens & Campbell 2005, https://doi.org/10.1002/pst.175). The populations are those
+    of Rubin's Bayesian bootstrap, with the unseen items of an interval if all of them are alike. If
+    fewer than three in four are over the cut-off, the sample is too small.
 
     An unlucky sample would ask for very many items. So the plan stops where twice as many items
     bring less than half of what they bring if agreement is known. Labels are then bought at one
@@ -337,7 +335,6 @@ def plan_measure(
 
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
-    """The plan before anything is simulated; it says so if no number of items is enough."""
     looks = judging.inference.looks
     if looks is not None and registered(judging.measure).needs == "replicates":
         raise PolicyError(
@@ -511,7 +508,6 @@ def _planned_looks(
     looks: Looks,
     n_rounds: int,
 ) -> Plan:
-    """Each round grows from look to look, and stops at the first look that decides."""
     rng, at = np.random.default_rng(0), looks.at
     decided = np.zeros(len(at))
     tails = looks.tails(judging.inference.tail / judging.n_together)

@@ -1,5 +1,3 @@
-"""Rules as data: the policy that judges a round."""
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -439,7 +437,6 @@ def _standing(
 
 
 def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
-    """P is at least the smallest that counts, and 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     if known is None:
         return 1.0

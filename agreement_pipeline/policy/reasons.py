@@ -267,8 +267,8 @@ def times_as_many(
 
     :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
 
-    The default method moves limits outwards if items are few. With t times as many items, they
-    reach less far: k is the part of their reach that is `kept`.
+    The default method moves limits outwards if items are few: k is the part of their reach that is
+    `kept` with t times as many.
 
     >>> round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
     2.618034

@@ -70,8 +70,8 @@ class Waiver:
 
     Parameters
     ----------
-    project, round, ratings_digest
-        The project, its round, and the digest of the ratings, as a decision shows it.
+    ratings_digest
+        As a decision shows it.
     measure, scope
         The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
         `rater ana`. The measure is None if a check is waived.

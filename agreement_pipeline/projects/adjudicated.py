@@ -13,7 +13,6 @@ NEEDED = ("item", "label", "ratings_digest")
 OF_TASK = ("item", "ratings_digest")
 
 Answers = Iterable[tuple[str, Mapping[str, str]]]
-"""Where each answer stands, and what it says under the names in `NEEDED`."""
 
 
 def read_adjudicated(

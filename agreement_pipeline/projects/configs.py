@@ -15,7 +15,6 @@ def written_waivers(configs: Path) -> dict[str, Waiver]:
 
 
 def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
-    """The keys that name a file or folder that configs/ does not hold, each with the mistake."""
     policies, contracts = configs / "policies", configs / "contracts"
     there = sorted(path.stem for path in policies.glob("*.yaml"))
     if settings.policy not in (*there, *BUNDLED):

@@ -78,12 +78,10 @@ class _Read(NamedTuple):
 class Inbox:
     """A file or folder on a disk where rounds arrive, or the folder of a bucket.
 
-    A file of a disk is read again only if its size, its inode or one of its times is another. The
-    last of these times no program can choose. A file that changed in the last two seconds is read
-    each time, since a clock may give two changes one time.
-
-    No object of a bucket is read to find what is new: one list has the sizes and ETags of a
-    thousand.
+    A file is read again only if its size, its inode or one of its times is another, of which no
+    program can choose the last. A file that changed in the last two seconds is read each time,
+    since a clock may give two changes one time. No object of a bucket is read to find what is new:
+    one list has the sizes and ETags of a thousand.
     """
 
     place: Folder

@@ -77,7 +77,6 @@ class Notice:
 
 
 def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
-    """`broken` says why deliveries that a run has read cannot be judged."""
     held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))

@@ -118,7 +118,6 @@ def projects_page(
 
 
 def state_of(project: Project, now: float, *, page: str = "", names: bool = False) -> ProjectState:
-    """What cannot be read is said, and hides no other project."""
     try:
         return _state(project, now, page, names)
     except EXPECTED as error:

@@ -1,5 +1,3 @@
-"""An annotation project: the steps from its inbox to its store."""
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -234,7 +232,6 @@ class Project:
         return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
 
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
-        """A file that cannot be read is read once more to say why."""
         waiting = self.due() if due is None else due
         return {each.round: self._why_unjudged(each) for each in waiting}
 
@@ -263,7 +260,6 @@ class Project:
         return self._fetched(found.deliveries[round_name])
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
-        """Columns of a wide delivery that hold labels and are not read, as a warning."""
         if self.settings.layout != "wide":
             return []
         found = self._columns_left_out(delivery)

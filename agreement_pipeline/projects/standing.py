@@ -39,7 +39,6 @@ class Standing:
 
     @classmethod
     def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
-        """From a `known` one on, only later entries are read."""
         with store.reading():
             later = None if known is None else store.log.following(known.mark)
             if known is None or later is None:
@@ -121,7 +120,6 @@ def _rounds_of(entry: Entry) -> set[str]:
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
-    """The delivery of each round that was decided last, by its digest and that of its settings."""
     return {
         name: (arrived.get("delivered_as", arrived["original_digest"]), arrived["settings_digest"])
         for name, events in last_events(history).items()

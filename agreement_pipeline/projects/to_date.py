@@ -21,8 +21,6 @@ MOST_ADDED = 32
 
 @dataclass(frozen=True)
 class _Part:
-    """A part that may still grow is not kept."""
-
     name: str
     of: "RoundVersion | Sequence[_Part]"
     kept: bool = True

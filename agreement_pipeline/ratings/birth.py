@@ -210,7 +210,6 @@ class Birth:
     # What is known of the cells before any check
 
     def _counted(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
-        """How many rows fail each test, the longest names, and the distinct keys, in one pass."""
         cells = self.cells
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
@@ -649,7 +648,6 @@ class Birth:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
     def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
-        """The item of the first row whose item has two contents, a test of its rows, and these."""
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
         items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
         if not table.ask(f"{items} LIMIT 1").num_rows:

@@ -58,7 +58,6 @@ class Cells:
         return self.relation.session.column(name)
 
     def text(self, name: str) -> str:
-        """Whole numbers have no decimal point."""
         column, kind = self.quoted(name), self.kinds[name]
         if kind == "text":
             return column
@@ -77,12 +76,10 @@ class Cells:
         return f"CASE WHEN {self.spelt(name)} THEN TRY_CAST({column} AS DOUBLE) END"
 
     def spelt(self, name: str, dimensions: int = 1) -> str:
-        """Is a text a number, or several of them with `|` between?"""
         pattern = "[|]".join([rf"\s*{SPELT}\s*"] * dimensions)
         return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
 
     def blank(self, name: str) -> str:
-        """Is a cell missing, or nothing but blanks?"""
         if self.kinds[name] != "text":
             return f"({self.quoted(name)} IS NULL)"
         text = self.quoted(name)
@@ -122,7 +119,6 @@ class Cells:
         return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
 
     def found(self, test: str, name: str) -> list[object]:
-        """Only the first cells are told, the others counted."""
         table = self.relation
         some = table.values(
             f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT {SHOWN}"
@@ -155,7 +151,6 @@ class Texts:
 
     @cached_property
     def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
-        """The rows that tell a text, their order, the texts and an empty one, and their bytes."""
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
@@ -181,7 +176,6 @@ class Texts:
 
 
 def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Vectors of numbers become text with `|` between them."""
     return pa.RecordBatch.from_arrays([*map(_stored, batch.columns)], names=batch.schema.names)
 
 
@@ -236,7 +230,6 @@ def frame_in(
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """What the cells of an Arrow type become: texts, numbers or times."""
     if types.is_dictionary(kind):
         return plain_type(kind.value_type)
     if types.is_float16(kind):
@@ -305,7 +298,6 @@ def _plain(cells: Any) -> Any:
 
 
 def _objects(values: "pd.Series") -> Any:
-    """Python objects of one kind stay what they are."""
     import pandas as pd
 
     found = pd.api.types.infer_dtype(values)

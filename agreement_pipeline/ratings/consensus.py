@@ -131,10 +131,8 @@ class PanelLabels:
 
     Attributes
     ----------
-    rounds, round
-        The names of the rounds, and the place of each item's round among them.
-    items, texts
-        The sorted names, and their texts. None if no item has one.
+    round
+        The place of each item's round among `rounds`.
     label
         The place of the category on the scale, or the mean. It says nothing of an unresolved item.
     votes

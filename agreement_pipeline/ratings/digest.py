@@ -16,16 +16,12 @@ An item is its place among the sorted names, and a category its place on the sca
 texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
 which columns there are, so no two tables are the same bytes.
 
-The names of the columns of strata enter, and the stratum of each item. What has no strata has the
-digest that it had before there were any. So has what does not say which labels were assisted.
-Places are where the objects of ratings lie. They enter only where they are known. So does what a
-rater said later, and when.
+Columns of strata enter with their names. Places are where the objects of ratings lie. Places,
+strata, assistance and later labels enter only where they are known, so older digests stay.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
-their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
-can stream them, and the memory that is needed does not grow with the ratings.
-
-Version 1 read each name and label as a Python object, and no engine could compute it.
+their own digests. Ratings come in batches, in the order of item, rater and occurrence, so an engine
+can stream them.
 """
 
 import hashlib

@@ -2,8 +2,7 @@
 
 Two readers may understand a file differently if its footer contradicts its pages, and Arrow even
 ends the whole process on some footers. So each column chunk is walked here page by page, and
-whatever does not agree is refused. The chunks, the filters and the indexes fill the file from its
-mark to its footer, each at its own place.
+whatever does not agree is refused. Chunks, filters and indexes must fill the file.
 """
 
 import re
@@ -96,8 +95,6 @@ class FooterError(ValueError):
 
 
 class Field(NamedTuple):
-    """A field of a struct: is it a list, the kind of its values, its name, and its marks."""
-
     many: str
     kind: str
     name: str
@@ -229,8 +226,6 @@ CONVERTED: Final = [
 
 
 class Leaf(NamedTuple):
-    """A column of a schema: its path, its physical type, and its highest levels."""
-
     path: str
     names: tuple[bytes, ...]
     kind: int
@@ -253,8 +248,6 @@ class Chunk(NamedTuple):
 
     Attributes
     ----------
-    text
-        True if the values are texts or bytes of any length.
     size, largest
         The bytes of its pages once they are unpacked, and of the largest page.
     coded, by_prefix
@@ -458,7 +451,6 @@ def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], le
 
 
 def _nulls(file: File, codec: int, page: Page, leaf: Leaf) -> int:
-    """The level of a missing value is below the highest."""
     if not leaf.defined:
         return 0
     data, values = _bytes(file, page.content, page.end - page.content), page.said["num_values"]
@@ -486,7 +478,6 @@ def _unpacked(data: bytes, codec: int, size: int) -> bytes:
 
 
 def _highest(levels: bytes, highest: int, values: int) -> int:
-    """Levels stand there as runs, or bit by bit."""
     width, found, rest = highest.bit_length(), 0, Compact(levels)
     while values > 0:
         head = rest.unsigned()

@@ -110,7 +110,7 @@ def _group(rows: InTurn) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class ParquetRows:
-    """The rows of a Parquet file, read a row group at a time."""
+    """A Parquet file, read a row group at a time."""
 
     data: Content
 
@@ -257,28 +257,10 @@ class RatingsRows:
 
     Each item without a rating has a row without rater and label. These rows come last. Columns:
 
-    ============== ======================= =================================
-    column         value                   when it is there
-    ============== ======================= =================================
-    `item`         text                    always
-    `rater`        text                    always
-    `kind`         panel or classifier     always
-    `label`        as on the scale         always
-    `occurrence`   whole number from 1     always
-    `earlier`      true or false           always
-    `confidence`   as given                if the ratings have it
-    `assisted`     true, false or unknown  if the ratings have it
-    `drawn`        text                    if the ratings have it
-    `timestamp`    as given                if the ratings have it
-    `last_label`   text                    if the ratings have it
-    `changed_at`   text                    if the ratings have it
-    `text`         text                    if the items have it
-    `gold`         true or false           if the items have it
-    `gold_label`   text                    if the items have it
-    `cluster`      text                    if the items have it
-    `weight`       whole number from 1     if the items have it
-    `stratum:NAME` text                    for each column of strata
-    ============== ======================= =================================
+    - always: `item`, `rater`, `kind` (panel or classifier), `label`, `occurrence`, `earlier`
+    - as far as ratings have it: `confidence`, `assisted`, `drawn`, `timestamp`, `last_label`,
+      `changed_at`
+    - as far as items have it: `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`
     """
 
     ratings: Ratings
@@ -341,7 +323,6 @@ class RatingsRows:
 
 
 def stored_cells(rows: ParquetRows, source: str) -> Cells:
-    """The rows of a Parquet file of `RatingsRows` in a session, not checked yet."""
     batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
     empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
     relation = duckdb_session().load(empty.schema, batches)

@@ -84,8 +84,8 @@ class Ratings:
         `gold`, and those of `has`. Ratings of earlier rounds count for intra-rater agreement only.
     known
         One row an item with what is known of it. None if nothing is.
-    scale, coded
-        What the labels may be, and the scale that the codes are of.
+    coded
+        The scale that the codes are of.
     names
         The raters by place.
     classifiers
@@ -99,10 +99,9 @@ class Ratings:
         where it is another, and trains.
     met_again, preceded
         True if a rater may have met an item again, and if there may be ratings of earlier rounds.
-    also_gold
-        Items that are gold in another round of the same release. Not in the digest.
-    origin
-        Where they came from, if it is known. Not in the digest.
+    also_gold, origin
+        Items that are gold in another round of the same release, and where ratings came from.
+        Neither is in the digest.
     texts
         The texts of items, if `known` tells rows in the place of them.
     """
@@ -195,14 +194,9 @@ class Ratings:
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier` and those of
             `has`. Rows without a label are missing ratings. A vector of numbers may be a tuple, a
             list, an array, or text with `|` between; a set of labels, a set or such a text.
-        scale, classifiers
-            What the labels may be, and the names of raters that are models.
         source, columns, first_row
-            For errors: the name of the file, of each column in it, and the number of its first
-            row. An index with a level `row` numbers the rows itself, and its level `column` names
-            the column of each rating.
-        session
-            None: into DuckDB.
+            For errors: the name of the file, of each column, and the number of its first row. An
+            index level `row` numbers the rows itself, and a level `column` names the column.
 
         Examples
         --------
@@ -972,7 +966,6 @@ def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
 
 
 def _places(items: "pa.Array", last: object, seen: int) -> Codes:
-    """The place of each row's item, if the item before was `last` in place `seen`."""
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)

@@ -175,9 +175,7 @@ class Scale:
     Raises
     ------
     RatingsError
-        There are fewer than two categories, or one is missing, or there twice, also in another
-        spelling. One is no number of the level, or all are too small. The level does not have this
-        number of dimensions.
+        A value is not one of those described above.
 
     Examples
     --------
@@ -280,14 +278,9 @@ class Scale:
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
         """The scale that fits the labels. Its categories are not declared.
 
-        ======================= ======================================================
-        level                   categories
-        ======================= ======================================================
-        nominal                 the labels in text order
-        ordinal                 the labels in numeric order. They must be numbers.
-        interval, ratio         the distinct numbers. No list, if there are more than 64.
-        multivariate interval   no list. The longest label gives the dimensions.
-        ======================= ======================================================
+        Nominal categories are in text order, and ordinal ones are numbers in their order. Interval
+        and ratio scales have the distinct numbers, or no list if these are over 64. Multivariate
+        interval scales have no list, and the longest label gives the dimensions.
         """
         if level == "multivariate interval":
             return cls(

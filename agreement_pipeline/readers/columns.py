@@ -1,5 +1,3 @@
-"""What the columns of a table are called, and how its cells are written."""
-
 import json
 from collections import Counter
 from collections.abc import Mapping

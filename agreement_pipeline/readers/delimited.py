@@ -107,7 +107,6 @@ class Delimited:
         refuse_twice(self.header, place)
 
     def _look(self, limits: Limits) -> None:
-        """One pass over the lines: the header, and if Arrow must find the same cells as Python."""
         start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
         if self._first > 1 and "\r" in start and "\n" not in start:
             raise RatingsError(

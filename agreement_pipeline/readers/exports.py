@@ -47,7 +47,6 @@ class Export:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """The finished visible files, by name, without what describes a data set."""
         if not self.path.is_dir():
             return (self.path,)
         return tuple(
@@ -174,7 +173,6 @@ class Reader(ABC):
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
-        """The rows of tables are ratings already."""
         return None
 
     @property

@@ -272,7 +272,6 @@ def _extract(path: Path, place: Path, limits: Limits) -> None:
 
 
 def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
-    """No more is written than the limit allows."""
     import pyarrow as pa
 
     expanded = 0

@@ -160,7 +160,6 @@ class JsonLines:
         self.header = list(names)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
-        """An Arrow array of texts for each column, or a list if a column holds anything else."""
         for n_rows, columns in self._parts:
             empty = pa.nulls(n_rows, pa.large_string())
             yield {name: columns.get(name, empty) for name in names}

@@ -66,7 +66,6 @@ class ParquetTable:
         self._delivered.refuse_change()
 
     def seen(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
-        """They are seen where they lie, unless they must be decoded."""
         names = list(columns.values())
         is_odd = any(mark in str(self._path) for mark in PATTERN) or {*names} & {*self.named}
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
@@ -97,7 +96,6 @@ class ParquetTable:
 
 @contextmanager
 def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
-    """Whatever Arrow, an engine or the footer says of a broken file, as one refusal."""
     try:
         yield
     except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as error:

@@ -69,7 +69,7 @@ def read(
         `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, or anything else that gives
         Arrow batches. Spark also reads the URL of a Parquet file.
     columns
-        What the columns of the source are called. In a tool's export `label` is the question.
+        In a tool's export `label` is the question.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     scale, level
@@ -81,10 +81,6 @@ def read(
         Refuse ratings in which no two raters meet.
     round_name
         The round to read, if the source names more than one.
-    limits
-        How large the source may be.
-    rules
-        Which rows count, which items are one, and what the units of label objects are.
     engine
         Where the ratings are put and counted: duckdb, in this process, or spark. auto means Spark
         for a Spark DataFrame and DuckDB for all else. The numbers are the same.
@@ -167,7 +163,6 @@ def read_marked(
 
 
 def _marked(rows: Rows) -> "list[Marked]":
-    """A label is the number of what was drawn, after a mark."""
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
@@ -259,9 +254,8 @@ def rows_of(
     rules: Rules = RULES,
     session: Session | None = None,
 ) -> Rows:
-    """The ratings of a source under canonical names, not yet checked. All is as in `read`.
-
-    Without a session they are put in that of a Spark DataFrame, else in DuckDB.
+    """As `read`, not yet checked. Without a session, rows are put in that of a Spark DataFrame,
+    else in DuckDB.
     """
     asked = Asked(columns, layout, limits, rules, session or _session(source))
     if isinstance(source, str) and source.startswith(HERE):

@@ -33,8 +33,6 @@ class Rules:
 
     Parameters
     ----------
-    reader
-        None: it is found by the content.
     where
         Fields, each with the values whose rows count.
     exclude_raters
@@ -106,18 +104,8 @@ class Rows(Cells):
 
     In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
-    Parameters
-    ----------
-    classifiers
-        The raters that the source calls models.
-    left_out
-        How many rows of the source are no ratings.
-    shows
-        What the source can show.
-    drawn
-        The label objects of the source, if labels are their numbers.
-    told
-        What the source says of models, each with the `name` of its rater.
+    `classifiers` are the raters that the source calls models, and `told` is what it says of them.
+    Where labels are numbers of label objects, these are `drawn`.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -140,7 +128,6 @@ class Rows(Cells):
         return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
 
     def text(self, name: str) -> str:
-        """Whole numbers have no decimal point."""
         return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"
 
     def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
@@ -277,7 +264,6 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
 
 
 def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
-    """The rows of a model come after those that were there before."""
     label, item = rows.text(FIELD + column), rows.text("item")
     keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
     made = {
@@ -297,7 +283,6 @@ def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
 
 
 def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
-    """A missing cell does not meet it."""
     return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
 
 

@@ -112,8 +112,6 @@ class Submission:
         The place in the source, for errors: unique in the export.
     created, updated, seconds
         When the work began and ended, and how long it took.
-    confidence
-        From 0 to 1.
     assisted
         True if the answer began as a suggestion. None: the export does not say.
     first
@@ -166,7 +164,6 @@ def at(record: Any, *names: str) -> Any:
 
 
 def within(record: Data, name: str) -> Data:
-    """The first of a list of records that a record holds under a name. Else itself."""
     said = record.get(name)
     inside = said[0] if isinstance(said, list) and said else None
     return inside if isinstance(inside, Mapping) else record
@@ -281,14 +278,8 @@ class Gathered:
 
     Without a question it is the first one, and there must not be another.
 
-    Attributes
-    ----------
-    columns
-        The column of each field that was wanted.
-    fields
-        All fields of the items.
-    tells_changes
-        True if it is known of all that was handed in when it was last written.
+    `columns` has the column of each field that was wanted. `tells_changes` is true if it is known
+    of all that was handed in when it was last written.
     """
 
     def __init__(
@@ -342,7 +333,6 @@ class Gathered:
         return self.rows.text(name) if name in CANONICAL else None
 
     def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
-        """The first question counts if none was chosen."""
         asked = self._question
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
@@ -385,7 +375,6 @@ class Gathered:
         return self._label(each.first.get(asked or ""), each.record)[0] or NONE
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
-        """False for a list of ticks without a tick."""
         if not isinstance(value, (tuple, frozenset)):
             return _text(value), True
         self._sets = self._sets or isinstance(value, frozenset) or len(value) > 1
@@ -494,16 +483,10 @@ Finds = Callable[..., Iterator[Submission]]
 
 @dataclass(frozen=True)
 class Tool(Reader):
-    """The export of a labelling tool.
+    """The export of a labelling tool. If it has kinds of objects, `finds` takes one too.
 
-    Parameters
-    ----------
-    finds
-        Finds the submissions of an export. If it has kinds of objects, it takes one too.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
-    question
-        The name of a question, from the name of its column.
+    `omits_none` is true if it writes nothing where a rater ticked nothing. `question` names the
+    question of a column.
     """
 
     finds: Finds
@@ -723,7 +706,6 @@ def _canonical(
 
 
 def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
-    """The others are counted, by the first reason that holds."""
     status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
     tests = {
         "reviewer": "kind = 'reviewer'",

@@ -92,8 +92,6 @@ class Table:
         Sees columns under other names where they lie. None if they must be read.
     first
         The number of the first row of data, as an editor or a spreadsheet counts.
-    named
-        Of each column of numbered labels, what names a number.
     """
 
     source: str
@@ -228,7 +226,6 @@ def arrow_table(
 
 
 def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
-    """None, NaN and `pd.NA` are missing."""
     header = [str(name) for name in frame.columns]
     _refuse_large(header, len(frame), FRAME, limits)
 
@@ -242,7 +239,6 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
-    """Vectors of numbers stay what they are."""
     cells = values.tolist()
     for at, cell in enumerate(cells):
         if isinstance(cell, (np.ndarray, list, dict, *BINARY)):
@@ -290,7 +286,6 @@ def _is_list_of_labels(kind: pa.DataType) -> bool:
 
 
 def _single_value(cell: object, lists: bool, where: str) -> object:
-    """A list of labels becomes text with `|` between them, if lists may stand."""
     if not isinstance(cell, NO_VALUES):
         return cell
     expected = "text" if isinstance(cell, BINARY) else "one value"
@@ -523,7 +518,6 @@ def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
 
 
 def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
-    """Each row is named by its number and its file."""
     (name, first), *others = parts.items()
     columns = first.columns
     for other, rows in others:
@@ -592,8 +586,6 @@ TOTALS = {"total", "totals", "sum", "all", "margin"}
 
 
 class Numbers(NamedTuple):
-    """Whole numbers of shape (rows, columns), with the names of both and of their source."""
-
     source: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]

@@ -36,7 +36,6 @@ MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
 
 
 def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
-    """A sheet of a workbook, as text. Only one that is alone needs no name."""
     if start_of(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "

@@ -50,7 +50,6 @@ WORDS: Paths = frozenset(
     }
 )
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
-"""What the log must have said of a round before a certificate rests on it."""
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
 PARTS = tuple(each.name for each in fields(Identity))
@@ -224,9 +223,8 @@ def certify(
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
 
-    Every one of the `rounds` must meet the `rules` for classifiers. The panels are admitted by
-    `policy`, `contract` and `under`, as for `release_round`. The certificate expires at most 366
-    days from today. Certified or held, it is in the log.
+    Every one of the `rounds` must meet the `rules`. The panels are admitted as for `release_round`.
+    The certificate expires at most 366 days from today. Certified or held, it is in the log.
 
     Raises
     ------
@@ -708,7 +706,6 @@ def _refuse_before_drift(
 def _derived(
     store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
 ) -> tuple[Certificate, list[Judged]]:
-    """The certificate as the store's bytes give it, if it is the one that is written."""
     with _usable("content"):
         panel = said["panel"]
         terms = Terms(

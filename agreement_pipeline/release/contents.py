@@ -43,7 +43,6 @@ WITHDRAWN = "WITHDRAWN.json"
 EACH = "*"
 
 Paths = frozenset[tuple[str, ...]]
-"""Places in plain data, key by key. `EACH` stands for every key and every list entry."""
 
 VERSION: Paths = frozenset({(EACH, "code_version")})
 WORDING: Paths = VERSION | {

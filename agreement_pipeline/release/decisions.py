@@ -96,8 +96,6 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """A version that this process kept, with its ratings, and what a contract found in them."""
-
     version: RoundVersion
     ratings: Ratings
     contract_digest: str
@@ -269,7 +267,6 @@ def found_by_gate(
     *,
     renamed: bool = False,
 ) -> OfTheGate:
-    """Ratings that were `renamed` are read again where they are compared with earlier ones."""
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (
@@ -355,7 +352,6 @@ def _raters_gone(ratings: Ratings, before: Iterable[Ratings]) -> Iterator[Findin
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
-    """How many different ratings came under the round's name, up to this version's last arrival."""
     arrived = [
         entry["ratings_digest"]
         for entry in store.history(version.round)
@@ -466,7 +462,6 @@ def _disagreeing(
 
 
 def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons in the notice of a release, or the release's first round."""
     try:
         notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
     except (ValueError, RecursionError):

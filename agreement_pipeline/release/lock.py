@@ -1,7 +1,4 @@
-"""The lock: the only module that releases training data.
-
-Every round is read again from its stored bytes and judged again, and no other module is asked.
-"""
+"""The lock: the only module that releases training data. It reads and judges every round again."""
 
 import json
 from collections.abc import Mapping, Sequence, Set
@@ -194,7 +191,6 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
-    """Judged once more as `verify` will judge it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
     audit, identities = judged.silver[1] if judged.silver else None, judged.identities
@@ -299,7 +295,6 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 
 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """A manifest that cannot be read is no release."""
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:

@@ -31,8 +31,6 @@ class Demands:
         The fewest `raters` and `items` of each round.
     policy
         The policy that admitted the release: a name, or a name and a version.
-    without_waivers
-        True if the release may not rest on a waiver.
     today
         True if today's code must admit the release too, by its own rules.
     signed

@@ -172,7 +172,6 @@ class CertifiedBy:
     def _delivered_since(
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        """Other deliveries with people's labels of these items, none older than the draw."""
         items, drawn = _items_of(ratings, ratings.everyone), False
         self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
         for entry in store.history():

@@ -37,9 +37,9 @@ def statement(
 ) -> bytes:
     """An envelope without signatures, with the statement on decisions under a policy.
 
-    Its predicate is in-toto's Simple Verification Result 0.2 if every decision admits. Otherwise it
-    is one of our own, with the decisions. `subjects` has the SHA-256 of each file by its name, and
-    `read` how a file was read, since options may leave a part of it out of the decision.
+    Its predicate is in-toto's Simple Verification Result 0.2 if every decision admits, else one of
+    our own. `subjects` has the SHA-256 of each file, and `read` how it was read, since options may
+    leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
     ours: dict[str, Any] = {

@@ -72,7 +72,6 @@ class Member:
 
     @cached_property
     def labels(self) -> PanelLabels:
-        """Those of the panel, and in a silver round of the classifier."""
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
         return found.beside(self.ratings, self.audit.identity.name) if self.audit else found
 

@@ -31,8 +31,6 @@ room, it is expected halfway between the cut-off and 1.
 
 
 class Step(NamedTuple):
-    """What to do now, why, and the command or the page that does it."""
-
     what: str
     why: str
     by: str
@@ -86,7 +84,6 @@ class Round(NamedTuple):
         return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
 
     def least_items(self, verdict: Verdict) -> int | None:
-        """How many items a rule needs at the least, as categories and raters are in this round."""
         rule = verdict.rule
         statistic = basis_of(self.ratings, rule.measure) if rule.scope == "round" else None
         if statistic is None:

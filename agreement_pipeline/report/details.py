@@ -85,10 +85,6 @@ def details(
     estimates: Sequence[Estimate],
     shown: Shown | None = None,
 ) -> Section:
-    """The plot, the tables and the headline numbers of one question.
-
-    None stands for a table that the ratings do not allow.
-    """
     tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),

@@ -130,11 +130,10 @@ def _without_each(counts: CategoryCounts) -> Array:
 
 
 def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
-    """The disputed items, and what an adjudicator must know of each, under the names in `COLUMNS`.
+    """The disputed items, and what an adjudicator must know of each.
 
     First comes the item with most disagreement, or the one without which Krippendorff's α would
-    rise most. `label` is empty: the adjudicator writes it. The digest says which version was looked
-    at.
+    rise most. The adjudicator writes the `label`. The digest says which version was looked at.
     """
     rows = disputed_rows(ratings).set_index("id")
     influence = influence_of_items(ratings)

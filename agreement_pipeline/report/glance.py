@@ -25,7 +25,6 @@ SIGNS: dict[Tone, tuple[str, str, str]] = {
 
 
 def glance(course: Figure | None) -> str | None:
-    """The last rounds of a figure of rounds, as a data URI: as many as have room."""
     if course is None:
         return None
     known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]

@@ -40,7 +40,6 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     """A row for each rule that can hold a release, in every round.
 
     - A round is *pending* if what was ingested last was not decided.
-    - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
@@ -239,7 +238,6 @@ def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
-    """Which admitted rounds rest on another policy than today's, in words; empty if none does."""
     admitted = rounds[rounds["decision"].str.startswith("admitted")]
     other = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
     if other.empty:

@@ -42,9 +42,9 @@ def measured(
     scopes: Sequence[str],
     shown: Shown | None = None,
 ) -> Sequence[Estimate]:
-    """Estimates about the ratings that the policy judges, for people to read.
+    """Estimates have the policy's number of resamples, so a value has one interval wherever it
+    stands.
 
-    They have the policy's number of resamples, so a value has one interval wherever it stands.
     Raters and pairs have fewer unless a rule judges them. So has everything else if there are many
     categories.
     """
@@ -56,7 +56,6 @@ def measured(
 
 
 def headline(policy: Policy) -> str | None:
-    """The measure of the first rule that can hold a release and reads whole rounds."""
     of_rounds = (
         rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
     )

@@ -233,8 +233,7 @@ def _tone(differs: bool) -> Tone:
 def picture_of(item: str, folder: Path) -> Picture | None:
     """A small picture of an item, from the image in a folder that has its name.
 
-    It is drawn anew from the pixels. So nothing else of the file comes with it, such as its place
-    or its camera. None if the image is broken or too large.
+    It is drawn anew from the pixels, so nothing else of the file comes with it, such as its place.
     """
     path = _image(item, folder)
     return None if path is None else _drawn_anew(path)

@@ -243,7 +243,6 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
 
 
 def _asked(verdict: Verdict, policy: Policy) -> str:
-    """The cut-off that decides, if the reason of a verdict names another one alone."""
     if verdict.kind not in ("unreliable", "inconclusive") or "tentative" in policy.admit:
         return ""
     return f" The policy asks for a lower limit of {verdict.rule.reliable:g}."

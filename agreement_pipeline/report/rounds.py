@@ -238,10 +238,10 @@ def _mark(row: One) -> Mark:
 def charted(
     rounds: pd.DataFrame, policy: Policy, known: Sequence[Charted] = ()
 ) -> tuple[Charted, ...]:
-    """The rounds on a control chart of the measure of the first rule that reads whole rounds.
+    """The rounds on a control chart of the first rule that reads whole rounds.
 
     The standard error of a round is half of its recorded interval, divided by the normal quantile
-    of its level. Rounds without them are left out. `known` is a chart of the same rounds or fewer.
+    of its level. `known` is a chart of the same rounds or fewer.
     """
     read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
     needed = ["value", "low", "high", "confidence_level"]

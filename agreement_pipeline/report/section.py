@@ -17,11 +17,6 @@ MOST_ROWS = 40
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    `by` is the number that it is sorted by, and `to` the anchor of the part that says more.
-    """
-
     text: str
     by: float | None = None
     to: str = ""
@@ -34,10 +29,6 @@ Row = Sequence[Cell | str | int | None]
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as data. The first column names the row, and `left_out` says how many are
-    not shown.
-    """
-
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]

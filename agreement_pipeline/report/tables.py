@@ -1,5 +1,3 @@
-"""Results as rows of text, and rows as aligned columns."""
-
 import html
 import math
 import re
@@ -56,9 +54,6 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
 
 
 def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
-    """The same follows without the classifier, then its own share, and how many labelled items
-    would tell as much without it.
-    """
     return [
         {
             "of": "the mean" if found.category is None else found.category,

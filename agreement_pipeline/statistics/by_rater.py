@@ -52,8 +52,6 @@ R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
-    """Rows with a column for each rater; some raters may stand apart from the panel."""
-
     missing: ClassVar[float]
 
     weights: Array
@@ -107,7 +105,6 @@ class ByRater(Statistic):
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The raters of the panel: all who do not stand apart."""
         return self.raters
 
     @property
@@ -183,7 +180,6 @@ def _joined(statistic: R) -> R:
 def placed(
     cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
 ) -> NDArray[T]:
-    """A column for each of `raters`. Those without one of their own get `missing`."""
     columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
     columns[:, [raters.index(name) for name in own]] = cells
     return columns
@@ -311,16 +307,15 @@ class NumbersByRater(ByRater):
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item over two values. The rows weigh `mass` in all.
+        """Add every split of a typical item over two values, turned through the raters.
 
-        Each split is turned through the raters. On declared categories, the two values are the one
-        used most and the one farthest from it. Else the two values of a dimension have the mean,
-        the variance and the skewness of all ratings there that meet another. They are farther apart
-        if raters differed much on one item. In the next dimension a split is turned by one rater
-        more. So the ratings do not lie on one line.
+        On declared categories, the two values are the one used most and the one farthest from it.
+        Else those of a dimension have the mean, the variance and the skewness of all ratings there
+        that meet another, and are farther apart if raters differed much on one item. In the next
+        dimension a split is turned by one rater more, so that ratings do not lie on one line.
 
         Beside a classifier, each row is there twice, with it on the lower and on the higher value.
-        The values are typical ones: a large difference of any rater would hide what the others do.
+        They are typical ones: a large difference of any rater would hide what the others do.
         """
         if self.classifier is None:
             rows = self._splits(tail_values if self.by_tail else far_values)
@@ -525,7 +520,6 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        """`labels` are codes (P,)."""
         what = f"{LABELS}: classifier's labels"
         codes = checked_codes(what, labels, len(self.scale.names))
         if codes.shape != (len(self.codes),):
@@ -595,7 +589,6 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
-        """How often each of two groups gave each category, row by row. Each has shape (P, K)."""
         given, second = self.indicators, self._in_second
         return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
 
@@ -605,7 +598,6 @@ class LabelsByRater(ByRater):
 
     @property
     def used(self) -> Array:
-        """How often each category was given in the columns. Shape (..., K)."""
         return np.asarray(self.weights @ self.counts().counts)
 
     @property
@@ -630,7 +622,6 @@ class LabelsByRater(ByRater):
 
     @property
     def mixes(self) -> Array | None:
-        """None if somebody stands apart, or confidence counts."""
         return None if self.some_apart or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:

@@ -57,7 +57,6 @@ class Clusters:
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
     def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some of the rows each cluster holds. Shape (C,)."""
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,

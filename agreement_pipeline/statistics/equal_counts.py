@@ -1,8 +1,7 @@
 r"""Rows of labels with equal counts as one row, for large rounds.
 
-Some measures read two things of a row: how often the panel gave each category beside which label of
-the classifier, and sums of who gave which label. Five raters and five categories make 3,125 rows,
-but 126 counts.
+Some measures read only the counts of a row, and sums of who gave which label. Five raters and five
+categories make 3,125 rows, but 126 counts.
 
 Exact resamples draw a weight :math:`g_i` for each row i. By gamma distributions, the weight
 :math:`W` of all rows of equal counts is independent of the shares :math:`g_i / W` in it. So `W` is

@@ -97,7 +97,6 @@ def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
 
 
 def _first_alike(said: Hashes, colours: Hashes) -> Codes:
-    """The raters of the first colour that several have, unless all of them said the same."""
     ordered, times = np.unique(colours, return_counts=True)
     for colour in ordered[times > 1]:
         alike = np.flatnonzero(colours == colour)

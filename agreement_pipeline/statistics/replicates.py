@@ -48,8 +48,6 @@ from agreement_pipeline.text import listed
 
 
 class Cells(Statistic):
-    """The field `said_in` has what was said."""
-
     said_in: ClassVar[str]
 
     item: Codes
@@ -157,8 +155,8 @@ class ReplicatedNumbers(Cells):
         is nan in all dimensions for further meetings up to M.
     item, rater
         Shape (C,): the item of each cell, 0 … P-1, and the position of its rater in `raters`.
-    weights, scale, raters, clusters
-        As for `NumbersByRater`, item by item. `raters` may have no replicates.
+    weights, clusters
+        Of items. All else is as for `NumbersByRater`.
     round_raters
         The raters who rated in the round itself; all if omitted.
 

@@ -158,7 +158,6 @@ def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
 
 
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
-    """The first labels of raters who all split their own `size` ratings alike, (size + 1, R)."""
     given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
     return np.where(given_first, pair[0], pair[1])
 
@@ -206,16 +205,15 @@ def far_values(values: Array, weights: Array) -> Array:
 
 
 def tail_values(values: Array, weights: Array) -> Array:
-    """The two numbers between which an unseen item is split, and the two of agreed items.
+    """The two numbers between which an unseen item is split, and the two of agreed items (2, 2, D).
 
-    The two numbers of a split item lie :math:`d` apart, so two ratings there differ by
-    :math:`d^2 / 2`. That is the largest disagreement of an item, or more if errors have a heavy
-    tail. A round of few ratings may not show its largest errors. So it is as much as if one rating
-    had an error ten times as large as others, or as if two typical numbers stood there. Where
-    nobody differed, a split item has the typical values.
+    Two ratings :math:`d` apart differ by :math:`d^2 / 2`. That is the largest disagreement of an
+    item, or more if errors have a heavy tail. A round of few ratings may not show its largest
+    errors. So it is as much as if one rating had an error ten times as large as others, or as if
+    two typical numbers stood there. Where nobody differed, a split item has the typical values.
 
     Agreed items lie at the largest distance from the mean, or farther if items have a heavy tail or
-    are few, and never inside the typical values. Shape (2, 2, D).
+    are few, and never inside the typical values.
     """
     typical = typical_values(values, weights)
     n_ratings = (~np.isnan(values[:, :, 0])).sum(1)

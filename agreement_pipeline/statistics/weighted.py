@@ -39,7 +39,6 @@ class SomeRows(NamedTuple):
         return np.asarray((weights if every else weights[..., self.places]) @ self.values)
 
     def at(self, place: Codes) -> Array:
-        """Shape (B, F) from (B,)."""
         found = np.zeros((len(place), self.values.shape[-1]))
         here = np.isin(place, self.places)
         found[here] = self.values[np.searchsorted(self.places, place[here])]
@@ -157,7 +156,6 @@ class Statistic:
             """
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time."""
         raise PolicyError(f"raters at large: {NAMELESS}")
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
@@ -210,7 +208,6 @@ class Statistic:
         return copy
 
     def sums(self, read: Read) -> Array:
-        """The weighted sums over the rows of what is read off them. Shape (..., F)."""
         known = self.read_sums
         if read not in known:
             rows, together = read(self), self.together

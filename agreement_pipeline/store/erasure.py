@@ -164,7 +164,6 @@ class Erasure:
         return json.dumps(named).encode()
 
     def _unsaid(self, fact: str, value: Any) -> Any:
-        """What has the name as a word is left out."""
         if isinstance(value, dict):
             return {name: self._unsaid(name, each) for name, each in value.items()}
         if isinstance(value, list):

@@ -12,8 +12,8 @@ name of the seal holds its SHA-256. The seal also has a copy of the entries sinc
 so a bucket is asked for one object instead of many.
 
 The first entry after a segment carries the digest of the index, which has those of all segments.
-So entries that are followed by others cannot be changed. No entry is ever overwritten. A killed
-writer may leave the last entry without its seal, and the next writer adds it.
+So entries that are followed by others cannot be changed. A killed writer may leave the last entry
+without its seal, and the next writer adds it.
 
 Whoever can write here can remove the last entries together with their seals. Keep the name of the
 last seal where they cannot write.
@@ -428,7 +428,6 @@ class Log:
         self.storage.forget([*self._tail.names(view), *older])
 
     def _older(self, view: View) -> list[Line]:
-        """After a check of all segments, and of what is derived of them."""
         beyond = [name for name in self._segment_names() if int(name[:8]) > view.last]
         if beyond:
             raise self._broken(_fewer(view.last, beyond))
@@ -460,7 +459,6 @@ class Log:
         return self._segments[name]
 
     def _checked(self, name: str, data: bytes | None) -> tuple[Line, ...]:
-        """The entries in the bytes of a segment, if they are the ones that its name promises."""
         last, digest = int(name[:8]), name[9:]
         if data is None or digest_of(data) != digest:
             raise self._broken(

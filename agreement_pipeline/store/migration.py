@@ -53,7 +53,6 @@ class Older:
 
     @property
     def lines(self) -> list[Line]:
-        """Each entry must follow from the one before, and have its seal alone."""
         there = sorted(name for name in self.storage.names(ENTRIES) if NAME.fullmatch(name))
         seals = set(filter(KEPT.fullmatch, self.storage.names(OLD_SEALS)))
         if not there or not seals:
@@ -150,10 +149,9 @@ class Older:
 def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     """Carry a store of an older version over into a new one.
 
-    The old store is only read. Originals, releases and the key of pseudonyms are copied byte by
-    byte. Each table is written again as it is written today, so its ratings have today's digest.
-    Entries keep their times. The last entry says that the store was migrated, from what, and `by`
-    whom.
+    The old store is only read. Each table is written again as it is written today, so its ratings
+    have today's digest. All else is copied. The last entry says from what and `by` whom it was
+    migrated.
 
     It may be stopped at any time. Until it is done, nobody can use the new store. Run again, it
     checks what was carried over, and goes on.

@@ -31,9 +31,7 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ObjectStorage:
-    """A bucket, or a folder of one. The library of the protocol finds the credentials and the
-    endpoint.
-    """
+    """The library of the protocol finds the credentials and the endpoint."""
 
     root: UPath
     _objects: AbstractFileSystem = field(init=False, repr=False)
@@ -317,7 +315,7 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """A folder of a bucket. The library of the protocol finds the credentials and the endpoint."""
+    """The library of the protocol finds the credentials and the endpoint."""
 
     url: str
     root: UPath = field(init=False)

@@ -51,14 +51,14 @@ class Storage(Protocol):
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """Keep a content under a name: all of it or nothing. Call only while locked.
 
-        True if exactly these bytes are there now. Other bytes that were there before stay. Only the
-        owner can read a secret, if the storage knows owners.
+        True if exactly these bytes are there now; others that were there stay. Only the owner can
+        read a secret, if the storage knows owners.
         """
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files in a folder, in the given order. Call only while locked.
 
-        A reader that sees the last file sees all files. True if exactly these files are there now.
+        A reader that sees the last file sees all. True if exactly these files are there now.
         """
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:

@@ -76,7 +76,6 @@ def _n_pairs(said: object) -> int:
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
-    """Two alternatives, the place of what was said of them in `CHOICES`, and of what was shown."""
     if isinstance(said, Preference):
         in_order = said.first < said.second
         one, other = sorted((said.first, said.second))
@@ -121,7 +120,6 @@ def members(
 def criteria(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A criterion with a scale of its own is chosen."""
     wanted, scored = settings.criterion, list(_scored(marked))
     known = sorted({name for _, name, _ in scored})
     if wanted is not None and wanted not in known:

@@ -1,5 +1,3 @@
-"""What one rater marked in one item."""
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

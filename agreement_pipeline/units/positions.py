@@ -45,9 +45,6 @@ def _parts(
     starts: Places,
     codes: dict[str, int],
 ) -> Places:
-    """Each part has its first place, one after the last, who, and which label. Whole items come
-    first.
-    """
     places = [items[each.item] for each in marked]
     begins = starts[places].tolist()
     whole = np.column_stack(
@@ -115,7 +112,6 @@ def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places
 
 
 def _apart(marked: Marked) -> list[Span | Segment]:
-    """They are in order. No position may have two categories."""
     spans = sorted(
         (each for each in marked.areas if isinstance(each, Span | Segment)),
         key=lambda each: (each.start, each.end),

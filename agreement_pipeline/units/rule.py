@@ -147,11 +147,7 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class UnitRule:
-    """A rule from the objects of items to units.
-
-    `rows` makes the rows of `Units` from marked items, in order, and the labels of units. `scale`
-    reads that of the units off the marked items of a source that errors name.
-    """
+    """`rows` makes the rows of `Units` from marked items, in order, and the labels of units."""
 
     name: str
     title: str

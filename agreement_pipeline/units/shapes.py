@@ -1,5 +1,3 @@
-"""The geometry of intervals, boxes and polygons."""
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -27,7 +25,6 @@ def one_way_round(points: Sequence[Sequence[float]]) -> Points:
 
 
 def signed_area(points: Sequence[Point]) -> float:
-    """It is negative if the corners go clockwise."""
     ends = [*points[1:], *points[:1]]
     return sum(x * v - u * y for (x, y), (u, v) in zip(points, ends, strict=True)) / 2
 

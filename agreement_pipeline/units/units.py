@@ -85,17 +85,8 @@ def units_of(
 ) -> Units:
     """The units of marked items under a rule.
 
-    Parameters
-    ----------
-    marked
-        What each rater marked in each item that the rater opened.
-    settings
-        The kind of the objects, and the rule.
-    scale
-        The labels of the units, with *none* where raters mark objects unless the part is naming.
-        None: it is read off the objects.
-    source
-        The name of the source, for errors.
+    The scale has the labels of units, with *none* where raters mark objects unless the part is
+    naming. Without a scale, it is read off the objects.
 
     Raises
     ------

@@ -61,7 +61,6 @@ def flat(record: Data, place: str) -> Parts:
 
 
 def nested(record: Data, _: str) -> Parts:
-    """A nested record says no status."""
     responses = (
         (question, each["user_id"], "submitted", each["value"])
         for question, said in record["responses"].items()
@@ -157,7 +156,6 @@ def _submissions(
 
 
 def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
-    """Without a kind they are all other answers. A list of labels is a set."""
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value

@@ -20,7 +20,6 @@ from agreement_pipeline.units import Span
 
 TAG = re.compile(r"O|(?P<place>[BIESLU])[-_](?P<category>\S+)")
 OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-"""The columns of CoNLL-U, which are no raters."""
 COLUMNS, MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
 FIRST, LAST = "BSU", "ELSU"
 ENOUGH, LETTERS = 50, 65_536

@@ -1,7 +1,7 @@
 """INCEpTION: its agreement diagnosis, its annotations as UIMA CAS JSON 0.4, and WebAnno TSV 3.
 
-The diagnosis has a row a position, and a column a rater. It shows agreement on the label of what
-both marked, and not on what to mark.
+The diagnosis has a row a position, and a column a rater. It does not show agreement on what to
+mark.
 
 Annotations are a folder a document, with a file for each rater. Offsets in a file count UTF-16 code
 units, as Java does. Ours count characters.

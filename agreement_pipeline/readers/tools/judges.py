@@ -2,8 +2,7 @@
 
 An item is an output. A rater is a person, a scorer or an assertion. Inspect and promptfoo do not
 say which of these are models, so a project names them in `classifiers`. They say what a judge was
-given: Inspect the options of scorers and the role `grader`, and promptfoo the assertion with its
-provider. MLflow names a judge after its model. Langfuse says nothing of it.
+given. MLflow names a judge after its model. Langfuse says nothing of it.
 """
 
 import json
@@ -34,7 +33,6 @@ LANGFUSE = {
     "created": ("createdAt", "created_at", "timestamp"),
     "updated": ("updatedAt", "updated_at"),
 }
-"""The names of a field: in the interface, and in exports."""
 MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
 GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
 """A model answers these assertions of promptfoo."""
@@ -213,7 +211,6 @@ def question(column: str) -> str:
     question=question,
 )
 def tables(export: Export) -> Iterator[Submission]:
-    """A table has one judge, who is named after the file."""
     for path in export.files:
         for _, table in export.records_in(path):
             for number, cells in enumerate(table["data"], 1):

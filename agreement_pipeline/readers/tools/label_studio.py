@@ -122,7 +122,6 @@ def _about(what: str, said: Data) -> dict[str, Any]:
 
 
 def answers_in(result: object) -> dict[str, Any]:
-    """The answer to each question. Areas and spans are left out."""
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
@@ -322,7 +321,6 @@ def _steps(cell: Any, place: str) -> list[Data]:
 
 
 def _answer_in(cell: Any) -> Any:
-    """It is one choice, several, or a number. A list of spans says nothing here."""
     said = _parsed(cell)
     if isinstance(said, dict):
         return tuple(said["choices"]) if "choices" in said else None
