@@ -21,8 +21,8 @@ class Face(ModuleType):
 def face(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The `__getattr__`, the `__dir__` and the `__all__` of a room.
 
-    Its `__init__.py` imports each of its names `as` itself under `TYPE_CHECKING`, or gives it to
-    what it imports. So a name stands there once, for Python and for type checkers alike.
+    Its `__init__.py` imports each of its names `as` itself under `TYPE_CHECKING`, so it stands
+    there once, for Python and for type checkers alike.
     """
     imports, named = dict[str, str](), dict[str, str]()
     for node in ast.walk(ast.parse(pkgutil.get_data(room, "__init__.py") or b"")):

@@ -51,7 +51,6 @@ class LargeFile:
 
 
 Content = bytes | LargeFile
-"""The bytes of a file, in memory if they are few."""
 
 
 def parts_of(content: Content) -> Iterable[bytes]:

@@ -14,7 +14,6 @@ from agreement_pipeline.errors import AgreementError
 
 LONGEST = 60
 CLOSED = {"extra": "forbid"}
-"""The `__pydantic_config__` of settings that refuse an unknown key."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,6 @@ class Value:
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        """Nothing is converted but what is nested."""
         return {
             "type": "function-after",
             "function": {"type": "no-info", "function": self.check},
@@ -72,7 +70,7 @@ def refuse_mistakes(
 
 
 def shown(value: object) -> str:
-    """As an error shows a value, cut if it is long. A tuple is shown as the list of a file.
+    """A long value is cut. A tuple is shown as the list of a file.
 
     >>> shown("a"), len(shown("a" * 1000))
     ("'a'", 61)

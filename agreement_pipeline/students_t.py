@@ -79,7 +79,7 @@ def _ratio_of_gammas(a: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """Of the incomplete beta function, by Lentz's algorithm."""
+    """It is that of the incomplete beta function, by Lentz's algorithm."""
     whole, upper, lower = 1.0, 1.0, 0.0
     for step in count(1):
         m = step // 2

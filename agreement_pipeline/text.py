@@ -9,13 +9,8 @@ DIGITS = 9
 
 SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
 WHOLE_PERCENT = ".0%"
-"""The forms of a number.
-
-- `SENTENCE`: in a reason, the history or the card of a release.
-- `TABLE`: in a table of estimates.
-- `PROBABILITY`: a probability or a rate.
-- `SIGNIFICANT`: a probability that can be very small.
-- `PERCENT` and `WHOLE_PERCENT`: a share.
+"""The forms of a number. `SENTENCE` is that of reasons, the history and the card of a release,
+`TABLE` that of tables of estimates, and `SIGNIFICANT` that of probabilities that can be very small.
 """
 
 NO_LIMIT = "no limit"
@@ -115,10 +110,8 @@ def _plural(what: str) -> str:
 def listed(values: object, limit: int = 5) -> str:
     """The first values in quotes and the number of the others.
 
-    >>> listed(["a", "b"])
-    "['a', 'b']"
-    >>> listed(range(9), limit=2)
-    '[0, 1, … 7 more]'
+    >>> listed(["a", "b"]), listed(range(9), limit=2)
+    ("['a', 'b']", '[0, 1, … 7 more]')
     """
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:limit])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""In C it is ten times as fast; PyYAML may be built without it."""
+"""The loader in C is ten times as fast, but PyYAML may be built without it."""
 
 LARGEST = 1_000_000
 DEEPEST = 50
@@ -78,7 +78,7 @@ class Place:
 
     @property
     def line(self) -> int:
-        """Where no line is known, that of the nearest value around it; else 0."""
+        """The nearest value around a path tells its line; 0 if no line is known."""
         around = (self.path[:n] for n in range(len(self.path), -1, -1))
         return next((self.lines[path] for path in around if path in self.lines), 0)
 
@@ -86,13 +86,8 @@ class Place:
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Refused, with an error of the kind `error`, is what lets a file say something else than it seems
-    to:
-
-    - anchors, aliases and tags
-    - a key that is written twice
-    - more than 50 levels
-    - files over 1 MB
+    Anchors, aliases, tags and keys that are written twice are refused, since they let a file say
+    something else than it seems to. So are more than 50 levels, and files over 1 MB.
     """
     text = _text(path, error)
     lines: dict[tuple[object, ...], int] = {}
@@ -245,7 +240,6 @@ def _text(path: Path, error: type[AgreementError]) -> str:
 
 
 def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
-    """Refuse what lets a value differ from the one that is written at its place."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)

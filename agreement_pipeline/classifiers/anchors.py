@@ -44,8 +44,6 @@ class Anchored:
     upper
         The limit under which it fell at some look. It holds at all looks together, by itself, with
         half of one minus the confidence level. 1 if none is known.
-    n_items, n_looks
-        The anchors, and how often they were labelled again.
     """
 
     first: float
@@ -87,7 +85,6 @@ def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Ancho
 
 
 def _evidence(looks: Array, under: float) -> float:
-    """The highest that the average of the bets against a mean of `under` ever was."""
     rises = np.log1p(BETS[:, None, None] * (under - looks) / (1 - under)).sum(2)
     n_looks = rises.shape[1]
     starts = np.arange(1, n_looks + 1)

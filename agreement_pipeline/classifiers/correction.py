@@ -58,8 +58,6 @@ class Corrected(WithLimits):
         The prediction-powered estimate inside the ends of the scale.
     n_items, n_labels, n_ratings, n_raters
         The items of the population; those with labels of the panel; these labels; who gave them.
-    uncorrected
-        The share or the mean of the classifier's own labels.
     classical, classical_interval
         What the drawn items say without the classifier.
     tuning
@@ -144,8 +142,6 @@ def correct(
     raters
         Are the intervals about *these raters*, or about *raters at large*, of whom these are a
         random sample? The latter needs three raters, and another rating of each item.
-    confidence_level
-        The level of the intervals, for each number alone.
 
     Raises
     ------
@@ -189,8 +185,6 @@ class WrongLabels:
         asked, and none of them are tied.
     apart
         How often single raters give another label than the leading one of their item.
-    n_items, n_labels
-        The items of the population, and those with labels of the panel.
     """
 
     majority_of: int

@@ -53,8 +53,8 @@ class Draw:
     strata
         How many items of each of the classifier's labels. Otherwise, the one stratum has the name
         "": how many items, or clusters.
-    seed, items
-        What the draw follows from, and the drawn items, sorted.
+    seed
+        What the draw follows from.
     earlier, reasons
         The seeds of earlier draws from this population or much of it, and why there were more: the
         reasons of these draws, and its own.
@@ -121,9 +121,7 @@ class Draw:
         )
 
     def refuse_relabelled(self, population: Ratings, classifier: str) -> None:
-        """Refuse labels of a classifier that are not those of the population when it was drawn.
-
-        A simple draw does not need the same labels for a correction. But a share of wrong labels
+        """A simple draw does not need the same labels for a correction. But a share of wrong labels
         means nothing if they were changed where people looked.
         """
         if self.labels_digest != _labels_digest(population, classifier):
@@ -284,7 +282,7 @@ def draws(store: Store) -> tuple[Draw, ...]:
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
-    """The last draw from a population. Without one, the last from some of its items.
+    """The last draw from a population, or else from some of its items.
 
     So a later draw from other items that has some of these does not take its place.
     """
@@ -376,7 +374,7 @@ def _drawn(
 
 
 def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dict[str, int]:
-    """In all n, at least two and at most all items of each stratum.
+    """The items of each stratum are n in all, at least two, and at most all of it.
 
     >>> _neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
     {'no': 73, 'yes': 27}

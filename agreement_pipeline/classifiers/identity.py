@@ -149,7 +149,7 @@ def told_of(ratings: Ratings) -> tuple[Identity, ...]:
 def known_in(
     ratings: Ratings, named: Iterable[Identity]
 ) -> Iterator[tuple[Identity, Collection[str]]]:
-    """With each classifier, the digests of others of its name that the export tells, in short."""
+    """Each comes with the digests of others of its name that the export tells, in short."""
     told = told_of(ratings)
     known = {each.name: each for each in (*told[::-1], *named) if each.name in ratings.classifiers}
     for name, identity in known.items():
@@ -196,7 +196,6 @@ def _day(text: str) -> object:
 
 
 def _in_one_form(value: Any) -> Any:
-    """Equal numbers are written in one way, and mappings in the order of their keys."""
     if isinstance(value, Mapping):
         return {key: _in_one_form(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):

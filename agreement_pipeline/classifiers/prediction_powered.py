@@ -99,7 +99,7 @@ class Stratum:
         return classical, imputed + float(rectified @ rectified) / n**2
 
     def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
-        """With one more unit at the lower end, and with one at the upper end. Shape (B,) each."""
+        """One more unit stands at the lower end, or at the upper one. Shape (B,) each."""
         full = 0.0 if classical else self._full
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
@@ -122,7 +122,6 @@ class Stratum:
 
     @property
     def _full(self) -> float:
-        """The same weight on the mean over all items, not over those that were not drawn."""
         others = self.n_items - float(self.sizes[self.drawn].sum())
         return self.tuned * self.n_items / others if others else 0.0
 
@@ -167,10 +166,8 @@ class OfRaters(NamedTuple):
 
 
 class PredictionPowered(NamedTuple):
-    """A mean of a population, with and without the classifier.
-
-    `tuning` has the weight λ of each stratum. `times` is the classical variance by the other one:
-    how many labels each drawn one counts for. None if no label lies apart from the rest.
+    """`tuning` has the weight λ of each stratum. `times` is the classical variance by the other
+    one, if some label lies apart from the rest: how many labels each drawn one counts for.
     """
 
     corrected: Mean
@@ -219,10 +216,8 @@ def prediction_powered(
 
 
 def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
-    """The lower limit of the classical mean over all strata.
-
-    Labels of 0 and 1 of single items in one stratum have that of Clopper and Pearson, without
-    random draws.
+    """Labels of 0 and 1 of single items in one stratum have the limit of Clopper and Pearson,
+    without random draws.
     """
     labels, sizes = strata[0].labels, strata[0].sizes
     if len(strata) == 1 and np.isin(labels, (0, 1)).all() and (sizes == 1).all():

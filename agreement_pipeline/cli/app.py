@@ -109,7 +109,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(ended: Sequence[int]) -> None:
-    """With the status of its command, after all that ends with the process.
+    """The process ends with the status of its command, after all that ends with it.
 
     To look for garbage then takes half a second, and DuckDB warns if nobody looks.
     """

@@ -121,7 +121,6 @@ def report(
 
 
 def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
-    """In a folder, the page of all projects leads to the pages of each."""
     from agreement_pipeline.projects import Project, load_projects, projects_page
 
     projects = [Project(settings) for settings in load_projects(folder)]

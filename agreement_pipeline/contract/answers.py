@@ -29,7 +29,6 @@ FORMS: dict[str, Sequence[set[str]]] = {
     IN_SET: [{"column", "value_set"}],
     REDACTING: [{"column", "regex"}],
 }
-"""With which keyword arguments an expectation is answered here. Of a column, also `mostly`."""
 
 
 class Answer(NamedTuple):

@@ -32,8 +32,6 @@ Table: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class _InFolder(Place):
-    """The first key of the path names the file."""
-
     @property
     def source(self) -> str:
         within = self.path[0] if self.path and self.path[0] in TABLES else NAMED
@@ -52,7 +50,7 @@ class Contract:
         At least one on the table with a row for each item that the panel rated in this round:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
-        The expectations on the facts of `contract/facts.py`, if any.
+        Those on the facts of `contract/facts.py`.
     contract, version
         The name, empty if it has none, and the version. A store refuses other expectations under
         the same name and version.

@@ -66,7 +66,6 @@ FACTS: dict[str, Callable[[Panel], Fact]] = {}
 
 
 def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
-    """Contracts ask for it as a column of the table `round`."""
     FACTS[function.__name__] = function
     return function
 
@@ -192,10 +191,9 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
 
 
 def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
-    """For each pair that never differs: on how many items both leave the majority.
-
-    With the chance that one joins the other there, on how many items their voice leaves it, and on
-    how many it would if it left it as often as the other voices do.
+    """For each pair that never differs: on how many items both leave the majority, the chance that
+    one joins the other there, how often their voice leaves it, and how often it would as the other
+    voices do.
     """
     voices = _voices(same, len(panel.raters))
     rows = _beside_majority(panel, voices)
@@ -370,10 +368,10 @@ def dispute_on_gold(panel: Panel) -> Fact:
 
 
 def _disputed(panel: Panel) -> tuple[Codes, Codes]:
-    """For each item that two raters met: the share of pairs of raters who differ, and its code.
+    """The share of pairs of raters who differ on each item, and its code. It grows with no number
+    of raters.
 
     On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
-    Neither grows with the number of raters.
     """
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     each = np.bincount(item, minlength=len(panel.items)).astype(float)

@@ -71,7 +71,7 @@ class Changes:
 
     @property
     def words(self) -> str:
-        """In words.
+        """What changed, in words.
 
         >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
         '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
@@ -156,7 +156,7 @@ class Dropped:
 
     @property
     def words(self) -> str:
-        """In words.
+        """What is gone, in words.
 
         >>> Dropped(600, 60, 20, 18, 4.2, 0.0001).words
         '60 of 600 labels are gone; 18 of their 20 items were disputed instead of about 4'
@@ -193,7 +193,6 @@ def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFram
 
 
 def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
-    """Categories may be numbers later. Those that are no numbers are left out."""
     found = _labels(ratings)
     if scale.numeric and not ratings.scale.numeric:
         found["label"] = pd.to_numeric(found["label"], errors="coerce")
@@ -259,10 +258,8 @@ def _panels(item: Codes, rater: Codes) -> Codes:
 
 
 def _apart(item: Codes, first: Codes, said: Codes, numeric: bool) -> tuple[Codes, Codes]:
-    """How far a label of each rating is from the first labels of the other raters of its item.
-
-    Of categories it is the share of others who gave another one, and of numbers the distance to
-    their mean. True, if there are others.
+    """Of categories it is the share of others who gave another one, and of numbers the distance to
+    their mean.
     """
     others = np.bincount(item)[item] - 1
     n = np.maximum(others, 1)
@@ -316,7 +313,7 @@ def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
 
 
 def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
-    """Beside other items with the same raters: all of one may have been asked."""
+    """Items are compared with others of the same raters: all of one may have been asked."""
     of_items = (np.bincount(item, which) > 0 for which in (chosen, disputed))
     return _by_chance(_panels(item, rater), *of_items)
 
@@ -411,9 +408,8 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
 
 
 def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
-    """By what a round may be planned: the part of the items in order of names and of times.
-
-    And each stratum, since a language may be hard and have fewer raters.
+    """The part of the items in order of names and of times, and each stratum, since a language may
+    be hard and have fewer raters.
     """
     parts = np.arange(len(items)) * PARTS // len(items)
     yield parts

@@ -64,7 +64,7 @@ class Panel:
 
     @cached_property
     def columns(self) -> dict[str, Codes]:
-        """Also of ratings by classifiers. `label` is a number, a vector, or the place of a
+        """Ratings by classifiers are there too. `label` is a number, a vector, or the place of a
         category.
         """
         scale, n_rows = self.ratings.scale, len(self.ratings)
@@ -221,7 +221,7 @@ def some(column: Codes, places: Codes) -> Codes:
 
 
 def _places(held: Codes) -> Codes:
-    """In half the memory that NumPy takes."""
+    """It takes half the memory of NumPy's own function."""
     if held.all():
         return np.arange(len(held), dtype=np.int32)
     return np.flatnonzero(held).astype(np.int32)

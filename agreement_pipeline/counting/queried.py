@@ -158,7 +158,6 @@ class OfRatings(Counting):
         ).in_order()
 
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
-        """The items that the panel rated and what it said of each, one row an item."""
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
@@ -167,7 +166,7 @@ class OfRatings(Counting):
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
-        """Of two rounds on the same items, row by row. An item that a round lacks has no labels
+        """Both rounds have the same items, row by row. An item that a round lacks has no labels
         there.
         """
         _refuse_apart(one, other)

@@ -54,7 +54,6 @@ class DuckDB:
 
     engine = ENGINE
     numbers_rows = True
-    """True if `nth` tells the rows of a source apart."""
 
     def __init__(self, memory_limit: str | None) -> None:
         import duckdb

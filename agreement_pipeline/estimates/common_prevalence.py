@@ -1,10 +1,10 @@
 """A comparison at a common prevalence: items are weighted so that both sides have the same.
 
-This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19). Each side keeps its own
-error rates. Only the share of each class of items is replaced by the mean of both sides. The
-classes are those of Dawid and Skene (1979, doi:10.2307/2346806), for raters who are alike. Each
-item belongs to one class, and each category has a class. Given the class, ratings are independent.
-With fewer than three ratings an item, ratings do not tell prevalence from errors.
+This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19): only the share of each
+class of items is replaced by the mean of both sides. The classes are those of Dawid and Skene
+(1979, doi:10.2307/2346806), for raters who are alike. Each item belongs to one class, and each
+category has a class. Given the class, ratings are independent. With fewer than three ratings an
+item, ratings do not tell prevalence from errors.
 """
 
 from collections.abc import Sequence

@@ -45,8 +45,6 @@ def compare(
         A registered measure. None: `krippendorff_alpha` for rounds, `schouten_kappa` for names.
     category
         For a measure with a value for each category. None: the lowest.
-    names
-        What the rounds are called in the result.
     common_prevalence
         True: items are weighted so that each category is as common in both rounds.
 

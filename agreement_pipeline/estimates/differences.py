@@ -128,11 +128,11 @@ class Side(NamedTuple):
 def drawn_sides(
     one: Side, other: Side, paired: bool, n: int, seed: int | tuple[int, ...]
 ) -> Iterator[tuple[Any, Any]]:
-    """Both statistics under resampled weights, in blocks of n in all.
+    """If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for
+    each.
 
-    If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for each
-    side separately. The smaller side has the usual mass of them, and both the same share. Otherwise
-    unseen rows would lower the smaller side more, and that would look like a difference.
+    The smaller side has the usual mass of them, and both the same share. Otherwise unseen rows
+    would lower the smaller side more, and that would look like a difference.
     """
     if paired and not _aligned(one.statistic, other.statistic):
         rows, others = (side.statistic.weights.shape[-1] for side in (one, other))
@@ -213,9 +213,8 @@ class Prevalences(NamedTuple):
 
 
 def prevalences(one: Side, other: Side, inference: Inference, *, paired: bool) -> Prevalences:
-    """A category differs if 0 is outside the interval of the difference of its shares.
-
-    The level is that of the comparison for all categories together, by Bonferroni's inequality.
+    """The level is that of the comparison for all categories together, by Bonferroni's
+    inequality.
     """
     drawn = drawn_sides(one, other, paired, inference.n_resamples, inference.seed)
     apart = np.concatenate([shares_of(first) - shares_of(second) for first, second in drawn])

@@ -53,7 +53,7 @@ class Drift(WithLimits):
 
 
 def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
-    """Of raters and models on the items that they labelled in both rounds, and of categories on
+    """Raters and models are compared on items that they labelled in both rounds, and categories on
     those that the panel did.
     """
     if now.scale != before.scale:

@@ -89,7 +89,7 @@ class Scope(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    r"""In quotes if a name could be taken for something else.
+    r"""A name is in quotes if it could be taken for something else.
 
     >>> print(quoted("ana"), quoted("a and b"), quoted("ana\n- ben"))
     ana "a and b" "ana\n- ben"

@@ -29,10 +29,8 @@ Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
 
 @dataclass(frozen=True)
 class Shown:
-    """The raters and pairs of a round that are shown where a panel has too many to show all.
-
-    `raters` and `pairs` are those who agree least with the others, or with each other. `again` met
-    most items again. `n_raters`, `n_pairs` and `n_again` count all there are.
+    """The raters and pairs of a large panel that are shown: those who agree least, and met most
+    items again.
     """
 
     raters: Names
@@ -140,7 +138,6 @@ class Asked(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Also for categories, which are read off the whole round."""
         return "round" in self.kinds or "category" in self.kinds
 
     def raters(self, raters: Iterable[str], *, again: bool = False) -> list[str]:

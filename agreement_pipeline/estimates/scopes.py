@@ -44,7 +44,7 @@ TASKS_AHEAD = 16
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
-    """Of one question or all. Measures of gold items are left out where no right label is known."""
+    """Measures of gold items are left out where no right label is known."""
     right = has_right_labels(ratings)
     return tuple(
         name
@@ -56,7 +56,6 @@ def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
 
 
 def basis_of(ratings: Rated, measure: str) -> Statistic | None:
-    """None for a measure that has values only for parts of the round."""
     parts = parts_of(ratings, registered(measure).needs, Asked(("round",)))
     return next((made() for _, made in parts), None)
 
@@ -123,7 +122,7 @@ def measure_ratings(
 
     The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
     expensive measure is estimated on the round alone. The interval of a rater or a pair is never
-    one for raters at large. With `shown`, only some raters and pairs are measured.
+    one for raters at large.
     """
     return _of_tasks(_tasks(ratings, measures, inference, scopes, shown), ratings, shown)
 
@@ -188,11 +187,7 @@ def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
 def measure_strata(
     ratings: Rated, measures: Iterable[str], inference: Inference, fewest: int
 ) -> Iterator[Estimate]:
-    """Estimates of the measures on every stratum, with the small strata of a column as one.
-
-    A stratum is small if a measure reads agreement on fewer than `fewest` of its items, or
-    of their clusters.
-    """
+    """The strata of a column with fewer than `fewest` items, or clusters, are one."""
     strata = {each.scope: each for each in strata_of(ratings)}
     small = dict[tuple[str, str], list[Stratum]]()
     for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):

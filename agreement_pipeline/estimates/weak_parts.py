@@ -70,7 +70,7 @@ def parts_beside(
 
 
 def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
-    """In no part of it do the labels of units differ, or nearly none by the order shown."""
+    """The labels of units differ in no part of it, or in nearly none of the order shown."""
     found = []
     for column in ABOUT:
         own = [part for part in parts if part.column == column]

@@ -87,9 +87,8 @@ class ConfidenceDistribution(ABC):
 class Student(ConfidenceDistribution):
     r"""Student's t around the value, :math:`\hat\theta \pm t s`, inside the bounds.
 
-    With `log`, Student's t is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method.
-    Then the limits are lower near the greatest value, and never beyond it. Without a greatest value
-    above the one found, the logarithm is not used.
+    With `log` it is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method, if there
+    is a greatest value above the one found. Then the limits are never beyond it.
     """
 
     value: float
@@ -131,8 +130,8 @@ class Student(ConfidenceDistribution):
 class Exact(ConfidenceDistribution):
     """Clopper and Pearson's limits, for values that do not vary.
 
-    Items unlike all others may exist that the sample does not show. `unlike` gives the values with
-    as many of them as the sample allows at a tail, one for each kind. p is found by halving.
+    `unlike` gives the values with as many items unlike all others as the sample may hide at a tail,
+    one for each kind. p is found by halving.
     """
 
     value: float

@@ -37,10 +37,6 @@ class Interval(NamedTuple):
 
 
 class Scheme(NamedTuple):
-    """Dirichlet shares, or whole items with replacement. `prior_mass` is the mass of
-    unseen rows.
-    """
-
     prior_mass: float
     whole: bool = False
 
@@ -93,7 +89,6 @@ def in_blocks(
     rows: int,
     seed: int | Sequence[int],
 ) -> Iterator[T]:
-    """Each block has at most `BLOCK_CELLS` weights and a generator of its own."""
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))

@@ -39,11 +39,12 @@ from agreement_pipeline.statistics import (
 )
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
-"""The value of a measure that is not computed, since a declared condition makes it undefined."""
 OFTEN = 5.0
 RAISING_SHARE = 1 / PRIOR_MASS
 MOST_CELLS = 8 * BLOCK_CELLS
-"""Of a table in which each unseen row alone has weight. Measures read little of it."""
+"""A table in which each unseen row alone has weight has so many cells. Measures read
+little of it.
+"""
 MOST_ROWS_MOVED = 1_000
 """Beside so many rows of numbers without categories one item more is looked at."""
 N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000
@@ -92,9 +93,7 @@ def split_for(record: Measure, basis: Any) -> Any:
 
 
 def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval.
-
-    A declared condition holds, or agreement is read in one cluster alone, which cannot show how
+    """A declared condition holds, or agreement is read in one cluster alone, which cannot show how
     clusters differ.
     """
     n = record.rests_on.clusters(statistic)
@@ -299,12 +298,11 @@ class _Block:
 def values_drawn(
     possible: Sequence[Possible], blocks: Iterable[Array], *, upper: bool
 ) -> tuple[Values, Values, Values]:
-    """The measures' values in blocks of weights (b, P), in three readings.
+    """The values with unseen rows, without them, and with one item in all on the unseen row that
+    raises the measure most.
 
-    - With unseen rows. Disagreement that was often seen weighs less.
-    - Without unseen rows.
-    - With one item in all on the unseen row that raises the measure most. Where this moves no
-      limit, they are the values without unseen rows. They are undefined unless `upper` asks.
+    Disagreement that was often seen weighs less. Where the last moves no limit, it is the second.
+    It is undefined unless `upper` asks.
     """
     drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     seen: dict[str, list[Array]] = {name: [] for name in drawn}
@@ -360,7 +358,6 @@ def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
 
 
 def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:
-    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...)."""
     rows, n = possible[0][1][0].weights.shape[-1], len(seen)
     size = min(max(1, MOST_CELLS // rows), rows - n)
     known = {id(point.basis): SeenRows(seen) for point, _ in possible}

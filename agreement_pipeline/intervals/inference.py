@@ -42,7 +42,7 @@ class Inference:
     n_resamples, seed
         How many resamples are drawn, and their seed. Expensive measures use fewer.
     method
-        The name of an interval method, one of `METHODS`.
+        One of `METHODS`.
     always_valid_at
         A number asks for limits that hold however often a round is judged while it fills. They are
         tightest at this number of items, or clusters.

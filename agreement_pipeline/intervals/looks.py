@@ -137,10 +137,8 @@ def at_look(
 
 @dataclass(frozen=True, eq=False)
 class FurtherOut(ConfidenceDistribution):
-    """The limits of another distribution, moved further out, for a round judged more than once.
-
-    `once` is what is known if the round is judged once. With few resamples or few items, it is too
-    coarse for limits so far out. Then the limits are the bounds.
+    """`once` is what is known if the round is judged once. With few resamples or few items, it is
+    too coarse for limits so far out, which are then the bounds.
     """
 
     once: ConfidenceDistribution
@@ -187,7 +185,6 @@ class AtLook(FurtherOut):
         return _tail_at(self.looks, self.number, tail)
 
     def overall(self, tail: float) -> float:
-        """The tail of all looks together at which this look's limits lie at `tail`."""
         return _overall(self.looks, self.number, tail)
 
 
@@ -311,7 +308,7 @@ def critical_value(information: float, alpha: float) -> float:
 
 
 def draws_needed(confidence_level: float) -> int:
-    """For always valid limits from a quarter of the items at which they are tightest, to ten times
+    """They do from a quarter of the items at which always valid limits are tightest, to ten times
     as many.
 
     >>> draws_needed(0.95)

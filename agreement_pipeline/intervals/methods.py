@@ -50,8 +50,6 @@ class Evidence:
         The values with one item, cluster or group left out, and how many items each stands for (G,)
     unlike
         From a tail to the values with as many unlike items as this sample may have missed (J,).
-    without_rater
-        The values with one rater left out (R,).
     n, n_deciding
         On how many items agreement was read, or equally large clusters that would tell as much; and
         how many of them decide what is known.
@@ -168,11 +166,10 @@ def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Conf
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with the variances over items and raters.
+    """It has one degree of freedom fewer than there are raters, or items if they are fewer.
 
-    It has one degree of freedom fewer than there are raters, or items if they are fewer. The limits
-    are never narrower than the exact ones, because a few clusters that are alike by chance do not
-    show how much other clusters differ.
+    The limits are never narrower than the exact ones, because a few clusters that are alike by
+    chance do not show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:

@@ -42,7 +42,7 @@ def crossed_rows(values: NumbersByRater) -> NumbersByRater:
 
 
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
-    """Of the items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
+    """The items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
     crossed = crossed_rows(values)
     z, unit = unit_free(crossed.values)
     return z, crossed.weights, unit
@@ -107,10 +107,8 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
 
 @dataclass(frozen=True)
 class _Proportions:
-    """The parts that do not depend on the weights.
-
-    `zeros` and `others` count zeros and other numbers on each item (N,). `item` is the item row of
-    each number above 0 in their order.
+    """The parts that do not depend on the weights. `zeros` and `others` count numbers on each item
+    (N,), and `item` is the item row of each number above 0 in their order.
     """
 
     within: Array
@@ -213,7 +211,6 @@ def _polynomials(x: Array) -> Array:
 
 
 def _logarithms(numbers: Array) -> Array:
-    """The logarithms less that of the least number, to full precision where they are near it."""
     least = numbers.min(initial=np.inf)
     near, far = np.minimum(numbers, 2 * least), np.maximum(numbers, 2 * least)
     return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))

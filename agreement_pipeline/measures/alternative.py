@@ -160,7 +160,6 @@ class AlternativeAnnotatorTest:
 
     @property
     def passed(self) -> bool:
-        """True if the classifier wins against at least half of the tested raters."""
         return self.winning_rate is not None and self.winning_rate >= 0.5
 
 
@@ -310,10 +309,8 @@ def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
 
 
 def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:
-    """The p-value of the hypothesis that the mean lead is `epsilon` or more.
-
-    It is that of the t test, unless the lead never varies. A lead of at most 1 whose mean is
-    `epsilon` takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
+    """That of the t test, unless the lead never varies. A lead of at most 1 whose mean is `epsilon`
+    takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
     """
     n = weights.sum()
     mean = float(weights @ lead / n)

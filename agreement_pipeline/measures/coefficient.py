@@ -62,5 +62,4 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
 
 
 def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
-    """Agreement beyond chance, as a share of what chance leaves."""
     return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)

@@ -212,9 +212,8 @@ def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
 
 
 def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:
-    """The sums where each resample has one more row, shape (3, B).
-
-    What a pair adds depends on its two labels in that row, and is computed once for each two.
+    """What a pair adds depends on its two labels in the one more row of each resample, and is
+    computed once for each two.
     """
     rows = patterns.codes[more]
     table = _Table.of(patterns, np.setdiff1d(np.arange(len(patterns.codes)), more))
@@ -230,9 +229,8 @@ def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Ar
 
 
 class _Table(NamedTuple):
-    """How rows with the same weight in all resamples pair the raters.
-
-    `met` and `agreed` are weights (R, R); `shared` is True if two agreed on a category (K, R, R).
+    """How rows with the same weight in all resamples pair the raters; `shared` is (K, R, R),
+    weights (R, R).
     """
 
     met: Array

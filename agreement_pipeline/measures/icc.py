@@ -272,9 +272,8 @@ def lin_ccc(values: NumbersByRater) -> Coefficient:
        (\mu_s - \mu_t)^2 \right)}
 
     Means, variances and covariances are those of the raters' numbers over items, divided by n as
-    Lin does. For more than two raters, this is the overall coefficient of Barnhart, Haber and Song,
-    and King and Chinchilli's under squared distance. In one dimension it equals
-    `janson_olsson_iota`. On a single item it is 0.
+    Lin does. For more than two raters, this is the overall coefficient of Barnhart, Haber and Song.
+    In one dimension it equals `janson_olsson_iota`. On a single item it is 0.
 
     Examples
     --------

@@ -187,7 +187,6 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
-    """The unit is the largest distance between two categories in use."""
     c, unit = counts.counts, widest(distances, n_c)
     return (
         ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None],

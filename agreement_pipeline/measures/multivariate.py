@@ -391,8 +391,7 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
 def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
     """Vectors (A, M) folded into the upper half-plane, by falling angle; and that order.
 
-    The quotient x / y falls with the angle. Where y is 0, its sign says at which end the vector
-    lies.
+    Where y is 0, the sign of the quotient x / y says at which end the vector lies.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(vectors.real / vectors.imag, axis=1)
@@ -415,10 +414,8 @@ def _every_volume(points: Array, weights: Array) -> Array:
 
 
 def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
-    """Mean volumes from random simplices, in replicates.
-
-    Each replicate uses every item of each rater of its panel once. So the means are unbiased under
-    equal weights. Under other weights they are divided by the weight of the simplices used.
+    """Each replicate uses every item of each rater of its panel once, so the means are unbiased
+    under equal weights. Under other weights they are divided by the weight of the simplices used.
     """
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)

@@ -38,7 +38,9 @@ EACH_PAIR = "as the classifier's, over the items that the classifier and both ra
 MOST_SUMS_OF_PAIRS, MOST_CELLS = 150, 40_000_000
 
 Missed = Callable[[Codes, Codes, int], SomeRows]
-"""From raters' codes (P, R), another's (P,) and a category to the cases that are no hits."""
+"""It leads from raters' codes (P, R), another's (P,) and a category to the cases that are
+no hits.
+"""
 
 
 def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:

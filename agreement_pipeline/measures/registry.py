@@ -302,7 +302,6 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
 
 
 def _documented(record: Measure, example: str) -> str:
-    """The docstring of a measure's function, completed by its record and how examples begin."""
     written = inspect.cleandoc(record.function.__doc__ or "")
     prose, _, shown = written.partition("\nExamples\n--------\n")
     shown = f"{example.strip()}\n{shown}".strip()

@@ -1,9 +1,9 @@
 """Agreement between raters, less the guessing that their replicates or their confidence show.
 
-Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
-items they met again are a mixture of decided answers and guesses, which are random labels by the
-panel's use of the categories. Of every agreement, only the part in which both decided is kept. A
-stated confidence may replace replicates. `observed` is the agreement before the discount.
+Two raters may agree because both guessed and were lucky. A rater's labels of items they met again
+are a mixture of decided answers and guesses, which are random labels by the panel's use of the
+categories. Of every agreement, only the part in which both decided is kept. `observed` is the
+agreement before the discount.
 """
 
 from functools import partial

@@ -31,7 +31,7 @@ class Weighting(NamedTuple):
         return 1 - self.distances(scale)
 
     def distances(self, scale: Scale) -> Array:
-        """As shares of the largest one; shape (K, K)."""
+        """They are shares of the largest one; shape (K, K)."""
         distance = self.distance(scale.scores)
         return distance / float(distance.max())
 
@@ -68,7 +68,6 @@ def _differences(x: Array) -> Array:
 
 
 def _ordinal(x: Array) -> Array:
-    """The number of pairs of categories from one to the other, both included, by rank."""
     between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
     return between * (between - 1) / 2
 

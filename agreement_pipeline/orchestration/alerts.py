@@ -64,11 +64,10 @@ def post(url: str, body: Mapping[str, Any]) -> None:
 
 @dataclass
 class Told:
-    """The cursor of the sensor: what the team was told, and when it is tried again.
+    """The cursor of the sensor. `states` has the state of each notice that the webhook took.
 
-    `states` has the state of each notice that the webhook took. One that no longer holds is
-    forgotten, so the team hears if it comes back. After `failures` in a row, nothing is tried
-    before `next`.
+    One that no longer holds is forgotten, so the team hears if it comes back. After `failures` in a
+    row, nothing is tried before `next`.
     """
 
     states: dict[str, str] = field(default_factory=dict)
@@ -102,9 +101,7 @@ class Told:
 
 
 def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
-    """The sensor, or nothing if the project names no webhook.
-
-    A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
+    """A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
     none that an earlier tick sent.
     """
     variable = project.settings.alerts_url_from

@@ -313,7 +313,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
 def _shown_anew(
     host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
 ) -> list[str]:
-    """As the run of the round itself would show it. What failed is told."""
+    """The round is shown as its own run would show it. What failed comes back."""
     told, decision = _told(host.project, judged, each.withdrawn), judged.decision
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
     for result in _answers(judged):

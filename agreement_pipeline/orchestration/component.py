@@ -114,7 +114,6 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
 
 
 MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
-"""Dagster resolves these keys as a plain mapping; `ProjectSettings` checks what is in it."""
 
 MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=dict[str, Any] | None)
 

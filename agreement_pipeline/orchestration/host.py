@@ -20,10 +20,8 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """What is fixed of an asset.
-
-    `kind` stands in its corner, and `shows` is a tag to filter by. It follows the asset `after`.
-    The `first` lead to a decision: they come before what is only shown.
+    """`kind` stands in its corner, and `shows` is a tag to filter by. The `first` lead to a
+    decision, and come before what is only shown.
     """
 
     kind: str

@@ -23,9 +23,8 @@ SILENT_SECONDS = 45.0
 class WatchedRunLauncher(DefaultRunLauncher):
     """Dagster's own launcher, whose runs are watched by its run monitoring.
 
-    The code server starts the process of a run and knows whether it lives. Dagster's launcher does
-    not ask it. So a run whose code server was killed stays *started* for ever, keeps its place in
-    the queue and in the pool of its project, and its round is never judged again.
+    Dagster's launcher does not ask the code server whether the process of a run lives. So a run
+    whose code server was killed stays *started* for ever, and its round is never judged again.
 
     A run is called dead if the code server at its address does not know it, and if nothing was
     logged for `SILENT_SECONDS`. A process may outlive its code server, and then it says in the log

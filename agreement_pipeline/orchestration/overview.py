@@ -80,7 +80,6 @@ def overview_definitions() -> dg.Definitions:
 
 
 def _state() -> str:
-    """A digest of what the page shows. What cannot be read is a state too."""
     states = []
     for each in hosted():
         try:

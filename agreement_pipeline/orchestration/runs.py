@@ -82,9 +82,8 @@ def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
 
 @contextmanager
 def progress(say: Callable[[str], object], what: str) -> Iterator[None]:
-    """After five seconds, and then every half minute.
-
-    If a step took so long, its time is said at the end.
+    """Say so after five seconds, and then every half minute. The time of a long step is said at the
+    end.
     """
     done, start = threading.Event(), time.monotonic()
     speaker = threading.Thread(target=_speak, args=(say, what, done, start), daemon=True)

@@ -212,10 +212,8 @@ def assess(
     version: int | None = None,
     checked: Sequence[Finding] | None = None,
 ) -> Assessment:
-    """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
-
-    If what the contract finds in these ratings is known, it is `checked`. Nothing but the arguments
-    is read, so the same ones and the same version of this package give the same decision.
+    """Nothing but the arguments is read, so the same ones and the same version of this package give
+    the same decision. `also` are findings of the gate itself.
     """
     part = judged_part(ratings, policy)
     found = tuple(
@@ -370,7 +368,7 @@ def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> V
 
 
 def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one if raters surely agree less on a part of the round.
+    """A verdict is inconclusive if raters surely agree less on a part of the round.
 
     A part is weak if its value is under the cut-off that the policy admits, at the level of the
     policy for all parts together (Holm). Strata on which the policy has rules are left to these.
@@ -416,9 +414,7 @@ def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
-
-    Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
+    """Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
     declared categories that nobody uses. So a verdict that the policy admits must stand without
     them.
     """
@@ -439,7 +435,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
 
 
 def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
-    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
+    """What may flatter, the ratings without it, and the verdicts on them that suffice.
 
     The other items alone may be too few or too much alike to tell. That takes nothing back.
     """
@@ -461,7 +457,7 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
 def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
     """The few items that carry most of the expected disagreement, and their share of it.
 
-    Then all items with a number that lies far from all others, such as 999, if these are others.
+    Then all items with a number that lies far from all others, such as 999.
     """
     if not ratings.scale.numeric:
         return

@@ -1,8 +1,7 @@
 """Plans: how many items the rules of a policy need before they decide.
 
-Rounds of a known *population* are simulated, and judged as real rounds are. A population is a
-statistic whose weights are shares of the items. A round is a random sample of its rows, or of whole
-clusters.
+Rounds are random samples of a known *population*, a statistic whose weights are shares of the
+items, and are judged as real rounds are.
 """
 
 from bisect import bisect_left
@@ -69,10 +68,8 @@ class Plan(Tabular):
     simulated rounds of `n_items` items that decide, and `curve` has it for each number that was
     tried. If no number is enough, `impossible` says why. `over` is the share of the populations
     that an earlier round leaves open and in which agreement is over the cut-off. The plan is for
-    these. `between` has two numbers of items. One in ten of all these populations needs no more
-    than the first, and one in ten needs more than the second, which is None if no number is enough
-    for them. `least` is the number of items with which full agreement is enough, if the measure
-    counts categories.
+    these. One in ten of them needs no more items than the first number of `between`, and one in ten
+    more than the second, if any is enough. With `least` items full agreement is enough.
     """
 
     measure: str
@@ -394,11 +391,11 @@ def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
 def least_items(
     measure: str, cutoff: float, statistic: Statistic, inference: Inference = FEWER
 ) -> int | None:
-    """How many items a round needs at the least: on fewer, not even full agreement is enough.
+    """On fewer items, not even full agreement is enough. With looks, it is the first that can
+    decide.
 
-    The categories have the same shares as in the statistic, and each item as many ratings as most
-    of its items have. With looks, it is the first look that can decide. None if none can, if the
-    measure does not count categories, or if there is one alone.
+    Categories have the shares of the statistic, and each item as many ratings as most of its items
+    have.
     """
     if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
         return None

@@ -92,7 +92,6 @@ CUT = Value(
 )
 ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
 SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
-"""A measure that raters, or a classifier, cannot pass without looking."""
 NEVER = object()
 INCONCLUSIVE: Kind = "inconclusive"
 

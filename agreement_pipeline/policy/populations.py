@@ -153,7 +153,7 @@ def _as_replicates(
 
 
 def _refuse_too_many(n_ways: int) -> None:
-    """Before the rows are made, since they may not fit into memory."""
+    """Rows are refused before they are made, since they may not fit into memory."""
     if n_ways > MOST_ROWS:
         raise PolicyError(
             f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "

@@ -78,9 +78,8 @@ class Waiver:
     who, why, until
         The person who answers for it, the reason, and the last day. The policy bounds it.
     check, contract_digest
-        A check of the tables `items` or `round`, and the digest of its contract, as a decision
-        shows it; or `labels_given_again` or `disputed_items_dropped` of the gate itself. A check of
-        `rows` shows broken data, so nobody can waive it.
+        A check of the tables `items` or `round`, and the digest of its contract; or
+        `labels_given_again` or `disputed_items_dropped` of the gate itself.
 
     Raises
     ------

@@ -114,7 +114,7 @@ def first_files(
 
 
 def plain_name(text: str) -> str:
-    """As a project may be called.
+    """A name that a project may have.
 
     >>> plain_name("Batch 4711 (results)"), plain_name("4711")
     ('batch_4711_results', 'p_4711')

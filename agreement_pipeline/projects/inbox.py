@@ -231,7 +231,6 @@ def _refuse_no_files(path: Path) -> None:
 
 
 def _refuse_no_paths(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
-    """Refuse objects whose names lead elsewhere, or cannot be the path of a file."""
     folders = {str(above) for file in files for above in PurePosixPath(file.name).parents}
     for name, *_ in files:
         parts = name.split("/")

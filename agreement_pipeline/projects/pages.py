@@ -44,10 +44,8 @@ def round_page(
     index: str = "",
     render: Render = as_html,
 ) -> str:
-    """The page of a round of the store, judged by the present policy.
-
-    Waivers must hold `on` this day. With `names` it shows the raters' names, else the pseudonyms of
-    releases, cut short.
+    """Judged by the present policy. Waivers must hold `on` this day. With `names` it shows the
+    raters' names, else the pseudonyms of releases, cut short.
     """
     ratings = project.store.ratings(round_name)
     last = round_before(round_name, project.store)
@@ -159,7 +157,6 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
 
 
 def _why(project: Project, round_name: str, why: str, names: bool) -> str:
-    """Without names, raters have pseudonyms, or nothing is told of them."""
     if names:
         return f"{round_name}: {why}"
     try:

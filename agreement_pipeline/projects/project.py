@@ -222,8 +222,7 @@ class Project:
     ) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not decided under these settings.
 
-        Rounds that were `asked` for with the same digest are left out. If `found` is given, the
-        inbox is not looked into again.
+        Rounds that were `asked` for with the same digest are left out.
         """
         there = (found or self.look()).deliveries.values()
         waiting = [each for each in there if asked.get(each.round) != each.digest]
@@ -307,9 +306,8 @@ class Project:
         return ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
-        """Each population, and the draw from it, with tasks in a file; or why there is none.
-
-        A population has one draw. Only `draw` with a reason makes another one, which then counts.
+        """A population has one draw. Only `draw` with a reason makes another one, which then
+        counts.
         """
         folder = self.root / (self.settings.populations or "")
         if not folder.is_dir():
@@ -360,10 +358,8 @@ class Project:
 
 
 def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
-    """The ratings, preceded by each rater's labels for the same items in earlier rounds.
-
-    A round is earlier if its name comes before `round_name`, with numbers in names by size: week-2
-    comes before week-10.
+    """A round is earlier if its name comes before `round_name`, with numbers in names by size:
+    week-2 comes before week-10.
     """
     with store.reading():
         earlier = [store.ratings(name) for name in _earlier(round_name, store)]

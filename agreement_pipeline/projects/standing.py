@@ -1,7 +1,5 @@
-"""What became of each round of a store, brought up to date instead of being read anew.
-
-What the log says is kept in the store beside it, and after more entries only their rounds are
-looked up again::
+"""What became of each round of a store. It is kept beside the log, and after more entries only
+their rounds are looked up again::
 
     standing/<version of the code>/<number of an entry>-<its digest>-<digest of the content>
 
@@ -115,7 +113,6 @@ def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
 
 
 def _rounds_of(entry: Entry) -> set[str]:
-    """The rounds whose rows an entry can change: its own, and those whose releases it names."""
     return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
 
 

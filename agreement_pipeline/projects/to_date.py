@@ -1,7 +1,7 @@
 """The project to date: what was counted in each round, added up.
 
-Each round is counted once. Its statistics are kept in the store beside it, and so are the sums of
-every 32 rounds, and of every 32 such sums. No decision reads them::
+Statistics of each round are kept in the store beside it, and so are the sums of every 32 rounds,
+and of every 32 such sums. No decision reads them::
 
     counted/<version of the code>/<digest>.npz
 """
@@ -46,7 +46,7 @@ def _together(parts: Sequence[_Part]) -> _Part:
 
 
 def _counted(store: Store, part: _Part) -> CountedRatings:
-    """Of a round these are its own ratings, since those of earlier rounds are counted there."""
+    """The ratings of a round are its own, since those of earlier rounds are counted there."""
     name = f"counted/{__version__}/{part.name}.npz"
     data = store.storage.read(name) if part.kept else None
     if data is not None:

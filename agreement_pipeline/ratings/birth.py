@@ -79,10 +79,10 @@ WORD = 60
 
 
 class Packing:
-    """Where the label of each rater stands in the whole numbers of an item.
+    """The labels of an item are one whole number, or a few, so equal items are counted in the
+    engine.
 
-    A label takes `bits`, and 0 stands for a missing one. So the labels of an item are one number,
-    or a few, and items with equal numbers are counted before rows leave the engine.
+    A label takes `bits`, and 0 stands for a missing one.
     """
 
     def __init__(self, raters: int, labels: int) -> None:
@@ -685,9 +685,8 @@ class Birth:
 
     @cached_property
     def known(self) -> Relation | None:
-        """A row an item with what its rows say, and in `c{n}` whether they differ in a column.
-
-        A text may be long, so `text` is the `nth` of a row that tells it.
+        """A row an item with what its rows say, and in `c{n}` whether they differ in a column. A
+        text may be long, so `text` is the `nth` of a row that tells it.
         """
         if not self.contents:
             return None

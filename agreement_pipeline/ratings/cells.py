@@ -134,9 +134,8 @@ class Cells:
 
 @dataclass(eq=False)
 class Texts:
-    """The texts of items, by the `nth` of a row of the cells that `known` tells in their place.
-
-    They are read when one is asked. Many letters are put on disk, in a file that goes with them.
+    """The texts of items, by the `nth` of a row. They are read when one is asked. Many letters are
+    put on disk, in a file that goes with them.
     """
 
     cells: Cells

@@ -74,10 +74,9 @@ MOST_SAID = 5
 
 @dataclass(frozen=True)
 class Adjudicated:
-    """The labels that an adjudicator gave to items of one version of a round.
+    """The labels that an adjudicator gave to items of the ratings with this digest.
 
-    They are no ratings. No measure reads them, and no rater's label changes. `ratings_digest` is
-    that of the ratings that the adjudicator looked at.
+    They are no ratings. No measure reads them, and no rater's label changes.
     """
 
     ratings_digest: str = ""
@@ -161,10 +160,8 @@ class PanelLabels:
         among: Collection[str] | None = None,
         first: bool = False,
     ) -> "PanelLabels":
-        """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
-
-        The label of an item is that of its last labels, unless the `first` ones are asked for. Its
-        votes are the first ones.
+        """Adjudicated labels stand instead of the panel's. The label of an item is that of its last
+        labels, unless the `first` ones are asked for. Its votes are the first ones.
         """
         scale, panel = ratings.scale, ratings.raters
         if scale.dimensions > 1:
@@ -206,9 +203,8 @@ class PanelLabels:
         )
 
     def beside(self, ratings: Ratings, classifier: str) -> "PanelLabels":
-        """The labels of all items of a classifier: its own, where the panel's give no label.
-
-        It must have labelled every item that the panel did.
+        """The labels of a classifier, which must have labelled all items that the panel did, where
+        the panel's give none.
         """
         names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
         items, n = pd.Index(in_pandas(names)), len(names)
@@ -236,9 +232,8 @@ class PanelLabels:
 
     @classmethod
     def first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
-        """The labels of several rounds. If an item is in several, its first round counts.
-
-        If another round has another label for it, the item is in conflict and has no label.
+        """If an item is in several rounds, its first one counts. If another has another label for
+        it, the item is in conflict and has no label.
         """
         if len(rounds) == 1:
             return rounds[0]
@@ -349,7 +344,7 @@ def _relabel(
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     """On how many items all raters agree at first and their label is another, and on how many they
-    agree. An adjudicator overruled them, or they gave another label later.
+    agree.
     """
     panel = PanelLabels.of(ratings, first=True)
     labels = PanelLabels.of(ratings, adjudicated=adjudicated)

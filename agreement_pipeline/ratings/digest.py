@@ -159,7 +159,6 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
 
 
 def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers with one kind of nan and one zero."""
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 

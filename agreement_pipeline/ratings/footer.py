@@ -210,7 +210,6 @@ HEADERS: Final = {
     DATA_2: "data_page_header_v2",
 }
 LEVELS = 3
-"""The encoding of levels that all readers know."""
 CODECS: Final = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 BY_PREFIX = 7
 USUAL, LARGEST = 1 << 10, 1 << 24
@@ -222,7 +221,6 @@ CONVERTED: Final = [
     *(f"INTEGER{bits}{sign}" for sign in "us" for bits in (8, 16, 32, 64)),
     *("JSON", "BSON"),
 ]
-"""The newer names of the older types, by the numbers of these."""
 
 
 class Leaf(NamedTuple):

@@ -20,7 +20,6 @@ LATIN = str.maketrans(
         **dict(zip("ɑɡıℓ", "agil", strict=True)),
     }
 )
-"""Small letters of other scripts that print as a Latin one."""
 MODEL = re.compile(
     r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
@@ -107,7 +106,7 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def described(group: Iterable[str]) -> str:
-    r"""With every character that is not ASCII written out.
+    r"""Every character that is not ASCII is written out.
 
     >>> described(["ana", "\u0430na"])
     "'ana' and '\\u0430na'"

@@ -144,10 +144,7 @@ class ParquetRows:
                 )
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
-        """True if the footer says no more than `parquet_bytes` writes, with these metadata.
-
-        Readers believe a footer. With false statistics, for example, they leave out rows.
-        """
+        """Readers believe a footer. With false statistics, for example, they leave out rows."""
         footer, said = self._footer, dict(metadata)
         return (
             sorted(key for key, _ in footer.keys) == sorted((SCHEMA, *said))
@@ -184,9 +181,8 @@ def expanded_bytes(
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
-    A file keeps each text of a chunk once, or how it differs from the one before. So a text of a
-    megabyte in a thousand rows is a small file, and a gigabyte in memory. The limit is exact where
-    it would be over `most`, or it is a number over `most`.
+    A file keeps each text of a chunk once, so a text of a megabyte in a thousand rows is a small
+    file, and a gigabyte in memory. The limit is exact, or it is a number over `most`.
     """
     chunks = [
         each

@@ -354,8 +354,7 @@ class Ratings:
     def digest(self) -> str:
         """SHA-256 of what was rated and how, and of which items stand together.
 
-        The order of rows and the names of raters and clusters do not enter. Two tables with the
-        same digest and gold items give the same estimates to the last digit.
+        Two tables with the same digest and gold items give the same estimates to the last digit.
         """
         from agreement_pipeline.ratings.digest import digest_of
 
@@ -424,7 +423,7 @@ class Ratings:
         return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
 
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-        """In the order of item, rater and occurrence, with the columns of `first` and of
+        """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
         asked, last, seen = self._asked(columns), None, -1
@@ -553,10 +552,9 @@ class Ratings:
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
     ) -> "pa.Table":
-        """What is known of some items, in the order of their names. None: all.
-
-        `columns` are some of `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`.
-        `cluster_at` is the number of the cluster, in the order of first items.
+        """Items are in the order of names. `columns` are some of `text`, `gold`, `gold_label`,
+        `cluster`, `weight` and `stratum:NAME`. `cluster_at` is the number of the cluster, in the
+        order of first items.
         """
         import pyarrow as pa
 

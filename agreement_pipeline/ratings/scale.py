@@ -179,10 +179,8 @@ class Scale:
 
     Examples
     --------
-    >>> Scale(("no", "yes")).level
-    'nominal'
-    >>> Scale(("low", "high"), "ordinal").index("high")
-    1
+    >>> Scale(("no", "yes")).level, Scale(("low", "high"), "ordinal").index("high")
+    ('nominal', 1)
     >>> Scale.from_labels([(71, 166), (74, 171)], "multivariate interval").dimensions
     2
     """

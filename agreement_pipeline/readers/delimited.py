@@ -39,10 +39,9 @@ Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
-    """The separator of a file of delimited text: the usual one, if it parts the header.
+    """The usual separator, if it parts the header.
 
-    Else it is the mark that parts the first rows into equally many cells, if there is one. If no
-    mark is usual, it is the one that parts the header into most cells.
+    Else it is the mark that parts the first rows into equally many cells, or the header into most.
     """
     start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
@@ -75,7 +74,6 @@ def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, d
 def _rows(
     lines: Iterable[str], separator: str, source: str, first: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """The header has the number `first`. A blank line has no cells."""
     number, width = first - 1, 0
     try:
         for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), first):
@@ -208,10 +206,9 @@ def _refuse_no_header(header: list[str], separator: str, place: str) -> None:
 
 
 def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:
-    """True if lines follow RFC 4180, without a carriage return in a cell.
+    """Every quote opens a cell, closes one, or is doubled inside of one, as in RFC 4180.
 
-    Then every quote opens a cell, closes one, or is doubled inside of one. Arrow loses the line
-    feed after a carriage return in a cell if a block of its own ends there.
+    Arrow loses the line feed after a carriage return in a cell if a block of its own ends there.
     """
     text = np.frombuffer(block, dtype=np.uint8)
     if b"\r" in block:

@@ -249,7 +249,7 @@ def packed_as(path: Path) -> str | None:
 
 
 def without_ending(name: str) -> str:
-    """Without the ending of a compressed file.
+    """The name without the ending of a compressed file.
 
     >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')

@@ -206,7 +206,6 @@ _LINE = json.JSONDecoder(
     parse_float=lambda written: category_text(float(written)),
     parse_constant=str,
 )
-"""Numbers are the text that they are as categories."""
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:

@@ -73,7 +73,7 @@ def read(
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     scale, level
-        What the labels may be. No scale: it is read off the labels, on this level.
+        No scale: it is read off the labels, on this level.
     classifiers
         Names of raters that are models. Or a function of all raters, as they are written, and of
         the source's name that returns these names.
@@ -254,7 +254,7 @@ def rows_of(
     rules: Rules = RULES,
     session: Session | None = None,
 ) -> Rows:
-    """As `read`, not yet checked. Without a session, rows are put in that of a Spark DataFrame,
+    """It is `read` without checks. Without a session, rows are put in that of a Spark DataFrame,
     else in DuckDB.
     """
     asked = Asked(columns, layout, limits, rules, session or _session(source))
@@ -322,10 +322,7 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
 def unnamed(
     source: object, columns: Columns = COLUMNS, rules: Rules = RULES, limits: Limits = LIMITS
 ) -> dict[str, str]:
-    """The columns of a table that are read as something else than their name, by what they are.
-
-    Of a compressed file nothing is told, since it would be unpacked once more.
-    """
+    """Of a compressed file nothing is told, since it would be unpacked once more."""
     if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
     if reader_of(source, rules.reader, columns) is not TABLE:

@@ -163,10 +163,8 @@ class Rows(Cells):
 
 
 def of_first_labels(rows: Rows) -> Rows:
-    """The rows with the label that was given first, and the last one where it is another.
-
-    A label that was changed back was not changed. Nor was one that was changed when it was given,
-    if each row has a time of change.
+    """A label that was changed back was not changed. Nor was one that was changed when it was
+    given, if each row has a time of change.
     """
     if "changed_at" in rows.names:
         rows = _changed_later(rows)

@@ -546,9 +546,8 @@ class Tool(Reader):
     def _numbered(
         self, kind: str, text: str, question: str | None, objects: list[Drawn], export: Export
     ) -> Iterator[Submission]:
-        """The submissions with a number for what is drawn for one question, after a `#`.
-
-        Who submitted nothing for it drew nothing there. But a model is asked only what it answered.
+        """Who submitted nothing for a question drew nothing there. But a model is asked only what
+        it answered.
         """
         asked = self._asked(export, kind, question)
         for each in self._objects(export, kind):
@@ -743,9 +742,8 @@ def _models(rows: Rows) -> tuple[str, ...]:
 
 
 def _one_each(rows: Rows) -> Rows:
-    """The first submission of each rater for each item, with the label of the last one.
-
-    Of a model it is the last submission. The others are counted.
+    """The first submission of each rater for each item, with the label of the last one. Of a model
+    it is the last submission.
     """
     keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
     if not _may_repeat(rows, keys):

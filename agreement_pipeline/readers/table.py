@@ -104,10 +104,8 @@ class Table:
     def load(
         self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
     ) -> Rows:
-        """Put columns into a table of a session, under other names.
-
-        Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from 0,
-        and `row` is what errors call a row.
+        """Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from
+        0, and `row` is what errors call a row.
         """
         seen = self.see(session, columns)
         if seen is not None:
@@ -169,7 +167,6 @@ class Table:
 
 
 def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
-    """Parquet keeps its types, and all other cells are text."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind, first = KINDS.get(path.suffix.lower()) or kind_of(path), columns.header_row + 1
     columns.refuse_written(path.name, *SAID_OF.get(kind, OF_OTHERS))
@@ -270,7 +267,7 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
 
 
 def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
-    """As `category_text` writes a time of Spark. The zone of its session does not matter."""
+    """A time of Spark is written as by `category_text`. The zone of its session does not matter."""
     if is_of_zone:
         seconds = f"CAST(UNIX_MICROS({column}) AS DECIMAL(20)) / 1000000"
         column = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + MAKE_DT_INTERVAL(0, 0, 0, {seconds})"
@@ -418,9 +415,8 @@ def is_pattern(source: Path) -> bool:
 def labels_left_out(
     path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
 ) -> tuple[str, ...]:
-    """The columns of a wide table that are not read although all their cells are labels.
-
-    One may be a rater whose dissent is missing, or a settled label.
+    """Columns of a wide table whose cells are labels: a rater whose dissent is missing, or a
+    settled label.
     """
     with unpacked(path, limits) as place:
         if scale.categories is None or reader_of(place, columns=columns).name != NAME:
@@ -598,9 +594,8 @@ def whole_numbers(
     limits: Limits = LIMITS,
     written: Columns = COLUMNS,
 ) -> Numbers:
-    """A table of whole numbers from 0. The first column, or `names`, says what each row is.
-
-    A cell that is no such number, two rows of one name, and a total are refused.
+    """The first column, or `names`, says what each row is. Totals and two rows of one name are
+    refused.
     """
     table = table_of(source, limits, written)
     first = table.header[0] if names is None else names

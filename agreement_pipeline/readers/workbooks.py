@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 Cells = Mapping[int, object]
-"""Empty cells may be left out, or None."""
 Sheets = dict[str, Iterator[Cells]]
 CONTENT = "content.xml"
 OFFICE, OF_TABLE, OF_TEXT = (

@@ -120,7 +120,6 @@ def card(
 
 @cache
 def _template() -> "Template":
-    """Every value is written as `_safe` does unless the template says `safe`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 

@@ -405,7 +405,6 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    """Labels that began as a suggestion are left out."""
     name, ratings = identity.name, judged.ratings.unassisted
     whole = judged.ratings.with_gold_measured
     _refuse_panel(judged, whole, identity)

@@ -111,11 +111,9 @@ class OfTheGate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A version of a round with its ratings, and the decision on them by a policy.
-
-    `number` says how many different ratings came under the round's name, up to this version.
-    `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
+    """`number` says how many different ratings came under the round's name, up to this version.
+    `silver` is what the gate finds of the classifier's labels, and what that rests on, if it rests
+    on anything.
     """
 
     version: RoundVersion
@@ -364,7 +362,6 @@ def _number_of(store: Store, version: RoundVersion) -> int:
 def _reworded(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
-    """The words have the raters' pseudonyms. They are empty if the version cannot be judged."""
     try:
         ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
@@ -487,11 +484,9 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 
 @dataclass(frozen=True, eq=False)
 class Reassessed:
-    """What became of a round when it was looked at again.
-
-    `before` is its last decision; empty if none was taken on its present version. `judged` is None
-    if that stands, or if the round could not be judged, as the `error` says. `unreleased` says that
-    the round is admitted, and no release of its own in force has its present version.
+    """`before` is the last decision on the present version. `judged` is None if that stands, or if
+    the round could not be judged. `unreleased` says that the round is admitted, and no release of
+    its own in force has its present version.
     """
 
     round: str

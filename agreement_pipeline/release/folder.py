@@ -177,9 +177,7 @@ NOTHING = _Nothing()
 
 
 def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) -> bool:
-    """True for the same rows under the same schema, in a file whose footer adds nothing.
-
-    The last digits of a number may differ, unless the number is a label. Labels are added up
+    """The last digits of a number may differ, unless the number is a label. Labels are added up
     exactly.
     """
     same_columns = (
@@ -201,9 +199,7 @@ def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) ->
 def difference(
     found: object, derived: object, at: str, passed_over: Paths = frozenset()
 ) -> str | None:
-    """The first place where plain data differ, in words.
-
-    Numbers may differ within the tolerance. Values under the paths in `passed_over` may differ, but
+    """Numbers may differ within the tolerance. Values under `passed_over` paths may differ, but
     must have the same type. A missing key is not a null, but one that was added `LATER` may miss.
     """
     if () in passed_over and type(found) is type(derived):

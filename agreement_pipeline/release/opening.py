@@ -129,9 +129,9 @@ def open_release(
 def verify_release(path: Folder | str, *, store: Store | None = None) -> Release:
     """A release that has proved itself: everything in it is derived again from its annotations.
 
-    It does not prove who made the annotations: it is no signature. Of a release that an earlier
-    version of this package wrote, the log of its `store` may prove the bytes instead. Its training
-    rows are derived in any case, and `held_today` says what today's code would hold.
+    It does not prove who made the annotations. Of a release that an earlier version of this package
+    wrote, the log of its `store` may prove the bytes instead. Its training rows are derived in any
+    case, and `held_today` says what today's code would hold.
 
     Raises
     ------

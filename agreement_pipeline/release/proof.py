@@ -105,7 +105,6 @@ def prove(
 
 
 def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
-    """A release whose bytes a log proves, with its own decisions. These must admit its rounds."""
     decided = json_in(data, DECISION, release.path)
     admitted = {
         name

@@ -18,13 +18,13 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 VERIFIED = "https://in-toto.io/attestation/svr/v0.2"
 HELD = "urn:agreement-pipeline:held:1"
-"""Ours, since a Simple Verification Result knows no held rounds."""
+"""This one is ours, since a Simple Verification Result knows no held rounds."""
 
 ADMITTED, WITHOUT_WAIVERS, NOT_TENTATIVE = (
     f"AGREEMENT_{name}" for name in ("ADMITTED", "WITHOUT_WAIVERS", "NOT_TENTATIVE")
 )
 STANDARD = str.maketrans("-_", "+/")
-"""From the safe alphabet of base64 to the usual one. An envelope may have either."""
+"""An envelope may have the safe alphabet of base64 or the usual one."""
 HOW = "Sign the statement that verify writes with --statement."
 
 

@@ -36,10 +36,8 @@ Band = Sequence[float]
 
 
 def compared_by(scale: Scale) -> str:
-    """The measure that compares classifiers and raters with the rest of the panel.
-
-    It is weighted if the categories have an order. If no categories are listed, it is the share of
-    items on which somebody is at least as close to the others as the rater left out.
+    """It is weighted if the categories have an order. If none are listed, it is the share of items
+    on which somebody is at least as close to the others as the rater left out.
     """
     if scale.continuous:
         return "advantage_probability"
@@ -77,10 +75,8 @@ def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate]
 def beside_raters(
     found: Sequence[Estimate], band: Band, tests: Mapping[str, AlternativeAnnotatorTest]
 ) -> Grid:
-    """A row for each classifier: its agreement with the panel beside that of the raters.
-
-    A classifier is above the raters if its whole interval is above all their values, and below in
-    the same way. In all other cases it is among them, as far as these items can tell.
+    """A classifier is above the raters if its whole interval is above all their values, and below
+    in the same way. Else it is among them, as far as these items can tell.
     """
     ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
     rows: list[Row] = [

@@ -115,10 +115,7 @@ def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
 
 
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
-    """The values and the limits of the round and of each classifier.
-
-    The names are the same in every round. Sorted, they keep a value beside its limits.
-    """
+    """The names are the same in every round. Sorted, they keep a value beside its limits."""
     numbers: Section = {}
     for found in estimates:
         asked = found.measure in measures and found.scope.kind in ("round", "classifier")

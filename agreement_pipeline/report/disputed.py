@@ -57,10 +57,10 @@ def disputed(ratings: Ratings) -> Section:
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
-    """The items whose raters differ, the most disagreement first. Gold items are left out.
+    """The items whose raters differ, the most disagreement first, without gold items.
 
-    `disagreement` is the item's part of the observed disagreement D_o of Krippendorff's α, and
-    `share` is that part of all.
+    `disagreement` is the item's part of the observed one of Krippendorff's α, and `share` is that
+    of all.
     """
     items, table = counting_of(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
@@ -169,11 +169,9 @@ def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[di
 def written_tasks(
     found: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
 ) -> str:
-    """The tasks as the text of a file of a form in `FORMS`.
-
-    `names` says what the columns `item`, `rater` and `label` are called in the file, so that one
-    set of names reads the labels and the population. A column that has the name of one of these is
-    left out.
+    """`names` says what `item`, `rater` and `label` are called in the file, so that one set of
+    names reads the labels and the population. A column that has the name of one of these is left
+    out.
     """
     return FORMS[form](found, labels, names)
 

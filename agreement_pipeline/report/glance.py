@@ -1,7 +1,6 @@
 """A drawing of the last rounds that is small enough to stand in a page without a click.
 
-Dagster's UI shows Markdown in place if it has fewer than 1,000 characters, and hides it behind a
-click if it has more. So the drawing is SVG in few characters.
+Dagster's UI shows Markdown in place only if it has fewer than 1,000 characters.
 """
 
 from collections.abc import Iterator, Sequence

@@ -136,7 +136,6 @@ def marked_objects(judged: JudgedRound) -> Answer | None:
 
 
 def _disputed(judged: JudgedRound) -> dict[str, float]:
-    """The share of each unit in the disagreement, the worst first. A unit weighs its length."""
     shares = {judged.by_item[0][at]: float(judged.disagreement[at]) for at in judged.most_disputed}
     if "weight" in judged.ratings.has:
         found = judged.ratings.items(["weight"], names=shares)

@@ -162,15 +162,13 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     ----------
     name, project
         What the page calls the ratings, and their project if they are a round of one.
-    contract, waivers
-        The data contract (the usual one if none is given), and waivers.
+    contract
+        The usual data contract if none is given.
     also, version
         What the gate itself finds of a round in a store, and how many different ratings came.
     names
         What the page calls each rater. None: raters are numbered. An empty mapping shows
         the names as they are.
-    before
-        The round before, with which this one is compared.
     in_commands
         What commands call the table and the policy: their files. Empty: as they are called here.
     images

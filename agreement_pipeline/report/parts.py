@@ -140,7 +140,6 @@ def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], On
 
 
 def _grid(own: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
-    """On the round's ruler, disagreement is divided by that of the whole round."""
     lowest = own[0] if own[0].value is not None else None
     rows: list[Row] = [
         [

@@ -145,11 +145,11 @@ def joint_rows(
 def reading(
     compared: Comparison, themselves: Estimate | None, others: Estimate | None, policy: Policy
 ) -> str:
-    """What agreement within raters and agreement between them say together.
+    """Agreement is high if its lower limit reaches the cut-off, and low if the upper limit is under
+    it.
 
-    It comes from the intervals. The cut-off is the tentative one of the policy's rule on that
-    measure and scope, or 0.667. Agreement is high if the lower limit reaches it, and low if the
-    upper limit is under it. Else the reading is *cannot tell*.
+    Else the reading is *cannot tell*. The cut-off is the tentative one of the policy's rule on that
+    measure and scope, or 0.667.
     """
     kind = compared.kind
     usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
@@ -229,10 +229,10 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
 
 
 def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Of each rater, the categories that they use more and less than the others on the same items.
+    """The categories that a rater uses more and less than the others, if the interval leaves out 0.
 
-    A category is named if its interval leaves out 0, with one level for all categories of a rater.
-    None is named where items come in clusters, since the interval takes each as drawn by itself.
+    All categories of a rater have one level. None is named where items come in clusters, since the
+    interval takes each as drawn by itself.
     """
     labels = counting_of(ratings).labels(ratings).with_scale(ratings.scale)
     names = labels.scale.names

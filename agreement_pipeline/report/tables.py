@@ -195,10 +195,8 @@ def aligned(
     wrapped: str | None = None,
     width: int | None = None,
 ) -> str:
-    """Rows of cells as aligned columns.
-
-    The `wrapped` column goes on in the next line, after `REASON_WIDTH` characters at most. In a
-    terminal of some `width` the widest columns give way, and text that is cut ends in `…`.
+    """The `wrapped` column goes on in the next line, after `REASON_WIDTH` characters at most. In a
+    terminal the widest columns give way, and text that is cut ends in `…`.
     """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None

@@ -19,10 +19,8 @@ TENTATIVE, RELIABLE, BETWEEN = ":", "|", "-"
 
 
 def as_text(page: "Page", width: int | None = None) -> str:
-    """The page as text for a terminal.
-
-    Figures are drawn in ASCII if they are intervals. The numbers of all others stand in the tables
-    beside them. What a page of HTML opens by a click is left out.
+    """Figures are drawn in ASCII if they are intervals. What a page of HTML opens by a click is
+    left out.
     """
     head = [printable(page.title), "=" * len(page.title), page.kind, "", page.badge.text]
     blocks = ["\n".join([*head, *map(printable, page.lead)])]

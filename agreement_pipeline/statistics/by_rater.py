@@ -219,10 +219,8 @@ class NumbersByRater(ByRater):
     --------
     >>> scale = Scale(None, "interval")
     >>> numbers = NumbersByRater([[1.5, 1.7], [3.1, np.nan]], scale=scale, raters=("a", "b"))
-    >>> numbers.n_items, numbers.n_ratings
-    (2, 3)
-    >>> numbers.crossed().n_items, numbers.crossed().left_out
-    (1, 1)
+    >>> numbers.n_items, numbers.n_ratings, numbers.crossed().left_out
+    (2, 3, 1)
     """
 
     holds: ClassVar[Literal["numbers"]] = "numbers"
@@ -430,11 +428,9 @@ LABELS = "labels by rater"
 
 
 class Unseen(NamedTuple):
-    """How unseen rows are made.
+    """Unseen rows are split between two categories, of which perhaps one alone is asked for.
 
-    They are split between the two categories of `split`, or None: of the ratings. `category` is the
-    only one whose value is asked for, or None. Each row is `turned` through the columns, unless a
-    column stands for a place and no rater.
+    Each is `turned` through the columns, unless a column stands for a place and no rater.
     """
 
     split: tuple[int, int] | None = None

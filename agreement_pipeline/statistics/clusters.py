@@ -63,7 +63,6 @@ class Clusters:
         )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of some rows the cluster of an item holds, on average over items."""
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 

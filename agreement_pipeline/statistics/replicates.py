@@ -81,7 +81,6 @@ class Cells(Statistic):
 
     @property
     def cell_weights(self) -> Array:
-        """The weights of the items of the cells. Shape (..., C)."""
         return np.asarray(self.weights[..., self.item])
 
     @OfRows

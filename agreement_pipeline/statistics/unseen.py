@@ -31,11 +31,11 @@ And the same of an agreed item's distance from the mean, which so many items sho
 
 
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
-    """The two categories between which an unseen item is split.
+    """The first is `category` or the most used one, and the second the farthest; nominally the most
+    used.
 
-    The first is `category` or the category used most. The second is the one that is farthest from
-    the first; on the nominal level the most used. A split between neighbours would say that raters
-    may differ a little, and the lower limit would not hold what it promises.
+    A split between neighbours would say that raters may differ a little, and the lower limit would
+    not hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
     return first, farthest(used, _distances(used, scale, first), first, scale.declared)
@@ -46,10 +46,8 @@ def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | 
 
 
 def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
-    """The other category that is farthest from the first. Of several the most used.
-
-    Where none are declared, only the categories in use are known. A slip may reach every declared
-    one.
+    """Of several the most used one counts. Where none are declared, only the categories in use are
+    known. A slip may reach every declared one.
     """
     others = np.arange(len(used)) != first
     in_use = others & (used > 0)
@@ -83,11 +81,9 @@ def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Arra
 
 
 def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
-    """Every split of an item that raters meet again in cells of `sizes` (size + 1, C, K).
-
-    Some cells hold each other category once: cells with both categories and with twice as many
-    labels as categories in use. A rater who chooses at random names all categories in so many
-    labels.
+    """Shape (size + 1, C, K). Some cells hold each other category once: those with both categories
+    and with twice as many labels as categories in use. A rater who chooses at random names all
+    categories in so many labels.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
@@ -165,10 +161,9 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
 def two_numbers(
     values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Array]
 ) -> Array:
-    """Of a split item, and of agreed items: from categories on a declared scale, else from
-    `elsewhere`.
+    """The two numbers of a split item, and of agreed ones, the lower one first (2, 2, D).
 
-    The lower one is first. Shape (2, 2, D) from values (N, R, D).
+    On a declared scale they are categories, else those of `elsewhere`.
     """
     if scale.categories is None or not scale.declared:
         found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
@@ -184,9 +179,8 @@ def two_numbers(
 
 
 def far_values(values: Array, weights: Array) -> Array:
-    """The typical values, moved apart to `TIMES_APART` the largest difference on one item.
-
-    They never lie outside the ratings. Shape (2, D) from values (N, R, D).
+    """Typical values, moved apart to `TIMES_APART` the largest difference on one item, inside the
+    ratings.
     """
     given = ~np.isnan(values[:, :, 0])
     numbers, typical = values[given], typical_values(values, weights)
@@ -253,11 +247,10 @@ def _heaviness(squares: Array, times: Array, normal: float) -> Array:
 
 
 def typical_values(values: Array, weights: Array) -> Array:
-    """The two nodes of the Gauss quadrature over all ratings in each dimension.
+    """The two nodes of the Gauss quadrature over all ratings in each dimension, shape (2, D).
 
-    They have the mean, the variance and the skewness of all ratings, and never lie outside them.
-    Shape (2, D) from values (N, R, D). The root of the mean square is taken near 1, where squares
-    are not lost.
+    They have the mean, the variance and the skewness of all ratings. The root of the mean square is
+    taken near 1, where squares are not lost.
     """
     given = ~np.isnan(values[:, :, 0])
     numbers, each = values[given], np.repeat(weights, given.sum(1))

@@ -56,9 +56,8 @@ Read = Callable[[Any], SomeRows]
 class Together(NamedTuple):
     """What is summed of rows that stand for items of equal counts.
 
-    `sums` are the means (P, F) over their items of what each read says. `normal` are the places of
-    rows without items, which say how the sums vary. Their weights are standard normal numbers in
-    resamples, and 0 otherwise.
+    `sums` are means (P, F) over their items. `normal` are the places of rows without items, which
+    say how the sums vary: their weights are standard normal numbers in resamples, and 0 otherwise.
     """
 
     sums: Mapping[Read, Array]
@@ -93,10 +92,8 @@ class SeenRows:
 
 
 class Beside(NamedTuple):
-    """What is known of weights: those of seen rows, and which unseen rows have weight.
-
-    `alone` is the place among the unseen rows of the only one with weight: one for all resamples,
-    or one for each. None if any unseen row may have weight.
+    """What is known of weights. `alone` is the place among the unseen rows of the only one with
+    weight: one for all resamples, or one for each.
     """
 
     seen: SeenRows
@@ -136,7 +133,7 @@ class Statistic:
 
         @property
         def raters(self) -> tuple[str, ...] | None:
-            """None if the statistic has forgotten them."""
+            """They are None if the statistic has forgotten them."""
 
         @property
         def readable(self) -> NDArray[np.bool_]:
@@ -231,9 +228,8 @@ class Statistic:
 
     @property
     def one_more(self) -> tuple[Codes, float] | None:
-        """The row that each resample has beside the seen ones, which are the same, and its mass.
-
-        None if that is not how the resamples differ.
+        """The row that each resample has beside the same seen ones, and its mass, if they differ
+        so.
         """
         known = self._beside
         if known is None or known.alone is None or known.seen.weights.ndim > 1:

@@ -222,7 +222,6 @@ def classifier_name(name: str) -> str:
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
-    """True if the version of a round that was ingested last was decided last."""
     versions = [
         (last[event]["ratings_digest"], last[event]["settings_digest"])
         for event in ("ingested", "decided")

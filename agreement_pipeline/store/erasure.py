@@ -8,8 +8,7 @@ Bytes of a store never change, so the rest is carried over into a new one::
     sentences on these rounds   none that has the name
     lists that draws were from  a list without the item
 
-All else stays as it is, and the new log proves it. No decision was taken on the new tables, so
-each of these rounds waits for one.
+No decision was taken on the new tables, so each of these rounds waits for one.
 """
 
 import json
@@ -40,7 +39,6 @@ from agreement_pipeline.store.store import (
 )
 
 TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
-"""The texts of these facts may have the name of a rater or an item."""
 NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
 OF_A_LOG = ("number", "previous", "index", "carried")
 

@@ -48,7 +48,6 @@ SIZE = 32
 ENTRIES, SEGMENTS, INDEX, OLD_SEALS = "log", "segments", "index", "seals"
 SEALS = f"{ENTRIES}/seals"
 CARRIED = "carried"
-"""The fact of an entry that comes from the log of an older version."""
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
 KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 REMEMBERED = 100
@@ -170,10 +169,8 @@ class Tail:
             before = listed
 
     def begins_at(self, first: int) -> bool:
-        """True if the tail still begins at this entry.
-
-        Else another writer made a segment, and the number of an entry in it is free again. Nobody
-        reads what is written under it.
+        """If not, another writer made a segment, and the number of an entry in it is free again.
+        Nobody reads what is written under it.
         """
         listed = self.storage.listed(ENTRIES)
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
@@ -292,10 +289,9 @@ class Log:
         yield from view.lines
 
     def look(self) -> View:
-        """The log now: the entries since the last segment, and the index of the others.
-
-        Each of these entries is checked against its seal and the entry before it, and the index
-        against the first of them. A segment is checked when it is read.
+        """The entries since the last segment, each checked against its seal and the entry before
+        it, and the index of the others, checked against the first of them. A segment is checked
+        when it is read.
         """
         start = time.time()
         first, entries, seals = self._tail.read()
@@ -332,8 +328,8 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Unless the last entry on the same subject says the same. Call only while the log
-        is held.
+        """Nothing is added if the last entry on the same subject says the same. Call only while the
+        log is held.
         """
         if event not in SUBJECTS:
             raise StoreError(

@@ -48,7 +48,6 @@ class Migrated(NamedTuple):
 class Older:
     storage: Storage
     digests: dict[str, str] = field(default_factory=dict)
-    """Today's digest of ratings, by the one that they had."""
     versions: dict[str, list[str]] = field(default_factory=dict)
 
     @property

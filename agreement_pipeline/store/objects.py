@@ -283,7 +283,6 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """The file system keeps no listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -315,8 +314,6 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """The library of the protocol finds the credentials and the endpoint."""
-
     url: str
     root: UPath = field(init=False)
     _objects: AbstractFileSystem = field(init=False, repr=False)

@@ -184,8 +184,7 @@ class Store:
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of the present version of a round, for those who only look at them.
 
-        The bytes are digested each time. If they are those that were read last, they are not read
-        as ratings again.
+        If the bytes are those that were read last, they are not read as ratings again.
         """
         version = self.present(round_name)
         if self._last is None or self._last[0] != version:
@@ -220,10 +219,8 @@ class Store:
         return table
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
-        """Add an entry to the log, unless the last entry on the same subject says the same.
-
-        `event` is one of those in `entries.SUBJECTS`. `round_name` may be that of a release of
-        several rounds, of a population, or of a classifier's identity.
+        """Nothing is added if the last entry on the same subject says the same. `event` is one of
+        those in `entries.SUBJECTS`.
         """
         check_round_name(round_name)
         with self.locked():

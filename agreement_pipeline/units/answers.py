@@ -23,7 +23,6 @@ TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "ti
 ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
-"""What units are about, and which of two alternatives was shown first."""
 CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)
 BOTH_WAYS, OTHERS = "both ways", "the others"
 MOST_MEMBERS = 50
@@ -33,10 +32,8 @@ MOST_MEMBERS = 50
 def pairs(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each pair of alternatives and each rater who compared the two.
-
-    The first of a pair is the one whose name sorts first, in whatever order it was shown. If it is
-    known of all which was shown first, a stratum of units says so.
+    """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
+    is known of all which was shown first, a stratum of units says so.
     """
     n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
     if n_pairs > settings.most_pairs:

@@ -28,8 +28,6 @@ class Marked:
         What the rater marked. Nothing is an answer too.
     extent
         The length of a text or recording, or the width and height of an image. Empty if unknown.
-    where
-        The place in the source, for errors.
     occurrence
         1, 2, … if the rater met the item again.
 

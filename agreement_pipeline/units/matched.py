@@ -1,7 +1,6 @@
 """Matched objects: objects of different raters that are alike are one unit.
 
-Whoever opened the item and drew nothing like it says *none*. If nobody drew anything, the item is
-one unit, and all say *none*.
+Whoever opened the item and drew nothing like it says *none*. An item where nobody drew is one unit.
 
 1. Objects of the same place and category are one node, whoever drew them.
 2. Two nodes may be matched if no rater drew both and they are similar enough.
@@ -201,9 +200,8 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
 def rows_of_pairs(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each unit and each of two raters: every pair of raters is matched by itself.
-
-    Each rater is read where they met an item first. All pairs that marked nothing are one unit.
+    """Every pair of raters is matched by itself, where they met an item first. All pairs that
+    marked nothing are one unit.
     """
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
@@ -237,7 +235,6 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 def _units(
     raters: Sequence[Marked], settings: "UnitSettings", names: dict[str, int]
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    """`names` says how many units of the item had each name before."""
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
     if not groups:
         yield NOTHING.strip(), {}

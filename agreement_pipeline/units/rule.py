@@ -120,7 +120,6 @@ class UnitSettings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
     def _needs(self) -> Iterator[Need]:
-        """A setting that the rule does not read must be left alone."""
         rule = RULES.get(self.rule)
         able = sorted(name for name, each in RULES.items() if self.kind in each.kinds)
         yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
@@ -147,8 +146,6 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class UnitRule:
-    """`rows` makes the rows of `Units` from marked items, in order, and the labels of units."""
-
     name: str
     title: str
     kinds: frozenset[str]

@@ -167,8 +167,6 @@ SPAN = ("start", "end")
 
 
 class Objects(NamedTuple):
-    """The settings have the usual similarity and a step of one position of the round."""
-
     marked: list[Marked]
     settings: UnitSettings
     clusters: dict[str, str]

@@ -176,7 +176,6 @@ def _ranking(parts: Iterable[Data], where: str) -> Ranking:
 
 
 def _is_bare(value: object) -> bool:
-    """True for what may be a ranking without ranks."""
     return isinstance(value, list) and bool(value) and isinstance(value[-1], str)
 
 

@@ -35,7 +35,6 @@ BUILT_IN = (
     "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
     "de.tudarmstadt.ukp.clarin.webanno.api.",
 )
-"""Nobody annotates these types: texts, tokens, sentences and documents."""
 BEYOND = 0xFFFF
 STRUCTURES, TYPE, SOFA = "%FEATURE_STRUCTURES", "%TYPE", "uima.cas.Sofa"
 OF_RELATIONS = {"@Governor", "@Dependent"}

@@ -35,7 +35,6 @@ LANGFUSE = {
 }
 MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
 GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
-"""A model answers these assertions of promptfoo."""
 SAID = ("/score", "/value")
 NAMED = ("request_id", "trace_id", "id")
 

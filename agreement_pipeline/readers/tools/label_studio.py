@@ -138,9 +138,8 @@ def _ticks(said: list[Any]) -> tuple[str, ...]:
 
 
 def _says(annotation: Data, what: str) -> bool:
-    """What an annotation says of itself. Label Studio always writes it where it writes a time.
-
-    So there a missing field was renamed, and is no plain no.
+    """Label Studio always writes it where it writes a time. So there a missing field was renamed,
+    and is no plain no.
     """
     return bool(annotation[what] if "created_at" in annotation else annotation.get(what))
 
@@ -276,9 +275,8 @@ def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, flo
     omits_none=True,
 )
 def of_tables(export: Export) -> Iterator[Submission]:
-    """Fields of the item and questions look alike, so each column is both.
-
-    A task without an annotation has a row too, which has no rater.
+    """Fields of the item and questions look alike, so each column is both. A task without an
+    annotation has a row without a rater.
     """
     for place, row in export.records():
         if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
@@ -298,7 +296,6 @@ def of_tables(export: Export) -> Iterator[Submission]:
 
 
 def _own_answers(row: Data, place: str) -> dict[str, Any]:
-    """CSV and TSV tell them after a review, if they have the history."""
     cells = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
     steps = _steps(row.get("history"), place)
     if not any(step.get("action") == FIXED for step in steps):
