@@ -46,8 +46,6 @@ KeyPath = tuple[str | int, ...]
 
 
 class Need(NamedTuple):
-    """What the value at a path must be beside the other values."""
-
     path: KeyPath
     met: bool
     expected: str

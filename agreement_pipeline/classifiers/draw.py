@@ -59,7 +59,7 @@ class Draw:
         The seeds of earlier draws from this population or much of it, and why there were more: the
         reasons of these draws, and its own.
     listed
-        True if the store has the list of the population's items. Older versions kept none.
+        True if the store has the population's items. Older versions kept none.
     """
 
     population: str

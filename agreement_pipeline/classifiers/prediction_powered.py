@@ -12,10 +12,10 @@ clusters were drawn, the units are clusters, and means are ratios of totals.
 
 The limits are Gaffke's (2005) on the rectified values :math:`z = y - \lambda' f`, where
 :math:`\lambda' = \lambda N / (N - n)`: the quantiles of a mean of z with random weights
-(Dirichlet), in which one more unit stands at the lowest or the highest value that z could have.
-For labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. They assume no
-normal distribution. Strata are combined as independent confidence distributions (Fay, Proschan and
-Brittain 2015). So is what other raters would say, by Student's t on a jackknife over the raters.
+(Dirichlet), in which one more unit stands at the lowest or the highest value that z could have. For
+labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. Strata are
+combined as independent confidence distributions (Fay, Proschan and Brittain 2015). So is what other
+raters would say, by Student's t on a jackknife over the raters.
 
 References: https://doi.org/10.48550/arXiv.2311.01453,
 https://doi.org/10.48550/arXiv.2406.04291, https://doi.org/10.48550/arXiv.1905.06208,

@@ -53,15 +53,7 @@ MODERATION: dict[str, dict[str, Any]] = {
     "2026-W05": {"replicated": 0.0},
     "2026-W06": {},
 }
-"""The settings of the weekly rounds.
-
-1. Clean.
-2. A careless rater.
-3. A new guideline that two raters read differently.
-4. Hard posts that few raters share.
-5. No replicates.
-6. Clean.
-"""
+"""Only the first and the last weekly rounds are clean."""
 WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
 
 

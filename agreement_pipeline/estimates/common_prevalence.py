@@ -101,6 +101,8 @@ def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], d
 def _weighted(
     side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
 ) -> Side:
+    """A resample without one of the classes has no weights, so its value is undefined."""
+
     def refitted(rows: Array, weights: Array) -> Latent:
         size = max(1, CELLS // rows.size)
         blocks = (weights[first : first + size] for first in range(0, len(weights), size))

@@ -146,12 +146,8 @@ class Estimate(WithLimits):
     on_marking
         For units of marked objects, the share of the disagreement in which the other rater said
         *none*. 0 if the names alone are asked. None without a category *none*.
-    convention, categories
-        How the measure treats missing ratings, and the categories in order.
     raters_left_out
         The raters who do not count, since their replicates or their confidence show nothing.
-    always_valid_at, looks, judged_on
-        How the round is judged more than once, as in `Inference`, or None.
     chosen
         A small p-value of ratings missing completely at random, if that matters.
     prevailing

@@ -42,9 +42,6 @@ NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
 OFTEN = 5.0
 RAISING_SHARE = 1 / PRIOR_MASS
 MOST_CELLS = 8 * BLOCK_CELLS
-"""A table in which each unseen row alone has weight has so many cells. Measures read
-little of it.
-"""
 MOST_ROWS_MOVED = 1_000
 """Beside so many rows of numbers without categories one item more is looked at."""
 N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000

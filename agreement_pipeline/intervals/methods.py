@@ -125,8 +125,7 @@ def variance(values: Array, times: Array) -> float:
 def acceleration(values: Array, times: Array) -> float:
     """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
 
-    Efron, B. (1987). Better bootstrap confidence intervals.
-    https://doi.org/10.1080/01621459.1987.10478410
+    Efron (1987), https://doi.org/10.1080/01621459.1987.10478410
     """
     apart = times @ values / times.sum() - values
     spread = float(times @ apart**2)

@@ -193,7 +193,7 @@ Exact = Callable[[Array, Array], Array]
 
 
 class _Effort(NamedTuple):
-    """Up to how many points (of the plane) or simplices volumes are exact, and how many are random
+    """Up to how many points of the plane or simplices volumes are exact, and how many are random
     beyond.
     """
 

@@ -1,3 +1,5 @@
+"""The record of a measure, and the decorator that registers it."""
+
 import inspect
 import re
 from collections.abc import Callable, Collection, Mapping

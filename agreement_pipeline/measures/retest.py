@@ -228,7 +228,7 @@ def test_retest_kappa(
     :math:`\kappa_i = (p_o^i - p_e^i) / (1 - p_e^i)` of rater i is as in `fleiss_kappa`, on the
     :math:`N_i` items they met again. It is the reliability of one label in Kraemer's population
     model, and Scott's π for two meetings. Cohen's form would forgive a rater whose use of the
-    labels changed between the meetings.
+    labels changed between the meetings. It is never under -1, as `schouten_kappa`.
 
     Examples
     --------

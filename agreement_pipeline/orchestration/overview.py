@@ -80,6 +80,7 @@ def overview_definitions() -> dg.Definitions:
 
 
 def _state() -> str:
+    """What cannot be read is a state too."""
     states = []
     for each in hosted():
         try:

@@ -79,8 +79,9 @@ class Asked:
 
     A round that is not decided is asked for again: after 20 seconds, then after twice as long each
     time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
-    it is only asked for again after a day. `rounds` has the digest of its bytes, how often it was
-    asked for, and when it is next looked at: None for a round that is decided.
+    it is only asked for again after a day. If something else judges the rounds, all are asked for
+    anew. `rounds` has the digest of its bytes, how often it was asked for, and when it is next
+    looked at: None for a round that is decided.
     """
 
     judged_by: str

@@ -41,7 +41,6 @@ FEW, MOST = 0.25, 0.5
 APART, LEAST_VALUES = 5, 4
 NAMED = ("contract", "version")
 AUDITED = "silver_labels"
-"""The check of a silver round that found nothing against its certificate, draw and labels."""
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 WHOLE_OR_PART = ("round", "stratum")

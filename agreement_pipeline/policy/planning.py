@@ -105,7 +105,6 @@ class Plan(Tabular):
 
 
 KNOWN = np.ones(1)
-"""One population is known, and the unit is free."""
 
 
 class Trial(NamedTuple):

@@ -381,8 +381,7 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     - *unreliable* is kept by Holm's procedure on the p of a value at the lower
       cut-off or above.
 
-    Only verdicts of rules that can hold a release count, *not_evaluated* as a failure. The smallest
-    p is the share of ten resamples.
+    Only verdicts of rules that can hold a release count, *not_evaluated* as a failure.
 
     References: https://doi.org/10.1080/00401706.1982.10487790, https://www.jstor.org/stable/4615733
     """

@@ -170,4 +170,5 @@ def mean_labels(population: Statistic) -> float:
 
 
 def _whole(population: Statistic) -> Statistic:
+    """The items are so many that each share is a whole number of them."""
     return population.reweighted(population.weights * (WHOLE / population.weights.sum()))

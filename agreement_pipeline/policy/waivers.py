@@ -22,6 +22,7 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 DIGEST = re.compile(r"[0-9a-f]{64}")
 LEAST_SAID, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
+"""Letters that nobody sees."""
 SAID = Value("text", is_text, "Write what the waiver is for.")
 WHO = Value(
     "the visible name of a person",

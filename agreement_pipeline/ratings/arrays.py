@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIRST, PART_BYTES = 64, 2**22
-"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
+"""A part has few rows first, and from so many bytes on no more rows than the last."""
 
 
 def whole(found: Any) -> Codes:

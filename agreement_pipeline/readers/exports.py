@@ -1,3 +1,5 @@
+"""Exports, and the registered readers of their formats."""
+
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping

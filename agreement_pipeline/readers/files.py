@@ -1,3 +1,5 @@
+"""Delivered files: a damaged one is refused, and a packed one is unpacked."""
+
 import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator
@@ -40,6 +42,7 @@ MOST_FILES = 100_000
 """Each file of a ZIP file takes time, however small it is."""
 DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
 FULL = (ENOSPC, EDQUOT)
+"""A full disk is no fault of the file."""
 
 
 class CutOffError(RatingsError):

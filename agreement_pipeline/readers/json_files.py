@@ -27,7 +27,6 @@ BEGUN = re.compile(r'[^\s{}\[\],:"]*\s*')
 """A word that may go on, such as half of a number: it has no mark after it."""
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
 LARGE = 100_000_000
-"""Of files from so many bytes on it is said how far they have been read."""
 _now: dict[object, str] = {}
 
 

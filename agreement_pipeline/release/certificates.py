@@ -73,7 +73,7 @@ class Certificate:
     left_out
         Other rounds that the store had then.
     again
-        Its rounds that had come before with other ratings. Only the last ones count.
+        Its rounds that had come before with other ratings.
     anchored
         What it gave to anchors since. None if it labelled none again. Not in the document.
     """

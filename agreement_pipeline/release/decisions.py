@@ -265,6 +265,7 @@ def found_by_gate(
     *,
     renamed: bool = False,
 ) -> OfTheGate:
+    """Ratings that were `renamed` are read again where they are compared with earlier ones."""
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (

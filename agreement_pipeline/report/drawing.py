@@ -20,10 +20,8 @@ DISPLAYED = 600
 LEFT, RIGHT, TOP, SIDE = 38.0, 8.0, 26.0, 10.0
 
 LETTER, LINE, APART = 6.4, 11.0, 34.0
-"""How wide a letter is, how high a line, and how far apart numbers of three decimals stand."""
 
 MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
-"""Of so many marks each has its name, and of so many columns each cell has its number."""
 
 TALLEST_CELL, LOWEST_IMAGE, TALLEST_IMAGE = 34.0, 60.0, 420.0
 ROW, REACH = 40.0, 9.0

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 REASON_WIDTH = 78
 READABLE, NARROWEST = 30, 9
-"""How far a wrapped column gives way to a narrow terminal, and then every column."""
 
 MOST_NAMED = 10
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
@@ -239,5 +238,6 @@ def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list
 
 
 def markdown_text(text: str) -> str:
+    """Nothing in it is Markdown or a link."""
     escaped = html.escape(unlinked(printable(text)), quote=False)
     return MARKDOWN.sub(r"\\\g<0>", escaped)

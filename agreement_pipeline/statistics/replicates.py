@@ -93,6 +93,7 @@ class Cells(Statistic):
 
     @property
     def n_ratings(self) -> int:
+        """A vector is one rating."""
         return total(self.cell_weights * self.sizes)
 
     def of(self, rater: str) -> Self:

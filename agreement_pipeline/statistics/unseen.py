@@ -145,7 +145,7 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
-    """There are as many of them as meet a typical item again."""
+    """As many as meet a typical item again, turned through all who met an item again."""
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
     raters = np.unique(rater)

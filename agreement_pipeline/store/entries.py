@@ -214,10 +214,12 @@ def mentioned(entry: Entry) -> set[str]:
 
 
 def terms_name(kind: str, name: str, version: int) -> str:
+    """No round can be called so."""
     return f"{kind} {name} {version}"
 
 
 def classifier_name(name: str) -> str:
+    """No round can be called so."""
     return f"classifier {name}"
 
 

@@ -419,6 +419,7 @@ class Log:
         return View(view.last + 1, index=index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
+        """A segment and an index hold the tail of a view, and its index."""
         index = view.lines[0].entry.get("index")
         older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
         self.storage.forget([*self._tail.names(view), *older])

@@ -125,6 +125,7 @@ def kinds_in(
 
 
 def content_of(path: Path) -> Content:
+    """Many bytes are copied, so that nobody else can change them."""
     with path.open("rb") as file:
         first = file.read(MOST_IN_MEMORY)
         if len(first) < MOST_IN_MEMORY:
