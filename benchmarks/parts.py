@@ -143,6 +143,17 @@ def assisted(random: Random, error: float) -> Ratings:
     return Ratings.from_frame(pd.DataFrame(rows, columns=columns), LABELS)
 
 
+def teams(random: Random, errors: dict[str, float], n_items: int = 200) -> Ratings:
+    """Teams of two raters, who share no item with other teams and guess so often."""
+    rows = [
+        (f"{team}{at:04}", f"{team} {number}", LABELS.names[_said(random, truth, error)])
+        for team, error in errors.items()
+        for at, truth in enumerate(random.integers(3, size=n_items).tolist())
+        for number in range(2)
+    ]
+    return Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), LABELS)
+
+
 SIX = dict.fromkeys(("de", "en", "es", "fr", "it", "pt"), 100)
 EIGHT = [0.25, 0.2, 0.3, 0.4, 0.15, 0.2, 0.3, 0.1]
 DISHONEST: dict[str, Made] = {
@@ -158,6 +169,9 @@ DISHONEST: dict[str, Made] = {
         r, {**SIX, "xx": 50}, {**dict.fromkeys(SIX, 0.03), "xx": 1}
     ),
     "labels without a suggestion are noise, one in ten": lambda r: assisted(r, 1),
+    "one of ten teams that share no item guesses": lambda r: teams(
+        r, {**dict.fromkeys("abcdefghi", 0.02), "j": 1}
+    ),
 }
 HONEST: dict[str, Made] = {
     "six languages alike": lambda r: plain(r, SIX, dict.fromkeys(SIX, 0.05)),
@@ -179,6 +193,8 @@ HONEST: dict[str, Made] = {
     "rankings": lambda r: ranked(r, 0.3, as_shown=False),
     "short and long documents": lambda r: documents(r, 60, 60, 0.02),
     "nine labels in ten began as a suggestion": lambda r: assisted(r, 0.06),
+    "ten teams that share no item": lambda r: teams(r, dict.fromkeys("abcdefghij", 0.06)),
+    "two teams, of which one has harder items": lambda r: teams(r, {"a": 0.02, "b": 0.08}),
 }
 
 

@@ -1,5 +1,3 @@
-"""The group of commands, the exit statuses, and errors in one line."""
-
 import atexit
 import gc
 import os

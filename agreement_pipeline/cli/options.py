@@ -186,11 +186,6 @@ class OneOf(click.Choice[str]):
 
 
 def full_name(text: str) -> str:
-    """The full name of a measure.
-
-    >>> full_name("alpha"), full_name("fleiss_kappa")
-    ('krippendorff_alpha', 'fleiss_kappa')
-    """
     return SHORT.get(text, text)
 
 
@@ -258,11 +253,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _units(text: str) -> "UnitSettings":
-    """The kind comes first, then settings.
-
-    >>> _units("boxes,at_least=0.7").at_least
-    0.7
-    """
+    """The kind comes first, then settings."""
     from agreement_pipeline.units import UnitSettings
 
     kind, *pairs = _names(text)

@@ -40,6 +40,7 @@ def say_or_write(text: str, output: Path | None) -> None:
         say(text.rstrip("\n"))
     else:
         output.write_text(text, encoding="utf-8")
+        say_aside(f"written: {output}")
 
 
 def say_aside(text: str) -> None:
@@ -64,11 +65,7 @@ def _print(text: str, stream: TextIO) -> None:
 
 
 def _coloured(text: str) -> str:
-    r"""A colour for the word that begins a line, if the word decides something.
-
-    >>> _coloured("held\n  so it is")
-    '\x1b[31mheld\x1b[0m\n  so it is'
-    """
+    """A colour for the word that begins a line, if the word decides something."""
     return DECIDING.sub(lambda line: line[1] + click.style(line[2], fg=COLOURS[line[2]]), text)
 
 

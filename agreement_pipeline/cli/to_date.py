@@ -8,7 +8,7 @@ from agreement_pipeline.cli.options import (
     output_option,
     store_option,
 )
-from agreement_pipeline.cli.output import say_found
+from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.estimates import applicable, require_defined, survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.report import estimate_rows
@@ -32,15 +32,21 @@ def to_date(
     """Print the agreement of all rounds of a store together.
 
     Each round is counted once. An item of several rounds is an item of each of them. Replicates
-    are those within a round. Intervals take all items as one sample. If rounds differ, they are
-    too narrow. No rule reads them.
+    are those within a round. Held rounds count too, and are named. Intervals take all items as one
+    sample. If rounds differ, they are too narrow. No rule reads them.
     """
     from agreement_pipeline.projects import to_date
     from agreement_pipeline.store import Store
+    from agreement_pipeline.text import counted, listed
 
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
-    ratings = to_date(Store(store))
+    found = Store(store)
+    ratings = to_date(found)
+    history = (entry for entry in found.history() if entry["event"] == "decided")
+    last = {entry["round"]: entry["decision"] for entry in history}
+    if held := [name for name, decision in last.items() if decision == "held"]:
+        say_aside(f"with {counted(len(held), 'held round')}: {listed(held)}")
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)

@@ -1,7 +1,7 @@
 """Parts of a round on which raters agree less than on the round: one value may hide them.
 
-They are its strata, its clusters taken alike however many items they hold, and the labels that
-began as no suggestion.
+They are its strata, its clusters taken alike however many items they hold, the labels that began as
+no suggestion, and the items of raters who share none with the others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,6 +17,7 @@ from agreement_pipeline.intervals import Inference, Interval, points_of
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.students_t import lower_tail, quantile
+from agreement_pipeline.text import counted
 from agreement_pipeline.units import ABOUT
 
 FEWEST_ITEMS = 10
@@ -91,9 +92,18 @@ def _parts(
     if "cluster" in ratings.has:
         for _, made in parts_of(ratings, needs, whole):
             yield ALIKE, "", partial(_alike, made)
+    for name, part in _told_by_labels(ratings):
+        for _, made in parts_of(part, needs, whole):
+            yield name, "", made
+
+
+def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
     if ratings.n_assisted:
-        for _, made in parts_of(ratings.unassisted, needs, whole):
-            yield UNASSISTED, "", made
+        yield UNASSISTED, ratings.unassisted
+    if len(ratings.teams) > 1:
+        for team in ratings.teams:
+            name = f"the items of {counted(len(team), 'rater')} who share none with others"
+            yield name, ratings.by(team)
 
 
 def _alike(made: Callable[[], Any]) -> Any:

@@ -1,5 +1,3 @@
-"""The sensor that tells a team what is held, broken or overdue."""
-
 import json
 import os
 import time

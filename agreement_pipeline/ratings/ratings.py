@@ -14,6 +14,7 @@ from agreement_pipeline.ratings.arrays import (
     flags,
     growing,
     numbers_in,
+    parts,
     texts_of,
     whole,
 )
@@ -717,6 +718,27 @@ class Ratings:
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.table.values(twice))
+
+    @cached_property
+    def teams(self) -> tuple[tuple[str, ...], ...]:
+        """The raters of the panel, by who shares items that are not gold, also by way of others."""
+        places = [at for at, name in enumerate(self.names) if name not in self.classifiers]
+        words, nobody = self.patterns.words[~self.patterns.gold], len(places)
+        team, rated, before = np.arange(nobody), np.zeros(nobody, dtype=bool), np.empty(0)
+        while not np.array_equal(team, before) and (team.any() or not rated.all()):
+            before = team
+            for part in parts(len(words)):
+                met = self.packing.codes(words[part], places) >= 0
+                of_items = np.where(met, team, nobody).min(1, initial=nobody)
+                of_raters = np.where(met, of_items[:, None], nobody).min(0, initial=nobody)
+                team, rated = np.minimum(team, of_raters), rated | met.any(0)
+        return tuple(
+            tuple(self.names[places[at]] for at in np.flatnonzero(rated & (team == one)))
+            for one in np.unique(team[rated])
+        )
+
+    def by(self, raters: Collection[str]) -> "Ratings":
+        return self._only(self._by(raters))
 
     @property
     def _of_panel(self) -> str:

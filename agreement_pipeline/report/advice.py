@@ -2,6 +2,8 @@
 
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +38,8 @@ class Step(NamedTuple):
     by: str
 
 
-class Round(NamedTuple):
+@dataclass(frozen=True)
+class Round:
     """Of a table, `name` is the words of a command that read it, its file and options.
     `policy_name` is the file of the policy or its bundled name.
     """
@@ -53,7 +56,7 @@ class Round(NamedTuple):
         unmet = (each.to_mapping() for each in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
-    @property
+    @cached_property
     def steps(self) -> tuple[Step, ...]:
         return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
 

@@ -44,10 +44,8 @@ def crossing(points: Points) -> tuple[int, int] | None:
 
 
 def common_area(one: Points, other: Points) -> float:
-    """The area that two polygons share.
-
-    Between the corners and crossings of both, no two sides cross. So the length that both share on
-    a line upwards changes evenly there, and its middle gives the area.
+    """Between the corners and crossings of both, no two sides cross. So the length that both share
+    on a line upwards changes evenly there, and its middle gives the area.
     """
     sides = [np.array(list(zip(each, (*each[1:], each[0]), strict=True))) for each in (one, other)]
     turns = np.unique(

@@ -139,3 +139,31 @@ def test_what_is_left_out_is_compared_inside_each_stratum():
     honest.loc[dissent, "label"] = honest["label"][dissent].map({"n": "y", "y": "n"})
     other = Ratings.from_frame(honest, Scale(("n", "y")))
     assert assess(other, leaves_out, CONTRACT, checked=()).decision.admitted
+
+
+def given(*said, **more):
+    """Ratings of who labelled what: `ana:1,2` labelled items 1 and 2."""
+    each = [
+        (name, item)
+        for name, _, items in (one.partition(":") for one in said)
+        for item in items.split(",")
+    ]
+    frame = pd.DataFrame(each, columns=["rater", "item"]).assign(label="y")
+    return Ratings.from_frame(frame, Scale(("n", "y")), **more)
+
+
+@pytest.mark.parametrize(
+    ("said", "teams"),
+    [
+        (("d:4", "c:3,4", "b:2,3", "a:1,2"), [{"a", "b", "c", "d"}]),
+        (("a:1,2", "b:2", "c:3", "d:4,3", "e:5"), [{"a", "b"}, {"c", "d"}, {"e"}]),
+    ],
+)
+def test_raters_who_share_items_by_way_of_others_are_one_team(said, teams):
+    assert [{*team} for team in given(*said).teams] == teams
+
+
+def test_neither_a_classifier_nor_gold_items_make_two_teams_one():
+    said = given("a:1,2,9", "b:2,9", "c:3,9", "d:3", "model:1,2,3,9", classifiers=("model",))
+    assert [{*team} for team in said.with_gold(frozenset("9")).teams] == [{"a", "b"}, {"c", "d"}]
+    assert len(said.teams) == 1
