@@ -47,16 +47,15 @@ class AgreementError(Exception):
 
 
 PASSING = (OSError, MemoryError, RecursionError)
-"""What a machine raises where nothing is wrong with the program: another one may do better."""
+"""Nothing is wrong with the program, and another machine may do better."""
 EXPECTED = (AgreementError, *PASSING)
-"""All that may be raised where nothing is wrong with the program."""
 
 
 def passes(error: BaseException) -> bool:
-    """True if the same may succeed later, though nobody mends anything.
+    """True if the same may succeed later: a disk, a network or the memory may be better then.
 
-    A disk, a network or the memory may be better then. The number of an `OSError` is the system's.
-    A library that finds damaged bytes raises one without a number.
+    The number of an `OSError` is the system's. A library that finds damaged bytes raises one
+    without a number.
 
     >>> passes(OSError(28, "No space left on device")), passes(RatingsError("found no label"))
     (True, False)
@@ -89,12 +88,11 @@ def of_machine(error: BaseException) -> str:
 
 
 def in_a_sentence(error: BaseException) -> str:
-    """What this package refused, or what the machine did not give, in a sentence."""
     return str(error) if isinstance(error, AgreementError) else of_machine(error)
 
 
 CRASHED = 70
-"""An exit status that is no verdict: not 0, which admits, and not 1, which holds."""
+"""It is no verdict: not 0, which admits, and not 1, which holds."""
 
 
 def crashed(error: BaseException) -> int:
@@ -114,38 +112,26 @@ def crashed(error: BaseException) -> int:
 
 
 class RatingsError(AgreementError, ValueError):
-    """The ratings, or the file that holds them, are not valid."""
-
     code = "ratings_refused"
 
 
 class ContractError(AgreementError, ValueError):
-    """A data contract cannot be read, or it asks for an impossible check."""
-
     code = "contract_unreadable"
 
 
 class PolicyError(AgreementError, ValueError):
-    """A policy cannot be read, or it asks for an impossible judgement."""
-
     code = "policy_unreadable"
 
 
 class WaiverError(AgreementError, ValueError):
-    """A waiver is not valid."""
-
     code = "waiver_unreadable"
 
 
 class ProjectError(AgreementError, ValueError):
-    """A project file is not valid."""
-
     code = "project_unreadable"
 
 
 class DrawError(AgreementError, ValueError):
-    """A random draw cannot be made, or the labelled items are not those that were drawn."""
-
     code = "draw_refused"
 
     def __init__(self, message: str, code: str = "draw_refused") -> None:
@@ -154,8 +140,6 @@ class DrawError(AgreementError, ValueError):
 
 
 class CertificateError(AgreementError, RuntimeError):
-    """A classifier has no certificate that answers for it, or none can be given as asked."""
-
     code = "certificate_refused"
 
     def __init__(self, message: str, code: str = "certificate_refused") -> None:
@@ -164,8 +148,6 @@ class CertificateError(AgreementError, RuntimeError):
 
 
 class StoreError(AgreementError, RuntimeError):
-    """The store lacks what was asked for, or its contents were edited."""
-
     code = "store_refused"
 
 
@@ -186,13 +168,10 @@ class ReleaseInvalidError(AgreementError, RuntimeError):
 
 
 class MissingExtraError(AgreementError, ImportError):
-    """An optional library is not installed."""
-
     code = "extra_missing"
 
     @classmethod
     def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
-        """Make the error for `what`, which needs `library` from the extra named `extra`."""
         return cls(
             f"{what}: found no {library}; expected it to be installed. "
             f"Install agreement-pipeline[{extra}]."

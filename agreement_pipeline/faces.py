@@ -1,5 +1,3 @@
-"""The face of a room: its public names, each loaded when it is first asked for."""
-
 import ast
 import pkgutil
 import sys
@@ -9,11 +7,10 @@ from types import ModuleType
 from typing import Any
 
 _names: dict[str, frozenset[str]] = {}
-"""The names of each package that has a face."""
 
 
 class Face(ModuleType):
-    """A package that has some names. A module of the package does not take the place of a name."""
+    """A module of the package does not take the place of a name."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         of_import = isinstance(value, ModuleType) and value.__name__ == f"{self.__name__}.{name}"
@@ -24,8 +21,8 @@ class Face(ModuleType):
 def face(room: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """The `__getattr__`, the `__dir__` and the `__all__` of a room.
 
-    Its `__init__.py` imports each of its names `as` itself under `TYPE_CHECKING`, or gives it to
-    what it imports. So a name stands there once, for Python and for type checkers alike.
+    Its `__init__.py` imports each of its names `as` itself under `TYPE_CHECKING`, so it stands
+    there once, for Python and for type checkers alike.
     """
     imports, named = dict[str, str](), dict[str, str]()
     for node in ast.walk(ast.parse(pkgutil.get_data(room, "__init__.py") or b"")):

@@ -1,5 +1,3 @@
-"""Bytes that are too many for memory, in a file of this process alone."""
-
 import hashlib
 import os
 import tempfile
@@ -9,25 +7,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 PART = 2**20
-"""How many bytes of a file are in memory at a time."""
 
 
 class LargeFile:
     """Bytes in a temporary file of this process. They never change.
 
-    The file is removed when nothing refers to it any more. `TMPDIR` says where it lies.
-
-    Parameters
-    ----------
-    write
-        A function that writes the bytes to a path.
-
-    Attributes
-    ----------
-    path
-        The file. Do not change it.
-    digest
-        SHA-256 of the bytes.
+    The file is removed when nothing refers to it any more. `TMPDIR` says where it lies. `digest` is
+    SHA-256 of the bytes.
 
     Examples
     --------
@@ -48,7 +34,6 @@ class LargeFile:
 
     @classmethod
     def of(cls, parts: Iterable[bytes]) -> "LargeFile":
-        """The bytes that come in parts."""
         return cls(lambda path: _write(path, parts))
 
     def __len__(self) -> int:
@@ -61,22 +46,18 @@ class LargeFile:
         return hash(self.digest)
 
     def parts(self) -> Iterator[bytes]:
-        """The bytes in order, a part at a time."""
         with self.path.open("rb") as file:
             yield from parts_of_file(file)
 
 
 Content = bytes | LargeFile
-"""The bytes of a file, in memory if they are few."""
 
 
 def parts_of(content: Content) -> Iterable[bytes]:
-    """The bytes of a content in order, a part at a time."""
     return [content] if isinstance(content, bytes) else content.parts()
 
 
 def parts_of_file(file: BinaryIO) -> Iterator[bytes]:
-    """The bytes of an open file from where it stands, a part at a time."""
     return iter(lambda: file.read(PART), b"")
 
 
@@ -86,6 +67,5 @@ def _write(path: Path, parts: Iterable[bytes]) -> None:
 
 
 def _remove(path: str, process: int) -> None:
-    """Remove a file, unless this process was forked from the one whose file it is."""
     if os.getpid() == process:
         Path(path).unlink(missing_ok=True)

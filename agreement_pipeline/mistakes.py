@@ -1,7 +1,7 @@
 """Settings that are checked when they are made, in Python or from a file.
 
-The annotation of each field says what its value must be. A dataclass checks its fields at birth,
-and pydantic runs the same checks when it reads a file, so that one error lists every mistake.
+A dataclass checks its fields at birth, and pydantic runs the same checks when it reads a file, so
+that one error lists every mistake.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -14,24 +14,14 @@ from agreement_pipeline.errors import AgreementError
 
 LONGEST = 60
 CLOSED = {"extra": "forbid"}
-"""The `__pydantic_config__` of settings that refuse an unknown key."""
 
 
 @dataclass(frozen=True)
 class Value:
     """What the value of a field must be. Use it in the field's annotation.
 
-    Parameters
-    ----------
-    expected
-        What is expected, in words.
-    meets
-        True if a value is what is expected.
-    step
-        What to do about a wrong value.
-    nested
-        True if pydantic must first read the value as the rest of the annotation says, for example
-        as a tuple of other settings.
+    `step` says what to do about a wrong value. If it is `nested`, pydantic must first read the
+    value as the rest of the annotation says, for example as a tuple of other settings.
     """
 
     expected: str
@@ -40,13 +30,11 @@ class Value:
     nested: bool = False
 
     def check(self, value: Any) -> Any:
-        """The value, if it is what is expected; else raises ValueError."""
         if not self.meets(value):
             raise ValueError(f"found {shown(value)}; expected {self.expected}. {self.step}")
         return value
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        """The core schema that pydantic asks for: nothing is converted but what is nested."""
         return {
             "type": "function-after",
             "function": {"type": "no-info", "function": self.check},
@@ -55,12 +43,9 @@ class Value:
 
 
 KeyPath = tuple[str | int, ...]
-"""The keys, and the positions in lists, that lead to a value."""
 
 
 class Need(NamedTuple):
-    """What the value at a path must be beside the other values."""
-
     path: KeyPath
     met: bool
     expected: str
@@ -71,7 +56,7 @@ class Need(NamedTuple):
 def refuse_mistakes(
     settings: object, error: type[AgreementError], needs: Iterable[Need] = ()
 ) -> None:
-    """Refuse settings with mistakes. The error names every field with its mistake.
+    """The error names every field with its mistake.
 
     The `needs` of several fields are asked only if each field is right on its own.
     """
@@ -83,7 +68,7 @@ def refuse_mistakes(
 
 
 def shown(value: object) -> str:
-    """A value as an error shows it, cut if it is long. A tuple is shown as the list of a file.
+    """A long value is cut. A tuple is shown as the list of a file.
 
     >>> shown("a"), len(shown("a" * 1000))
     ("'a'", 61)
@@ -93,27 +78,24 @@ def shown(value: object) -> str:
 
 
 def whole(least: float = -inf, most: float = inf) -> Callable[[Any], bool]:
-    """A test for whole numbers in a range. `True` is no number."""
+    """`True` is no number."""
     return lambda value: is_number(value) and isinstance(value, int) and least <= value <= most
 
 
 def is_number(value: object) -> bool:
-    """True for a number. `True` is no number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def is_text(value: object) -> bool:
-    """True for a text with more than spaces."""
     return isinstance(value, str) and bool(value.strip())
 
 
 def one_of(among: tuple[Any, ...]) -> Value:
-    """One of a few values."""
     return Value(f"one of {', '.join(map(str, among))}", lambda value: value in among)
 
 
 def dotted(path: KeyPath) -> str:
-    """The last key of a path, with the list that it stands in and the position there.
+    """The last key of a path, with the list that it stands in.
 
     >>> dotted(("scale", "level")), dotted(("rules", 1, "scope"))
     ('level', 'rules[1].scope')
@@ -137,7 +119,6 @@ def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
 
 @cache
 def _values(kind: type) -> dict[str, tuple[Value, ...]]:
-    """What each field's annotation asks of its value."""
     hints = get_type_hints(kind, include_extras=True)
     asked = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
     return {

@@ -56,11 +56,9 @@ MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
         "policy": _policy,
     }
 )
-"""What an argument of each name means."""
 
 
 def _called(function: Callable[P, T]) -> Callable[..., T]:
-    """A function of ratings whose arguments may be written shortly."""
     expected = signature(function)
 
     @wraps(function)

@@ -13,7 +13,7 @@ _done, _shown = threading.Event(), threading.Lock()
 
 @contextmanager
 def progress(work: str) -> Iterator[None]:
-    """Say after two seconds, and then every second, which work is done and for how long.
+    """After two seconds, and then every second, say which work is done and for how long.
 
     Nothing is said if nobody looks: standard error is neither a terminal nor that of a notebook.
     """
@@ -27,7 +27,6 @@ def progress(work: str) -> Iterator[None]:
 
 
 def end_progress() -> None:
-    """Take the line away, since a result follows."""
     with _shown:
         if not _done.is_set() and _is_seen():
             _write(CLEAR)
@@ -39,7 +38,6 @@ def _is_seen() -> bool:
 
 
 def _speak(work: str) -> None:
-    """Say for how long the work is done, and how far a large file has been read."""
     start, waiting = time.monotonic(), PATIENCE_SECONDS
     while not _done.wait(waiting):
         from agreement_pipeline.readers import how_far

@@ -1,5 +1,3 @@
-"""The fixture of pytest that fails a test if labels may not be trained on."""
-
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 

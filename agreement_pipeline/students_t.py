@@ -1,10 +1,7 @@
 """Student's t distribution, without a library whose import takes longer than a small round.
 
-The tail is an incomplete beta function.
-
-Reference: DiDonato, A. R., and Morris, A. H. (1992). Algorithm 708: significant digit computation
-of the incomplete beta function ratios. ACM Transactions on Mathematical Software 18(3), 360-373.
-https://doi.org/10.1145/131766.131776
+The tail is an incomplete beta function (DiDonato and Morris 1992,
+https://doi.org/10.1145/131766.131776).
 """
 
 import math
@@ -13,7 +10,6 @@ from itertools import count
 from statistics import NormalDist
 
 LARGEST = 1e150
-"""Beyond this value the square is infinite."""
 
 LARGE = 100.0
 STEPS = 60
@@ -22,11 +18,6 @@ TO_THE_LAST_DIGIT = 1e-16
 
 
 def lower_tail(t: float, df: int) -> float:
-    """The probability that a variable of Student's distribution is at most `t`.
-
-    >>> round(lower_tail(-1.699, 29), 4)
-    0.05
-    """
     if math.isnan(t):
         raise ValueError("lower_tail: found NaN; expected a number.")
     beyond = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
@@ -71,7 +62,6 @@ def _density(t: float, df: int) -> float:
 
 
 def _tail(t: float, df: int) -> float:
-    """The probability over `t`, which is not negative."""
     over, under = t * t / (df + t * t), df / (df + t * t)
     a = df / 2
     front = _ratio_of_gammas(a) * math.exp(-a * math.log1p(t * t / df)) * math.sqrt(over / math.pi)
@@ -89,7 +79,7 @@ def _ratio_of_gammas(a: float) -> float:
 
 
 def _fraction(x: float, a: float, b: float) -> float:
-    """The continued fraction of the incomplete beta function, by Lentz's algorithm."""
+    """It is that of the incomplete beta function, by Lentz's algorithm."""
     whole, upper, lower = 1.0, 1.0, 0.0
     for step in count(1):
         m = step // 2

@@ -9,24 +9,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 SHORTLY = ".5g"
-"""The form of a number in a line of text."""
 
 
 class Tabular:
-    """A result that can be read as a table."""
-
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of the table. Each holds its cells by the name of their column."""
         raise NotImplementedError
 
     def to_frame(self) -> "pd.DataFrame":
-        """The table as a DataFrame. A number that is undefined is missing."""
+        """A number that is undefined is missing."""
         import pandas as pd
 
         return pd.DataFrame(list(self.rows()))
 
     def __str__(self) -> str:
-        """A line a row, with what is known."""
         return "\n".join(
             ", ".join(
                 f"{name} {in_words(cell, SHORTLY) if isinstance(cell, float) else cell}"
@@ -57,10 +53,7 @@ class Table(Tabular, tuple[T, ...]):
     >>> found = Table([estimate("gwet_ac1", counts)])
     >>> found.to_frame()["value"].tolist()
     [1.0]
-    >>> print(found)  # doctest: +ELLIPSIS
-    measure gwet_ac1, scope round, value 1, low 0.7..., high 1, confidence_level 0.95, items 20, ...
     """
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The rows of all results."""
         return (row for each in self for row in each.rows())

@@ -9,13 +9,8 @@ DIGITS = 9
 
 SENTENCE, TABLE, PROBABILITY, SIGNIFICANT, PERCENT = ".3f", ".5f", ".2f", ".2g", ".1%"
 WHOLE_PERCENT = ".0%"
-"""The forms of a number.
-
-- `SENTENCE`: in a reason, the history or the card of a release.
-- `TABLE`: in a table of estimates.
-- `PROBABILITY`: a probability or a rate.
-- `SIGNIFICANT`: a probability that can be very small.
-- `PERCENT` and `WHOLE_PERCENT`: a share.
+"""The forms of a number. `SENTENCE` is that of reasons, the history and the card of a release,
+`TABLE` that of tables of estimates, and `SIGNIFICANT` that of probabilities that can be very small.
 """
 
 NO_LIMIT = "no limit"
@@ -23,14 +18,10 @@ LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE
 
 
 def in_words(value: float, form: str = SENTENCE) -> str:
-    """A number as text. Machines differ in the last digits, so these are dropped.
+    """Machines differ in the last digits, so these are dropped. What rounds to zero has no sign.
 
-    A number that rounds to zero has no sign.
-
-    >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), f"{math.nextafter(0.9375, 0):.3f}"
-    ('0.938', '0.938', '0.937')
-    >>> in_words(-1e-17), in_words(-0.0004), f"{-0.0004:.3f}"
-    ('0.000', '0.000', '-0.000')
+    >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), in_words(-0.0004)
+    ('0.938', '0.938', '0.000')
     """
     return format(round(value, DIGITS), f"z{form}")
 
@@ -119,10 +110,8 @@ def _plural(what: str) -> str:
 def listed(values: object, limit: int = 5) -> str:
     """The first values in quotes and the number of the others.
 
-    >>> listed(["a", "b"])
-    "['a', 'b']"
-    >>> listed(range(9), limit=2)
-    '[0, 1, … 7 more]'
+    >>> listed(["a", "b"]), listed(range(9), limit=2)
+    ("['a', 'b']", '[0, 1, … 7 more]')
     """
     every = list(values)  # type: ignore[call-overload]
     shown = ", ".join(repr(value) for value in every[:limit])

@@ -2,4 +2,4 @@
 
 __version__ = "0.6.0.dev1"
 EARLIER = ("0.4.0", "0.5.0")
-"""The versions whose releases may come out otherwise today, so that a log must vouch for them."""
+"""Releases of these may come out otherwise today, so a log must vouch for them."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""The loader in C, ten times as fast, or that in Python where PyYAML was built without it."""
+"""The loader in C is ten times as fast, but PyYAML may be built without it."""
 
 LARGEST = 1_000_000
 DEEPEST = 50
@@ -49,7 +49,6 @@ EXPECTED = {
     "string_type": TEXT,
     "tuple_type": "a list",
 }
-"""What pydantic's kinds of errors expect, in the words of this package."""
 
 Settings = TypeVar("Settings")
 
@@ -75,12 +74,11 @@ class Place:
 
     @property
     def source(self) -> str:
-        """The file that the path is in."""
         return self.file
 
     @property
     def line(self) -> int:
-        """The line of the path, or of the nearest value around it; 0 if no line is known."""
+        """The nearest value around a path tells its line; 0 if no line is known."""
         around = (self.path[:n] for n in range(len(self.path), -1, -1))
         return next((self.lines[path] for path in around if path in self.lines), 0)
 
@@ -88,13 +86,8 @@ class Place:
 def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
-    Refused, with an error of the kind `error`, is what lets a file say something else than it seems
-    to:
-
-    - anchors, aliases and tags
-    - a key that is written twice
-    - more than 50 levels
-    - files over 1 MB
+    Anchors, aliases, tags and keys that are written twice are refused, since they let a file say
+    something else than it seems to. So are more than 50 levels, and files over 1 MB.
     """
     text = _text(path, error)
     lines: dict[tuple[object, ...], int] = {}
@@ -119,7 +112,7 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
 def validated(
     kind: type[Settings], data: object, place: Place, error: type[AgreementError]
 ) -> Settings:
-    """The settings of a dataclass or a pydantic model, from data that were read at `place`.
+    """Settings from data that were read at `place`.
 
     One error of the kind `error` lists every mistake as
     `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
@@ -144,7 +137,6 @@ def _adapter(kind: Any) -> "TypeAdapter[Any]":
 def _mistakes(
     details: Iterable["ErrorDetails"], kind: type, data: object, place: Place
 ) -> Iterator[str]:
-    """Each mistake with its place; the alternatives that one value may be are one mistake."""
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for each in details:
         by_path.setdefault(_path_in(data, each), []).append(each)
@@ -160,7 +152,6 @@ def _mistakes(
 def _of_fields(
     path: KeyPath, details: list["ErrorDetails"], kind: type
 ) -> Iterator[tuple[KeyPath, str]]:
-    """The mistakes at a path, or those of each field if settings were refused as a whole."""
     cause = details[0].get("ctx", {}).get("error")
     if isinstance(cause, AgreementError) and cause.mistakes:
         yield from (((*path, *inside), words) for inside, words in cause.mistakes)
@@ -174,7 +165,6 @@ def _of_fields(
 
 
 def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
-    """The keys that lead to a mistake, without the names that pydantic gives to alternatives."""
     path: list[str | int] = []
     for step in details["loc"]:
         inside = isinstance(data, list) and isinstance(step, int)
@@ -212,7 +202,6 @@ def _expected(details: "ErrorDetails") -> str:
 
 
 def _keys_at(kind: type, path: KeyPath) -> list[str]:
-    """The keys that settings, or what stands at a path in them, can have."""
     around: object = _with_keys(kind)
     for step in path:
         if isinstance(step, str) and step in _fields(around):
@@ -221,7 +210,6 @@ def _keys_at(kind: type, path: KeyPath) -> list[str]:
 
 
 def _with_keys(annotation: object) -> object:
-    """The first type in an annotation that has keys: a dataclass or a pydantic model."""
     if _fields(annotation):
         return annotation
     inner = (_with_keys(each) for each in get_args(annotation))
@@ -252,7 +240,6 @@ def _text(path: Path, error: type[AgreementError]) -> str:
 
 
 def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
-    """Refuse what lets a value differ from the one that is written at its place."""
     depth = 0
     for event in yaml.parse(text, Loader=LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent)

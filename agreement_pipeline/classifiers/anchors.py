@@ -13,8 +13,7 @@ knows when it changed, so the product is averaged over g, and over s with the we
 reaches :math:`1 / \alpha` with a probability of at most :math:`\alpha`, however often one looks. It
 rises with c, and the limit is the lowest c at which it ever did.
 
-The floor c is taken from the labels at the first look as they were counted. If these were drawn at
-random, luck then is no part of :math:`\alpha`.
+The floor c is taken from the first look as counted: luck then is no part of :math:`\alpha`.
 
 References: https://doi.org/10.1093/jrsssb/qkad009, https://doi.org/10.51387/23-NEJSDS51
 """
@@ -45,8 +44,6 @@ class Anchored:
     upper
         The limit under which it fell at some look. It holds at all looks together, by itself, with
         half of one minus the confidence level. 1 if none is known.
-    n_items, n_looks
-        The anchors, and how often they were labelled again.
     """
 
     first: float
@@ -58,12 +55,10 @@ class Anchored:
 
     @property
     def drifted(self) -> bool:
-        """True if agreement fell under the floor at some look."""
         return self.upper < self.floor
 
     @property
     def in_words(self) -> str:
-        """What the looks say, in a line."""
         known = f", once under {self.upper:.3f}" if self.upper < 1 else ""
         return (
             f"agreement with the panel on {self.n_items} anchors: {self.first:.3f} when certified, "
@@ -73,17 +68,8 @@ class Anchored:
 
 
 def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
-    """What looks at anchors say.
-
-    Parameters
-    ----------
-    first, looks
-        Shape (N,) and (T, N): the share of the panel's labels of each anchor that are the
-        classifier's label, when it was certified and at each look.
-    most_lost
-        How much agreement may be lost.
-    tail
-        The probability that the limit is ever too low.
+    """`first` (N,) and `looks` (T, N) are the share of the panel's labels of each anchor that are
+    the classifier's. `tail` is the probability that the limit is ever too low.
 
     >>> said = np.tile([1.0, 1, 1, 2 / 3], 25)
     >>> found = anchored(said, np.stack([said, said, 1 - said]), 0.05, 0.025)
@@ -99,7 +85,6 @@ def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Ancho
 
 
 def _evidence(looks: Array, under: float) -> float:
-    """The highest that the average of the bets against a mean of `under` ever was."""
     rises = np.log1p(BETS[:, None, None] * (under - looks) / (1 - under)).sum(2)
     n_looks = rises.shape[1]
     starts = np.arange(1, n_looks + 1)

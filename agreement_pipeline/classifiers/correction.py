@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 Design = Literal["simple", "stratified", "clustered"]
 UNITS: dict[Design, str] = {"simple": "item", "stratified": "item", "clustered": "cluster"}
-"""The designs, and what is drawn by each."""
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
 MOST_DRAWN = 10_000
 FEWEST = 2
-"""The fewest drawn units of a stratum, unless it has no more."""
 FEWEST_RATERS = 3
 """Fewer raters say nothing of others."""
 
@@ -56,18 +54,12 @@ class Corrected(WithLimits):
     target
         *pairs*: the mean over items of an item's mean over its raters. *majority of R*: the share
         of items for which more than half of R raters of this panel would give the category.
-    value, interval, undefined
-        The prediction-powered estimate inside the ends of the scale. Without it, `undefined` says
-        why.
-    confidence_level, design, raters
-        The level of both intervals, how the labelled items were drawn, and which raters both
-        intervals are about.
+    value, interval
+        The prediction-powered estimate inside the ends of the scale.
     n_items, n_labels, n_ratings, n_raters
         The items of the population; those with labels of the panel; these labels; who gave them.
-    uncorrected
-        The share or the mean of the classifier's own labels.
     classical, classical_interval
-        What the drawn items say without the classifier. None where the value is undefined.
+        What the drawn items say without the classifier.
     tuning
         The weight λ of the classifier's labels in each stratum, from 0 to 1.
     effective_labels
@@ -97,13 +89,11 @@ class Corrected(WithLimits):
 
     @property
     def why_not_effective(self) -> str | None:
-        """Why there is no effective number of labels; None if there is one."""
         if self.effective_labels is None and self.undefined is None:
             return "the corrected labels do not vary"
         return None if self.effective_labels is not None else self.undefined
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The number in one row."""
         low, high = self.classical_interval or (None, None)
         yield {
             **self.attributes("category", "target", "value", "low", "high", "classical"),
@@ -114,7 +104,6 @@ class Corrected(WithLimits):
         }
 
     def to_mapping(self) -> dict[str, Any]:
-        """The number as plain data, as the command line prints it."""
         (row,) = self.rows()
         more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
         named = self.attributes(*more, "why_not_effective")
@@ -141,8 +130,6 @@ def correct(
 
     Parameters
     ----------
-    ratings
-        The panel's labels of the drawn items.
     population
         The classifier's labels of all items, the drawn ones too. None: they are among `ratings`.
     classifier
@@ -155,8 +142,6 @@ def correct(
     raters
         Are the intervals about *these raters*, or about *raters at large*, of whom these are a
         random sample? The latter needs three raters, and another rating of each item.
-    confidence_level
-        The level of the intervals, for each number alone.
 
     Raises
     ------
@@ -200,11 +185,6 @@ class WrongLabels:
         asked, and none of them are tied.
     apart
         How often single raters give another label than the leading one of their item.
-    majority_of, n_items, n_labels, n_raters
-        The raters of a majority, the items of the population and those with labels of the panel,
-        and who gave these.
-    undefined
-        Why there is no value.
     """
 
     majority_of: int
@@ -346,7 +326,6 @@ class _Evidence:
     def each(
         self, majority_of: int | None, raters: Population, confidence_level: float
     ) -> Iterator[Corrected]:
-        """The mean of a numeric scale, or the share of each category."""
         names: Sequence[str | None] = (None,) if self.numeric else self.names
         for place, name in enumerate(names):
             predicted, given = (
@@ -369,14 +348,12 @@ class _Evidence:
             yield self._one(predicted, given, majority_of, known)
 
     def wrong(self, majority_of: int, confidence_level: float) -> WrongLabels:
-        """How often the classifier's labels are not those of a majority."""
         counts = majority_of, len(self.predicted), len(self.drawn), self.n_raters
         if why := self._why_undefined(majority_of, at_large=False):
             return WrongLabels(*counts, undefined=why)
         nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.given), True)
 
         def agreeing(label: Array, majority_of: int | None) -> list[Stratum]:
-            """How many majorities, or single raters, give an item the label that it has here."""
             same = (self.given == label[self.of]).astype(float)
             return self._units(nobody, same, everyone, majority_of)
 
@@ -427,7 +404,6 @@ class _Evidence:
     def _units(
         self, predicted: Array, given: Array, heard: np.ndarray, majority_of: int | None
     ) -> list[Stratum]:
-        """The items or clusters of each stratum, from the labels that count, with their sums."""
         n, of = len(self.sizes), self.of[heard]
         said, n_given = _sums(given[heard], of, len(self.drawn)), np.bincount(of)
         labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
@@ -476,7 +452,6 @@ class _Evidence:
 def refuse_design(
     population: Ratings, design: str, where: str, error: type[AgreementError]
 ) -> None:
-    """Refuse a design that is not known, or that the population cannot have, with such an error."""
     if design not in UNITS:
         raise error(
             f"{where}: found design {design!r}; expected one of {', '.join(UNITS)}. "
@@ -495,13 +470,6 @@ def refuse_design(
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:
-    """The classifier of that name, or the only one.
-
-    Raises
-    ------
-    RatingsError
-        There is none of that name, or not exactly one.
-    """
     there = [each for each in population.everyone if each in population.classifiers]
     if name is None and len(there) == 1:
         return there[0]
@@ -515,14 +483,12 @@ def the_classifier(population: Ratings, name: str | None) -> str:
 
 
 def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
-    """The place of each item's cluster among theirs."""
     known = population.items(["cluster_at"])
     at = whole(known["cluster_at"])[places_among(items, known["item"])]
     return np.asarray(np.unique(at, return_inverse=True)[1])
 
 
 def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
-    """The place of each item among others; -1 where it is none of them."""
     from pyarrow.compute import index_in
 
     return whole(index_in(items, value_set=among))

@@ -4,9 +4,8 @@ The items of each stratum are ordered by SHA-256 of the seed and their names, an
 drawn. Whole clusters are drawn by the names of their first items. So everybody can draw again, in
 any language. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
 Whoever can choose what is written into the log before, or what the population is, can try several.
-That is why earlier draws stay in the log, and lists of what they were drawn from in the store. A
-further one states its reason if an item of its population was drawn, or if more than a tenth of its
-items could have been drawn, such as the rest of a population.
+So earlier draws stay in the log, and their lists in the store. A further draw states its reason if
+an item of its population was drawn, or if more than a tenth of its items could have been.
 """
 
 import hashlib
@@ -51,16 +50,16 @@ class Draw:
     classifier, labels_digest
         Whose labels are the strata, or who labelled the population when it was drawn from; and the
         digest of these labels. It is empty if they are numbers without categories.
-    design, strata
-        How items were drawn, and how many of each of the classifier's labels. Otherwise, the one
-        stratum has the name "": how many items, or clusters.
-    seed, items
-        What the draw follows from, and the drawn items, sorted.
+    strata
+        How many items of each of the classifier's labels. Otherwise, the one stratum has the name
+        "": how many items, or clusters.
+    seed
+        What the draw follows from.
     earlier, reasons
         The seeds of earlier draws from this population or much of it, and why there were more: the
         reasons of these draws, and its own.
     listed
-        True if the store has the list of the population's items. Older versions kept none.
+        True if the store has the population's items. Older versions kept none.
     """
 
     population: str
@@ -78,7 +77,6 @@ class Draw:
 
     @property
     def in_words(self) -> str:
-        """The draw in a line, with what came before it."""
         of = f"{self.population_items:,} items of {self.population}"
         said = f"{len(self.items):,} of {of}, {self.design}"
         if self.design == "clustered":
@@ -90,14 +88,12 @@ class Draw:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The draw as plain data."""
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
         said = {**vars(self), "strata": dict(self.strata), **of_texts}
         return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
-        """The draw in plain data. More of it is left aside."""
         facts: dict[str, Any] = {
             name: tuple(said[name]) if isinstance(said[name], list) else said[name]
             for name in cls.__dataclass_fields__
@@ -108,13 +104,6 @@ class Draw:
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
-        """The draw in its entry of the log, if it follows from the entry before.
-
-        Raises
-        ------
-        DrawError
-            The seed is another one.
-        """
         found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:
@@ -126,22 +115,14 @@ class Draw:
         return found
 
     def is_from(self, population: Ratings) -> bool:
-        """Whether it was drawn from these items, as its classifier labelled them."""
         known = self.classifier in population.classifiers
         return known and self.population_digest == _digest(
             _strata(population, self.classifier, self.design)
         )
 
     def refuse_relabelled(self, population: Ratings, classifier: str) -> None:
-        """Refuse labels of a classifier that are not those of the population when it was drawn.
-
-        A simple draw does not need the same labels for a correction. But a share of wrong labels
+        """A simple draw does not need the same labels for a correction. But a share of wrong labels
         means nothing if they were changed where people looked.
-
-        Raises
-        ------
-        DrawError
-            A label is another one.
         """
         if self.labels_digest != _labels_digest(population, classifier):
             raise DrawError(
@@ -224,12 +205,6 @@ def draw(
 
     Parameters
     ----------
-    store
-        Where the log is.
-    name
-        What the population is called, as a round could be.
-    population
-        The classifier's labels of all items.
     n
         How many items, or clusters, are drawn: from 2 to 10,000.
     design
@@ -303,19 +278,13 @@ def draw(
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
-    """All recorded draws, in order, after a check of the whole log."""
     return tuple(Draw.logged(entry) for entry in store.history() if entry["event"] == "drawn")
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
-    """The last draw from a population. Without one, the last from some of its items.
+    """The last draw from a population, or else from some of its items.
 
     So a later draw from other items that has some of these does not take its place.
-
-    Raises
-    ------
-    DrawError
-        There is none.
     """
     everyone = {*population.first(["item"])["item"].to_pylist()}
     found = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
@@ -350,7 +319,6 @@ def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, l
 
 
 def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
-    """Whether an item of a population was drawn before, or much of it could have been."""
     if not population.isdisjoint(drawn.items):
         return True
     if not drawn.listed:
@@ -384,7 +352,6 @@ def _labels_digest(population: Ratings, classifier: str) -> str:
 
 
 def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict[str, list[str]]]:
-    """What is drawn of each stratum: its items, or whole clusters by the name of the first item."""
     if design == "clustered":
         return {"": dict(strata)}
     return {label: {item: [item] for item in items} for label, items in strata.items()}
@@ -393,8 +360,6 @@ def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict
 def _drawn(
     units: Mapping[str, dict[str, list[str]]], shares: Mapping[str, int], seed: str
 ) -> tuple[str, ...]:
-    """The items of the units of each stratum whose digests with the seed are lowest, sorted."""
-
     def place(unit: str) -> bytes:
         return hashlib.sha256(f"{seed}\n{unit}".encode()).digest()
 
@@ -409,7 +374,7 @@ def _drawn(
 
 
 def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dict[str, int]:
-    """How many items of each stratum are drawn: n in all, at least two and at most all of each.
+    """The items of each stratum are n in all, at least two, and at most all of it.
 
     >>> _neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
     {'no': 73, 'yes': 27}

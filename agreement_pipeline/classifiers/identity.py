@@ -18,7 +18,6 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 FILES = {"prompt": "prompt_digest", "rubric": "rubric_digest"}
-"""Keys of a file that name a text, and the part of the identity that is its digest."""
 
 
 def _are_plain(values: object) -> bool:
@@ -56,10 +55,8 @@ class Identity:
 
     Parameters
     ----------
-    name
-        Its name as a rater in the rounds.
     model, version, date
-        The model, its version and the day of this version, as its maker names them.
+        As its maker names them.
     prompt_digest, rubric_digest
         SHA-256 of the bytes of its prompt, and of its rubric.
     parameters
@@ -86,14 +83,12 @@ class Identity:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
-        """The identity in plain data. A CertificateError names every mistake."""
         if isinstance(data, Mapping) and isinstance(day := data.get("date"), str):
             data = {**data, "date": _day(day)}
         place = source if isinstance(source, Place) else Place(source)
         return validated(cls, data, place, CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The identity as plain data. `from_mapping` makes it again."""
         given = None if self.parameters is None else dict(self.parameters)
         return {
             **vars(self),
@@ -103,17 +98,16 @@ class Identity:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of all that is known. Another digest is another classifier."""
+        """Another digest is another classifier."""
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     @property
     def absent(self) -> tuple[str, ...]:
-        """The parts that are not known, and so are bound to nothing."""
+        """What is not known is bound to nothing."""
         return tuple(name for name, value in self.to_mapping().items() if value is None)
 
     @property
     def in_words(self) -> str:
-        """Which classifier it is, and what is not known of it, in a line."""
         parts = ", ".join(
             f"{name} {said}"
             for name in ("model", "version")
@@ -126,7 +120,6 @@ class Identity:
         )
 
     def beside(self, other: "Identity") -> "Identity":
-        """The identity, with the other's parts where only one of both is known."""
         mine, theirs = vars(self), vars(other)
         unknown = [part for part in mine if mine[part] is None or theirs[part] is None]
         return replace(self, **{part: theirs[part] for part in unknown})
@@ -134,12 +127,8 @@ class Identity:
     def refuse_other(self, certified: "Identity") -> None:
         """Refuse to be taken for a classifier that was certified, if a part is another.
 
-        What is known of only one of them is another too.
-
-        Raises
-        ------
-        CertificateError
-            With the code `certificate_other_<part>`, of the first part that differs.
+        What is known of only one of them is another too. The code of the error is
+        `certificate_other_<part>`, of the first part that differs.
         """
         mine, theirs = self.to_mapping(), certified.to_mapping()
         for part, expected in theirs.items():
@@ -153,7 +142,6 @@ class Identity:
 
 
 def told_of(ratings: Ratings) -> tuple[Identity, ...]:
-    """Which classifiers gave the labels, as far as the export said. Two may have one name."""
     told = ratings.origin.classifiers if ratings.origin else ()
     return tuple(map(Identity.from_mapping, told))
 
@@ -161,10 +149,7 @@ def told_of(ratings: Ratings) -> tuple[Identity, ...]:
 def known_in(
     ratings: Ratings, named: Iterable[Identity]
 ) -> Iterator[tuple[Identity, Collection[str]]]:
-    """Each classifier of ratings that is named, or else that their export tells.
-
-    With it are the digests of others of its name that the export tells, in short.
-    """
+    """Each comes with the digests of others of its name that the export tells, in short."""
     told = told_of(ratings)
     known = {each.name: each for each in (*told[::-1], *named) if each.name in ratings.classifiers}
     for name, identity in known.items():
@@ -173,11 +158,7 @@ def known_in(
 
 
 def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
-    """What the gate finds of a classifier in a round: which it is, and `others` with its name.
-
-    These are digests, of rounds before or of the export. Others are a warning, since another digest
-    is another classifier.
-    """
+    """Others, by their digests, are a warning, since another digest is another classifier."""
     words = f"labels of {identity.in_words}"
     if others:
         words = (
@@ -191,11 +172,6 @@ def load_identity(path: Path | str) -> Identity:
     """The identity in a YAML file, whose keys are the fields of `Identity`.
 
     `prompt` and `rubric` may name files, from the folder of the YAML file. Their digests are taken.
-
-    Raises
-    ------
-    CertificateError
-        A value is not valid, with its line, or a file is not there.
     """
     file = Path(path)
     data, place = read_yaml(file, CertificateError)
@@ -213,7 +189,6 @@ def load_identity(path: Path | str) -> Identity:
 
 
 def _day(text: str) -> object:
-    """The day in a text. Text that is no day is returned as it is."""
     try:
         return datetime.date.fromisoformat(text)
     except ValueError:
@@ -221,7 +196,6 @@ def _day(text: str) -> object:
 
 
 def _in_one_form(value: Any) -> Any:
-    """Numbers that are equal are written in one way, and mappings in the order of their keys."""
     if isinstance(value, Mapping):
         return {key: _in_one_form(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):

@@ -7,16 +7,15 @@ estimate with its tuned weight (PPI++, Angelopoulos, Duchi and Zrnic 2023) is
 .. math:: \hat\theta = \bar y_n + \lambda (\bar f_u - \bar f_n), \qquad
    \lambda = \frac{cov_n(y, f)}{(1 + n / (N - n)) \, var_N(f)} \text{ inside } [0, 1].
 
-A classifier that tells nothing has :math:`\lambda` near 0, and the estimate is the classical one.
 Strata are weighted by their items, and each has its own weight (Fisch and others 2024). If whole
 clusters were drawn, the units are clusters, and means are ratios of totals.
 
 The limits are Gaffke's (2005) on the rectified values :math:`z = y - \lambda' f`, where
 :math:`\lambda' = \lambda N / (N - n)`: the quantiles of a mean of z with random weights
-(Dirichlet), in which one more unit stands at the lowest or the highest value that z could have.
-For labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. They assume no
-normal distribution. Strata are combined as independent confidence distributions (Fay, Proschan and
-Brittain 2015). So is what other raters would say, by Student's t on a jackknife over the raters.
+(Dirichlet), in which one more unit stands at the lowest or the highest value that z could have. For
+labels of 0 and 1 and no classifier, these are the limits of Clopper and Pearson. Strata are
+combined as independent confidence distributions (Fay, Proschan and Brittain 2015). So is what other
+raters would say, by Student's t on a jackknife over the raters.
 
 References: https://doi.org/10.48550/arXiv.2311.01453,
 https://doi.org/10.48550/arXiv.2406.04291, https://doi.org/10.48550/arXiv.1905.06208,
@@ -61,22 +60,18 @@ class Stratum:
 
     @property
     def n_items(self) -> float:
-        """The items of the population."""
         return float(self.sizes.sum())
 
     @property
     def uncorrected(self) -> float:
-        """The mean of the classifier's labels over all items."""
         return float(self.predicted.sum()) / self.n_items
 
     @property
     def classical(self) -> float:
-        """The mean of the labels over the drawn items."""
         return float(self.labels.sum() / self.sizes[self.drawn].sum())
 
     @property
     def value(self) -> float:
-        """The prediction-powered estimate."""
         return self.classical + self._full * (self.uncorrected - self._predicted_of_drawn)
 
     @cached_property
@@ -92,7 +87,6 @@ class Stratum:
 
     @property
     def variances(self) -> tuple[float, float]:
-        """The variances of the classical and of the prediction-powered estimate."""
         n, (ys, fs) = len(self.drawn), self._of_drawn
         classical = float(ys @ ys) / n**2
         if not self.tuned:
@@ -105,10 +99,7 @@ class Stratum:
         return classical, imputed + float(rectified @ rectified) / n**2
 
     def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
-        """Random means with one more unit at the lower end, and with one at the upper end.
-
-        Shape (B,) each. `classical` leaves the classifier out.
-        """
+        """One more unit stands at the lower end, or at the upper one. Shape (B,) each."""
         full = 0.0 if classical else self._full
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
@@ -131,7 +122,6 @@ class Stratum:
 
     @property
     def _full(self) -> float:
-        """The same weight on the mean over all items, not over those that were not drawn."""
         others = self.n_items - float(self.sizes[self.drawn].sum())
         return self.tuned * self.n_items / others if others else 0.0
 
@@ -141,7 +131,6 @@ class Stratum:
 
     @property
     def _of_drawn(self) -> tuple[Array, Array]:
-        """How far the labels of each drawn unit, and the classifier's, lie from their means."""
         predicted, sizes = self.predicted[self.drawn], self.sizes[self.drawn]
         return (
             self._apart(self.labels, sizes, self.classical),
@@ -154,8 +143,6 @@ class Stratum:
 
 
 class Mean(NamedTuple):
-    """An estimate with its limits."""
-
     value: float
     interval: Interval
 
@@ -179,10 +166,8 @@ class OfRaters(NamedTuple):
 
 
 class PredictionPowered(NamedTuple):
-    """A mean of a population, with and without the classifier.
-
-    `tuning` has the weight λ of each stratum. `times` is the classical variance by the other one:
-    how many labels each drawn one counts for. None if no label lies apart from the rest.
+    """`tuning` has the weight λ of each stratum. `times` is the classical variance by the other
+    one, if some label lies apart from the rest: how many labels each drawn one counts for.
     """
 
     corrected: Mean
@@ -231,10 +216,8 @@ def prediction_powered(
 
 
 def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
-    """The lower limit of the classical mean over all strata.
-
-    Labels of 0 and 1 of single items in one stratum have that of Clopper and Pearson, without
-    random draws.
+    """Labels of 0 and 1 of single items in one stratum have the limit of Clopper and Pearson,
+    without random draws.
     """
     labels, sizes = strata[0].labels, strata[0].sizes
     if len(strata) == 1 and np.isin(labels, (0, 1)).all() and (sizes == 1).all():
@@ -243,13 +226,11 @@ def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
 
 
 def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:
-    """The prediction-powered and the classical mean over all strata."""
     shares = _shares(strata)
     corrected, classical = shares @ [(each.value, each.classical) for each in strata]
     return float(corrected), float(classical)
 
 
 def _shares(strata: Sequence[Stratum]) -> Array:
-    """The share of the items in each stratum."""
     items = np.array([each.n_items for each in strata])
     return np.asarray(items / items.sum())

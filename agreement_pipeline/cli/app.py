@@ -1,5 +1,3 @@
-"""The group of commands, the exit statuses, and errors in one line."""
-
 import atexit
 import gc
 import os
@@ -47,17 +45,14 @@ Completion of commands, options and measures in bash (in zsh: zsh_source):
 
 
 class Later(click.Command):
-    """A command whose name and purpose are known before its module is loaded.
-
-    The module has the name of the command, with underscores.
-    """
+    """A command whose name and purpose are known before its module, of the same name, is loaded."""
 
     def __init__(self, name: str, purpose: str) -> None:
         super().__init__(name, short_help=purpose)
 
     @property
     def loaded(self) -> click.Command:
-        """The command itself. Its import makes no garbage, so nobody looks for it meanwhile."""
+        """Its import makes no garbage, so nobody looks for it meanwhile."""
         name = str(self.name).replace("-", "_")
         gc.disable()
         command: click.Command = getattr(import_module(f"agreement_pipeline.cli.{name}"), name)
@@ -65,19 +60,14 @@ class Later(click.Command):
         return command
 
     def make_context(self, *words: Any, **extra: Any) -> click.Context:
-        """Read the words of the command itself, which then runs."""
         return self.loaded.make_context(*words, **extra)
 
 
 class Program(click.Group):
-    """The commands in the order of use. An error becomes one line and a status."""
-
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Names of the commands, in the order of use."""
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command and return its exit status."""
         try:
             return super().invoke(ctx)
         except AgreementError as error:
@@ -104,7 +94,6 @@ for name, purpose in PURPOSES.items():
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status."""
     ended: list[int] = []
     if arguments is None:
         atexit.register(_leave, ended)
@@ -118,7 +107,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 
 def _leave(ended: Sequence[int]) -> None:
-    """End this process with the status of its command, after all that ends with the process.
+    """The process ends with the status of its command, after all that ends with it.
 
     To look for garbage then takes half a second, and DuckDB warns if nobody looks.
     """
@@ -134,7 +123,6 @@ def _refused(why: str) -> int:
 
 
 def _usage(error: click.UsageError) -> str:
-    """A usage error in one line, with the command whose help says more."""
     why, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
     if isinstance(error, click.BadParameter) and error.param:
         found = error.message or "found nothing; expected a value."

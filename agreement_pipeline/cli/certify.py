@@ -1,5 +1,3 @@
-"""The command `certify`."""
-
 from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
@@ -153,7 +151,6 @@ def certify(
 
 
 def _in_words(found: "Certificate") -> Iterator[str]:
-    """What the certificate says, why, and what a reader must know beside it."""
     from agreement_pipeline.report import printable
 
     yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")

@@ -1,5 +1,3 @@
-"""The command `compare`."""
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +27,7 @@ from agreement_pipeline.report import difference_rows
 def _both_after_one(
     ctx: click.Context, param: click.Parameter, names: tuple[str, str] | None
 ) -> tuple[str, str] | None:
-    """Refuse the option before each name: the second name would be taken for a table."""
+    """The option before each name is refused: the second name would be taken for a table."""
     if names and "--between" in names:
         raise click.BadParameter(
             "found it before each name; expected both names after one, as --between ana ben.",

@@ -1,5 +1,3 @@
-"""The command `correct`."""
-
 from pathlib import Path
 from typing import Any
 

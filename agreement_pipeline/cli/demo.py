@@ -1,5 +1,3 @@
-"""The command `demo`."""
-
 from pathlib import Path
 
 from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, command, option

@@ -1,5 +1,3 @@
-"""The command `disputed`."""
-
 from pathlib import Path
 
 import click

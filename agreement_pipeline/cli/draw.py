@@ -1,5 +1,3 @@
-"""The command `draw`."""
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,5 +1,3 @@
-"""The command `guide`."""
-
 from pathlib import Path
 
 import click
@@ -36,7 +34,6 @@ def guide(topic: str | None) -> int:
 
 
 def guide_pages() -> list[tuple[str, Path]]:
-    """The pages by topic: those in the package, or in the checkout around it."""
     inside = PACKAGE / "docs"
     docs = inside if inside.is_dir() else PACKAGE.parent / "docs"
     return [

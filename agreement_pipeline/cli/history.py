@@ -1,5 +1,3 @@
-"""The command `history`."""
-
 import click
 
 from agreement_pipeline.cli.options import (

@@ -1,5 +1,3 @@
-"""The command `init`."""
-
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -83,7 +81,6 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
 
 
 def _settings(ctx: click.Context, reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shared options say, as a project file says it. Defaults are left out."""
     if reading["layout"] in AGGREGATED or reading["of_round"]:
         option = "--of-round" if reading["of_round"] else f"--layout {reading['layout']}"
         raise click.UsageError(

@@ -1,5 +1,3 @@
-"""The command `judge`."""
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -61,15 +59,12 @@ HELD, MOST_WARNINGS = 1, 10
 
 
 class Asked(NamedTuple):
-    """A table, or a round in the inbox of a project, and what judges it."""
-
     file: str
     judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy
     called: tuple[str, str, str]
 
     def judged(self) -> Round:
-        """The ratings with the decision on them. It raises the errors of reading and judging."""
         ratings, decision = self.judge()
         return Round(ratings, self.policy, decision, *self.called)
 
@@ -152,7 +147,6 @@ def _asked(
     waiver: Iterable[Path],
     reading: Mapping[str, Any],
 ) -> Iterator[Asked]:
-    """The tables, and the rounds in the inboxes of projects."""
     on = datetime.now(UTC).date()
     for file in files:
         if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
@@ -176,7 +170,6 @@ def _of_table(
 
 
 def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
-    """The rounds in the inbox of a project, or the one that is named, as its gate judges them."""
     from agreement_pipeline.projects import Project, load_project
 
     project = Project(load_project(file)).checked()
@@ -204,7 +197,6 @@ def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ra
 
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
-    """What is printed of a table in a form, and its decision. None if there is none."""
     try:
         found = asked.judged()
     except EXPECTED as error:
@@ -229,7 +221,6 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
 
 
 def _in_markdown(found: Round, called: str) -> str:
-    """The decision as a summary of a step in a pipeline shows it."""
     decision = found.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     rules = rule_rows(decision)
@@ -249,7 +240,6 @@ def _in_markdown(found: Round, called: str) -> str:
 
 
 def _in_words(found: Round) -> Iterator[str]:
-    """The decision with all that is said of it, and what to do."""
     decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
@@ -260,7 +250,6 @@ def _in_words(found: Round) -> Iterator[str]:
 
 
 def _said(found: Round) -> Iterator[str]:
-    """The reasons of a decision, who rated, how it was judged, and then what only warns."""
     decision = found.decision
     yield from decision.reasons
     if who := found.who_differs:
@@ -274,7 +263,6 @@ def _said(found: Round) -> Iterator[str]:
 
 
 def _warnings(found: Round) -> Iterator[str]:
-    """What does not count, the rules that only warn, and what else deserves a look."""
     decision, ratings, policy = found.decision, found.ratings, found.policy
     if ratings.origin and ratings.origin.words:
         yield f"no ratings: {ratings.origin.words}"
@@ -290,7 +278,6 @@ def _warnings(found: Round) -> Iterator[str]:
 
 
 def _only_warning(decision: Decision, policy: Policy, *, met: bool) -> Iterator[str]:
-    """What the rules say that hold nothing, if they are met or if they are not."""
     said = [
         verdict.reason
         for verdict in decision.verdicts

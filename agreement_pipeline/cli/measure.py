@@ -1,5 +1,3 @@
-"""The command `measure`."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -48,9 +46,7 @@ from agreement_pipeline.report import estimate_rows
 
 OF_POLICIES = "tail_adaptive_bootstrap"
 MOVED = ("at_least", "step")
-"""The settings of units that a value moves with."""
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
-"""The options of a table that a table of counts can have."""
 HEADLINES = ("round", "classifier", "stratum")
 
 
@@ -144,7 +140,6 @@ def measure(
 def _settings(
     at_each: Sequence[float] | None, reading: Mapping[str, Any]
 ) -> Sequence[dict[str, float]]:
-    """What of the units is another one each time: nothing, or the values of `--at-each`."""
     if not at_each:
         return [{}]
     from agreement_pipeline.units import RULES
@@ -160,7 +155,6 @@ def _settings(
 
 
 def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
-    """The ratings in a table, or the counts if its layout says so."""
     layout = reading["layout"]
     if layout not in AGGREGATED:
         return read_table(source, reading)
@@ -177,9 +171,8 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:
-    """The measures of the scale, first the one by which the usual policy decides.
-
-    Counts have those that need no rater by name.
+    """First the measure by which the usual policy decides. Counts have those that need no rater by
+    name.
     """
     names = tuple(sorted(applicable(ratings), key=lambda name: name != OF_ROUNDS))
     if ratings.raters:

@@ -1,5 +1,3 @@
-"""Options that commands share, and how a command reads them."""
-
 import csv
 import shlex
 import sys
@@ -38,11 +36,9 @@ OTHER = "Other"
 STANDARD_INPUT = "standard input"
 WRITTEN = "agreement_pipeline.written"
 NAMING = ("--raters", "--classifier", "--exclude-rater")
-"""Options that name raters."""
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
-"""The code of what a disk, a network or the memory did not give."""
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -56,7 +52,6 @@ LIMITED = tuple(each.name for each in fields(Limits))
 
 
 def why_in_json(error: BaseException) -> dict[str, Any]:
-    """Why there is no decision, as plain data."""
     if isinstance(error, click.UsageError):
         return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
     code = getattr(error, "code", OF_MACHINE)
@@ -64,27 +59,21 @@ def why_in_json(error: BaseException) -> dict[str, Any]:
 
 
 class Option(click.Option):
-    """An option that stands under a heading of the help, its `group`."""
-
     def __init__(self, *declarations: Any, group: str, **settings: Any) -> None:
         super().__init__(*declarations, **settings)
         self.group = group
 
     @property
     def human_readable_name(self) -> str:
-        """The name as the help shows it."""
         return max(self.opts, key=len)
 
 
 class Command(click.Command):
-    """A command with options under headings, and examples at the end of its help."""
-
     def __init__(self, *arguments: Any, examples: Sequence[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.examples = examples
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the arguments. An option of one value is given once at most."""
         in_json = ("--format", "json") in pairwise(args) or "--format=json" in args
         try:
             said, _, given = (
@@ -104,7 +93,6 @@ class Command(click.Command):
             raise
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. If it takes long, a terminal says so."""
         try:
             with progress(str(ctx.info_name)):
                 return super().invoke(ctx)
@@ -114,7 +102,6 @@ class Command(click.Command):
             raise
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options under their headings, in the order of the command."""
         groups: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -125,19 +112,16 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each on a line of its own."""
         with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
 def command(*examples: str, name: str | None = None) -> Callable[..., click.Command]:
-    """Make a command of a function. Without a name, it has that of the function."""
     return click.command(name, cls=Command, examples=examples)
 
 
 def given_options(ctx: click.Context, *groups: str) -> list[str]:
-    """Names of the options under these headings that the command line gives."""
     return [
         param.human_readable_name
         for param in ctx.command.params
@@ -161,10 +145,7 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
 
 
 def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
-    """A table and the options that say how it is read, as a shell takes them.
-
-    Without names, a mark stands for each rater.
-    """
+    """A shell takes it so. Without names, a mark stands for each rater."""
     words = [shlex.quote(str(file))]
     for param, value in ctx.meta[WRITTEN]:
         if isinstance(param, Option) and param.group in OF_TABLES:
@@ -194,31 +175,22 @@ class ReadBy(FuncParamType[Any, Any]):
     def shell_complete(
         self, ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        """Names that begin with the text. Files and folders are left to the shell."""
         if isinstance(self.completes, str):
             return [CompletionItem(incomplete, type=self.completes)]
         return [CompletionItem(each) for each in self.completes if each.startswith(incomplete)]
 
 
 class OneOf(click.Choice[str]):
-    """One of several words."""
-
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """What was found, and every word that was expected."""
         return f"found {value!r}; expected one of {', '.join(self.choices)}."
 
 
 def full_name(text: str) -> str:
-    """The full name of a measure.
-
-    >>> full_name("alpha"), full_name("fleiss_kappa")
-    ('krippendorff_alpha', 'fleiss_kappa')
-    """
     return SHORT.get(text, text)
 
 
 def _path(text: str) -> Path:
-    """A path with a name, so that `.` is called as its folder is."""
+    """It has a name, so that `.` is called as its folder is."""
     if "://" in text:
         raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
     path = Path(text)
@@ -231,8 +203,6 @@ def number_of(
     meets: Callable[[float], bool],
     kind: type[int] | type[float] = float,
 ) -> ReadBy:
-    """A number that must meet what is expected of it."""
-
     def read_number(text: str) -> float:
         value = _number(text)
         if not meets(value):
@@ -283,11 +253,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _units(text: str) -> "UnitSettings":
-    """Units of objects: the kind, then settings.
-
-    >>> _units("boxes,at_least=0.7").at_least
-    0.7
-    """
+    """The kind comes first, then settings."""
     from agreement_pipeline.units import UnitSettings
 
     kind, *pairs = _names(text)
@@ -325,8 +291,6 @@ column = partial(option, group=COLUMNS, metavar="NAME")
 
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator."""
-
     def add(command: F) -> F:
         for each in reversed(options):
             command = each(command)
@@ -540,7 +504,6 @@ interval_options = together(
 
 
 def format_option(*forms: str) -> Callable[[F], F]:
-    """Add the option that says how to print what was found. The first form is usual."""
     return option(
         "--format",
         "output",
@@ -555,7 +518,6 @@ output_option = format_option("table", "json")
 
 
 def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
-    """Add the options that say for which tool to write tasks, and into which file."""
     return together(
         option(
             "--format",
@@ -602,7 +564,6 @@ population_options = together(
 
 
 def measure_option(default: str) -> Callable[[F], F]:
-    """Add the option that names measures; `default` says which are usual."""
     return option(
         "--measure",
         group=MEASURES,
@@ -614,12 +575,10 @@ def measure_option(default: str) -> Callable[[F], F]:
 
 
 def store_option(**settings: Any) -> Callable[[F], F]:
-    """Add the option that names a store."""
     return option("--store", type=PLACE, **settings)
 
 
 def only_store() -> Path:
-    """The store of the projects here, if there is only one."""
     stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
     if len(stores) != 1:
         raise StoreError(
@@ -630,9 +589,7 @@ def only_store() -> Path:
 
 
 def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
-    """The ratings in a table, read as the shared options say.
-
-    What may be a mistake is told: a column that is read as something else than its name, and a
+    """What may be a mistake is told: a column that is read as something else than its name, and a
     seldom label that resembles a common one.
     """
     place = on_disk(source)
@@ -678,7 +635,6 @@ def read_population(
 
 
 def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shared options say of the fields of a record."""
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading.get("where", ()):
         where[name] = (*where.get(name, ()), value)
@@ -687,7 +643,6 @@ def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> 
 
 
 def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """What the shared options say of a table of any layout."""
     categories, level = reading["categories"], reading["level"]
     return {
         "scale": None if categories is None else Scale(categories, level),
@@ -697,7 +652,6 @@ def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def on_disk(source: str | Path) -> str | Path:
-    """The source, or the file that the standard input is kept in while the command runs."""
     if str(source) != "-":
         return source
     folder = click.get_current_context().with_resource(TemporaryDirectory())

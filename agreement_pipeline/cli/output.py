@@ -1,5 +1,3 @@
-"""What the command line says, and where."""
-
 import json
 import os
 import re
@@ -25,11 +23,10 @@ DECIDING = re.compile(rf"^([^\S\n]*)({'|'.join(COLOURS)})", re.MULTILINE)
 PLAIN = str.maketrans(
     {"…": "...", "α": "alpha", "κ": "kappa", "ρ": "rho", "π": "pi", "·": "-", "−": "-", "≥": ">="}
 )
-"""What a terminal is shown that knows ASCII alone."""
 
 
 def say(text: str) -> None:
-    """Print a result. If nobody reads on (`| head`), the rest is dropped without a word."""
+    """If nobody reads on (`| head`), the rest is dropped without a word."""
     end_progress()
     try:
         _print(text, sys.stdout)
@@ -39,7 +36,6 @@ def say(text: str) -> None:
 
 
 def say_or_write(text: str, output: Path | None) -> None:
-    """Print a result, or write it into a file and say so."""
     if output is None:
         say(text.rstrip("\n"))
     else:
@@ -48,7 +44,6 @@ def say_or_write(text: str, output: Path | None) -> None:
 
 
 def say_aside(text: str) -> None:
-    """Print to standard error, in one line."""
     from agreement_pipeline.report import printable
 
     end_progress()
@@ -56,7 +51,6 @@ def say_aside(text: str) -> None:
 
 
 def terminal_width() -> int | None:
-    """The width of the terminal that shows the results. None if they go elsewhere."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
@@ -71,11 +65,7 @@ def _print(text: str, stream: TextIO) -> None:
 
 
 def _coloured(text: str) -> str:
-    r"""The text with a colour for the word that begins a line, if the word decides something.
-
-    >>> _coloured("held\n  so it is")
-    '\x1b[31mheld\x1b[0m\n  so it is'
-    """
+    """A colour for the word that begins a line, if the word decides something."""
     return DECIDING.sub(lambda line: line[1] + click.style(line[2], fg=COLOURS[line[2]]), text)
 
 
@@ -85,7 +75,6 @@ def say_found(
     output: str,
     before: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Print results as a table of text or as JSON. A setting may stand `before` each."""
     said = [each.to_mapping() for each in found] if output == "json" else rows(found)
     if before:
         said = [{**at, **each} for at, each in zip(before, said, strict=True)]
@@ -99,7 +88,7 @@ def say_found(
 
 
 def as_json(data: object) -> str:
-    r"""JSON that keeps characters that can be printed, and escapes all others.
+    r"""Characters that can be printed are kept, and all others escaped.
 
     >>> print(as_json(["caf\u00e9", "\u2028"]))
     [

@@ -1,5 +1,3 @@
-"""The command `plan`."""
-
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +58,6 @@ def _image(text: str) -> Path:
 
 
 def _drawn(policy: Policy, wrong: float, probability: float) -> str:
-    """How many items of a round that a classifier labelled must be drawn. Empty if none are."""
     from agreement_pipeline.classifiers import items_to_draw
 
     if policy.silver is None:

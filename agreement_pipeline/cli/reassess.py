@@ -1,5 +1,3 @@
-"""The command `reassess`."""
-
 from pathlib import Path
 
 import click

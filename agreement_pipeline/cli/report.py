@@ -1,5 +1,3 @@
-"""The command `report`."""
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from functools import partial
@@ -123,7 +121,6 @@ def report(
 
 
 def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
-    """Show what waits in each project. In a folder, that page leads to the pages of each."""
     from agreement_pipeline.projects import Project, load_projects, projects_page
 
     projects = [Project(settings) for settings in load_projects(folder)]
@@ -145,7 +142,6 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
 def _of_project(
     file: Path, *, round_name: str | None, names: bool, target: Path | None
 ) -> Iterator[str]:
-    """Show a round that is named, or all rounds. In a folder, the page of all leads to each."""
     from agreement_pipeline.projects import Project, load_project, project_page, round_page
 
     project = Project(load_project(file))
@@ -162,7 +158,6 @@ def _of_project(
 def _pages(
     project: "Project", folder: Path, names: bool, links: Mapping[str, str]
 ) -> Iterator[str]:
-    """Write the page of a project, and that of each round."""
     from agreement_pipeline.projects import project_page, round_page
 
     pages = {name: f"{name}.html" for name in project.store.rounds()}
@@ -182,7 +177,6 @@ def _pages(
 
 
 def _shown(page: Callable[..., str], target: Path | None) -> str:
-    """The page as text. Or the name of the file that it was written to."""
     if target is None:
         from agreement_pipeline.report import as_text
 

@@ -1,5 +1,3 @@
-"""The command `store`."""
-
 from getpass import getuser
 from typing import TYPE_CHECKING
 
@@ -85,7 +83,6 @@ def store(
 
 
 def _say_erased(found: "Erased", old: str, new: str) -> None:
-    """Say what there is to do after a subject was erased."""
     say(f"erased: {found.subject} is not in {new}. Name it in the project: store: {new}")
     if found.rounds:
         say(f"Judge again: {listed(found.rounds, 50)}.")

@@ -1,5 +1,3 @@
-"""The command `to-date`."""
-
 from collections.abc import Sequence
 
 from agreement_pipeline.cli.options import (

@@ -1,5 +1,3 @@
-"""The command `verify`."""
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -151,7 +149,7 @@ def verify(
 
 
 def _demands(texts: Sequence[str]) -> "Demands":
-    """The demands in texts such as `alpha>=0.8`, `raters>=3` and `policy=standard@2`."""
+    """Texts such as `alpha>=0.8`, `raters>=3` and `policy=standard@2`."""
     from agreement_pipeline.release import Demands
 
     least: dict[str, int] = {}
@@ -203,7 +201,6 @@ def _rule(text: str) -> Rule:
 
 
 def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
-    """A verified release as plain data. `superseded` is None if no store was asked."""
     from agreement_pipeline.release import counts
 
     cutoffs = {
@@ -246,7 +243,6 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
 
 
 def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
-    """A verified release in lines of text: what it is, and what it rests on."""
     tentative = "; admitted as tentative" if said["tentative"] else ""
     yield (
         f"verified: rounds {', '.join(said['rounds'])}; "
@@ -271,7 +267,6 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _today(writer: str, held: Mapping[str, Sequence[str]]) -> str:
-    """What today's code decides on a release of another version."""
     said = "; ".join(f"round {name}: {'; '.join(why)}" for name, why in held.items())
     now = f"would hold it, since {said}" if held else "admits it too"
     return f"written by agreement_pipeline {writer}; {__version__} {now}"

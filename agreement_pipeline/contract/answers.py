@@ -29,19 +29,15 @@ FORMS: dict[str, Sequence[set[str]]] = {
     IN_SET: [{"column", "value_set"}],
     REDACTING: [{"column", "regex"}],
 }
-"""The keyword arguments with which an expectation is answered here. Of a column, also `mostly`."""
 
 
 class Answer(NamedTuple):
-    """What is true of one expectation; `raised` is the message of an exception."""
-
     success: bool
     result: Mapping[str, Any]
     raised: str | None = None
 
 
 def is_usual(expectation: Expectation) -> bool:
-    """True if `answer` knows the expectation, with these keyword arguments."""
     kwargs = expectation.kwargs
     names = {*kwargs} - ({"mostly"} if "column" in kwargs else set())
     return (
@@ -84,7 +80,6 @@ ARGUMENTS: dict[str, Callable[[Any], bool]] = {
 def answer(
     expectation: Expectation, frame: pd.DataFrame, vocabulary: Sequence[Any]
 ) -> Answer | None:
-    """What holds of a table. None if only Great Expectations knows."""
     kwargs, kind = expectation.kwargs, expectation.type
     if kind == ROWS:
         least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
@@ -110,7 +105,6 @@ def answer(
 def _expected(
     values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
 ) -> pd.Series:
-    """Which values are as expected."""
     if kind == BETWEEN:
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:
@@ -119,7 +113,6 @@ def _expected(
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
-    """The answer if some rows fail, and some others have no value."""
     n_checked, n_failing = len(fails) - n_missing, int(fails.sum())
     return Answer(
         not n_checked or (n_checked - n_failing) / n_checked >= mostly,
@@ -133,7 +126,6 @@ def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 
 
 
 def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
-    """True if each row comes after the row above it, by some columns without missing values."""
     equal = np.ones(max(len(frame) - 1, 0), dtype=bool)
     for name in names:
         column = frame.get(name)
@@ -148,5 +140,4 @@ def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
 
 
 def is_coded(column: pd.Series | None) -> TypeGuard[pd.Series]:
-    """True for a column of categories."""
     return column is not None and isinstance(column.dtype, pd.CategoricalDtype)

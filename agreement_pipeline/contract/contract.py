@@ -22,7 +22,6 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 OPTIONAL = ("round",)
 NAMED = "contract"
-"""The file of a contract's folder that has its name and version."""
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
 VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
 Table: TypeAlias = Annotated[
@@ -33,11 +32,8 @@ Table: TypeAlias = Annotated[
 
 @dataclass(frozen=True)
 class _InFolder(Place):
-    """A place in one of the files of a contract: the first key names the file."""
-
     @property
     def source(self) -> str:
-        """The file that the path is in."""
         within = self.path[0] if self.path and self.path[0] in TABLES else NAMED
         return str(Path(self.file, f"{within}.yaml")) if self.path else self.file
 
@@ -54,7 +50,7 @@ class Contract:
         At least one on the table with a row for each item that the panel rated in this round:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
-        The expectations on the facts of `contract/facts.py`, if any.
+        Those on the facts of `contract/facts.py`.
     contract, version
         The name, empty if it has none, and the version. A store refuses other expectations under
         the same name and version.
@@ -115,13 +111,11 @@ class Contract:
 
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
-        """The expectations by table, in order."""
         return {table: getattr(self, table) for table in TABLES}
 
     @classmethod
     @cache
     def default(cls) -> "Contract":
-        """The contract that comes with this package."""
         return cls.load(Path(__file__).with_name("default"))
 
     @classmethod
@@ -153,17 +147,13 @@ class Contract:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
-        """The contract that `to_mapping` wrote.
-
-        A ContractError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         contract = validated(cls, data, place, ContractError)
         object.__setattr__(contract, "where", place)
         return contract
 
     def to_mapping(self) -> dict[str, Any]:
-        """The contract as plain data."""
         tables = {
             table: [expectation.to_mapping() for expectation in expectations]
             for table, expectations in self.tables.items()
@@ -173,17 +163,14 @@ class Contract:
 
     @property
     def named(self) -> dict[str, Any]:
-        """The name and the version as plain data; nothing if it has no name."""
         return {"contract": self.contract, "version": self.version} if self.contract else {}
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the contract."""
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:
-        """All expectations, in order."""
         return (*self.rows, *self.items, *self.round)
 
     def check(self, ratings: Ratings) -> tuple[Finding, ...]:

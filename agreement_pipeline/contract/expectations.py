@@ -1,9 +1,3 @@
-"""One expectation of the data contract, as plain data.
-
-An expectation says what is asked of Great Expectations, how the check is called, and whether a
-failure holds the release.
-"""
-
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -91,9 +85,8 @@ FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 class Meta:
     """What this package adds to an expectation of Great Expectations.
 
-    `check` is the stable name. If the column `when` was not delivered, nothing is checked. If
-    `redact` is true, values that match the regular expression are personal data, which no finding
-    shows.
+    If the column `when` was not delivered, nothing is checked. If `redact` is true, values that
+    match the regular expression are personal data, which no finding shows.
     """
 
     __pydantic_config__ = CLOSED
@@ -115,10 +108,6 @@ class Expectation:
     type, kwargs
         What is asked of Great Expectations. `{"$PARAMETER": "vocabulary"}` stands for the
         categories of the scale. Nothing is checked if the scale has no list of categories.
-    description
-        What is required, in words.
-    meta
-        What this package adds.
     severity
         critical: a failure holds the release. warning, info: it is only shown.
 
@@ -154,18 +143,15 @@ class Expectation:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The entry as plain data."""
         meta = {name: said for name, said in vars(self.meta).items() if said}
         return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
     @property
     def check(self) -> str:
-        """The stable name of the check."""
         return self.meta.check
 
     @property
     def weight(self) -> str:
-        """How much a failure weighs: error or warning."""
         return SEVERITIES[self.severity]
 
     @property
@@ -174,7 +160,6 @@ class Expectation:
         return frozenset(_texts(self.kwargs))
 
     def idle(self, ratings: Ratings) -> str | None:
-        """Why there is nothing to check in these ratings; None if there is something."""
         when = self.meta.when
         if when and when not in ratings.has:
             return f"column {when} was not delivered, so nothing was checked"
@@ -215,21 +200,17 @@ def _parameters(value: object) -> set[str]:
 
 @dataclass
 class _Group:
-    """What was read of a group: the first tokens of its branches, and if a repeat is in it."""
-
     firsts: list[str] = field(default_factory=list)
     repeats: bool = False
     at_start: bool = True
 
     @property
     def is_ambiguous(self) -> bool:
-        """True if the group, repeated, may take one text in several ways."""
         literal = all(first.isalnum() for first in self.firsts)
         told_apart = literal and len(set(self.firsts)) == len(self.firsts)
         return self.repeats or (len(self.firsts) > 1 and not told_apart)
 
     def begin(self, token: str) -> None:
-        """Note the first token of a branch."""
         if self.at_start:
             self.firsts.append(token)
             self.at_start = False

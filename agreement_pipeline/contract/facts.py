@@ -54,33 +54,25 @@ NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
 
 class Fact(NamedTuple):
-    """A number about a round, and what was found in words. None, if there is nothing to look at."""
-
     value: float | None
     words: str
 
 
 def share_of(count: int, n: int, words: str) -> Fact:
-    """The share of `n` things that are as the words say."""
     return Fact(count / n, f"{count} of {n} {words}")
 
 
 FACTS: dict[str, Callable[[Panel], Fact]] = {}
-"""From the name of a fact to the function that finds it in a round."""
 
 
 def fact(function: Callable[[Panel], Fact]) -> Callable[[Panel], Fact]:
-    """Register a function as a fact under its own name.
-
-    Contracts can then ask for it as a column of the table `round`.
-    """
     FACTS[function.__name__] = function
     return function
 
 
 @fact
 def items_with_a_shared_text(panel: Panel) -> Fact:
-    """The share of items whose text another item has too. The first item of a text is no copy."""
+    """The first item of a text is no copy."""
     texts = panel.contents("text")
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
@@ -90,13 +82,12 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
 
 @fact
 def items_that_print_alike(panel: Panel) -> Fact:
-    """The share of items whose identifier prints as that of another item. The first is no copy."""
+    """The first of the items is no copy."""
     names = panel.rated_items
     return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
 
 
 def _copies(texts: pd.Series, what: str) -> Fact:
-    """The share of copies. Of very many items, a sample is compared."""
     some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
     alike = printed(some)
     alike = alike[alike != ""]
@@ -115,7 +106,7 @@ def _copies(texts: pd.Series, what: str) -> Fact:
 
 
 def _sample(texts: pd.Series) -> pd.Series:
-    """The items whose text falls into one of several parts: equal texts fall into the same."""
+    """Equal texts fall into one part."""
     n_parts, found = -(-len(texts) // MOST_TEXTS), []
     for part in parts(len(texts), AT_ONCE):
         sums = _sums(texts.iloc[part].astype(TEXT))
@@ -124,7 +115,7 @@ def _sample(texts: pd.Series) -> pd.Series:
 
 
 def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """A number for each text: of its last letters, without capitals and the blanks after them."""
+    """Only the last letters count, without capitals and the blanks after them."""
     column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
     given = pc.ascii_rtrim_whitespace(column).combine_chunks()
     _, offsets, data = given.buffers()
@@ -139,13 +130,13 @@ def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
 
 @fact
 def pairs_of_identical_raters(panel: Panel) -> Fact:
-    """How many pairs never differ, though both leave the majority again and again.
+    """Pairs who never differ, though both leave the majority again and again.
 
-    Two who are both right never differ either. So only items count on which both leave the
+    Two who are both right never differ either, so only items count on which both leave the
     majority. One who works alone joins another there on six of ten items at most, or as often as
     they give this label against this majority elsewhere. By this, less than a thousandth of a pair
-    is expected among all pairs. Raters who never differ are one voice, and a majority is the most
-    frequent label of three voices or more.
+    is expected. Raters who never differ are one voice, and a majority is the most frequent label of
+    three voices or more.
 
     Where other voices are often wrong together, those who are right leave the majority. So nothing
     is told of two, unless they likely leave it more than half as often as the other voices do.
@@ -162,11 +153,7 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 
 @fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
-    """How many pairs differ less than a tenth as often as both differ from everybody else.
-
-    They may be both right, or one copies the other: labels alone cannot tell. Nothing is told of
-    raters who differ from somebody else on less than a tenth of the items.
-    """
+    """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
     pairs, expected = _compared(panel)
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
     near = (pairs.differed < TENTH * expected) & apart
@@ -175,7 +162,6 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
-    """How many raters have a name that prints as that of another rater."""
     names = panel.raters
     alike = lookalikes(names)
     if len(alike) > 1:
@@ -190,10 +176,8 @@ def raters_that_print_alike(panel: Panel) -> Fact:
 
 
 def _compared(panel: Panel) -> tuple[Pairs, Codes]:
-    """The pairs that can be told, and on how many items they should differ.
-
-    They should differ as often as the nearer of the two differs from the nearest rater who is no
-    near copy.
+    """Pairs should differ as often as the nearer of the two differs from the nearest rater who is
+    no near copy.
     """
     pairs = panel.pairs
     pairs = pairs.where(pairs.met >= MET)
@@ -207,10 +191,9 @@ def _compared(panel: Panel) -> tuple[Pairs, Codes]:
 
 
 def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
-    """For each pair that never differs: on how many items both leave the majority.
-
-    With the chance that one joins the other there, on how many items their voice leaves it, and on
-    how many it would if it left it as often as the other voices do.
+    """For each pair that never differs: on how many items both leave the majority, the chance that
+    one joins the other there, how often their voice leaves it, and how often it would as the other
+    voices do.
     """
     voices = _voices(same, len(panel.raters))
     rows = _beside_majority(panel, voices)
@@ -235,7 +218,6 @@ def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
 
 
 def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
-    """The ratings of the items with three voices or more, with the majority's label or -1."""
     item, rater, label = panel.met
     rows = pd.DataFrame(
         {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
@@ -252,11 +234,11 @@ def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
 
 @fact
 def classifiers_that_copy(panel: Panel) -> Fact:
-    """How many classifiers always say what a rater says, or what most raters say.
+    """One who looks alone does not always follow a rater who leaves the majority, and seldom always
+    follows the majority where raters differ.
 
-    One who looks alone does not always follow a rater who leaves the majority, and seldom always
-    follows the majority where raters differ. So only these items count, and there must be so many
-    that in less than one of a thousand rounds any who looks alone would follow by chance.
+    So only these items count, and there must be so many that in less than one of a thousand rounds
+    any who looks alone would follow by chance.
     """
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
@@ -294,7 +276,6 @@ def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
 
 
 def _voices(same: Pairs, n_raters: int) -> Codes:
-    """The voice of each rater: those who never differ, also by way of others, have one."""
     voice = np.arange(n_raters)
     while True:
         least = np.minimum(voice[same.first], voice[same.second])
@@ -321,10 +302,7 @@ def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) 
 
 @fact
 def items_with_fewer_raters(panel: Panel) -> Fact:
-    """The share of items that have fewer raters than is usual in the round.
-
-    A rating that is missing may be the one that differs. No measure can tell.
-    """
+    """A rating that is missing may be the one that differs. No measure can tell."""
     each = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
     usual = int(np.bincount(each).argmax()) if len(each) else 0
     if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
@@ -335,10 +313,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
 
 @fact
 def raters_with_few_items(panel: Panel) -> Fact:
-    """How many raters rated less than half as many items as is usual, where most rate nearly all.
-
-    They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told.
-    """
+    """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
     own = ~taken(panel.gold, some(panel.item, panel.first))
     each = counts(some(panel.rater, panel.first)[own], len(panel.raters))
     raters = np.flatnonzero(each)
@@ -355,7 +330,6 @@ def raters_with_few_items(panel: Panel) -> Fact:
 
 @fact
 def raters_named_like_models(panel: Panel) -> Fact:
-    """How many raters of the panel have a name like that of a model, and count as people."""
     names = like_models(panel.ratings.raters)
     words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
     if names:
@@ -367,7 +341,6 @@ def raters_named_like_models(panel: Panel) -> Fact:
 
 @fact
 def share_of_gold(panel: Panel) -> Fact:
-    """The share of rated items that are gold, on which agreement is not read."""
     gold = panel.gold[panel.rated]
     if not len(gold):
         return Fact(None, "no item was rated, so nothing was checked")
@@ -376,10 +349,7 @@ def share_of_gold(panel: Panel) -> Fact:
 
 @fact
 def dispute_on_gold(panel: Panel) -> Fact:
-    """By how much more raters differ on gold items than on the rest, as a share.
-
-    It is 0 if chance alone gives such a difference in one of a thousand rounds.
-    """
+    """It is 0 if chance alone gives such a difference in one of a thousand rounds."""
     if not panel.gold.any():
         return Fact(None, "no item is gold, so nothing was checked")
     disputed, met = _disputed(panel)
@@ -398,10 +368,10 @@ def dispute_on_gold(panel: Panel) -> Fact:
 
 
 def _disputed(panel: Panel) -> tuple[Codes, Codes]:
-    """For each item that two raters met: the share of pairs of raters who differ, and its code.
+    """The share of pairs of raters who differ on each item, and its code. It grows with no number
+    of raters.
 
     On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
-    Neither grows with the number of raters.
     """
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     each = np.bincount(item, minlength=len(panel.items)).astype(float)
@@ -422,7 +392,6 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
 
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
-    """The share of replicates that follow the rating before within a minute."""
     apart, clock = panel.apart
     if not clock:
         return Fact(None, NO_TIMES)
@@ -431,7 +400,6 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
-    """The share of replicates that are dated before the rating that they repeat."""
     apart, _ = panel.apart
     if not len(apart):
         return Fact(None, "replicates have no times, so nothing was checked")
@@ -440,7 +408,6 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
-    """The share of replicates between which and the rating before the rater rated nothing else."""
     again = panel.again
     if "timestamp" not in panel.ratings.has or not len(again):
         return Fact(None, NO_TIMES)
@@ -464,10 +431,7 @@ def replicates_back_to_back(panel: Panel) -> Fact:
 
 @fact
 def change_in_replicates(panel: Panel) -> Fact:
-    """How often replicates change, as a share of how often two raters differ on an item.
-
-    Raters who look again change their mind now and then.
-    """
+    """Raters who look again change their mind now and then."""
     again, pairs = panel.again, panel.pairs
     met = int(pairs.met.sum())
     expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
@@ -483,7 +447,6 @@ def change_in_replicates(panel: Panel) -> Fact:
 
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
-    """The share of ratings whose occurrence is not how often the rater has met the item."""
     occurrence = panel.occurrence
     if not len(panel.again):
         return _share(occurrence != 1, NUMBERED, "ratings")
@@ -501,7 +464,6 @@ def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
 
 @fact
 def share_of_unused_categories(panel: Panel) -> Fact:
-    """The share of declared categories that no rater of the panel uses."""
     scale = panel.ratings.scale
     if scale.categories is None or not scale.declared:
         return Fact(None, "the scale declares no categories, so nothing was checked")
@@ -518,7 +480,7 @@ def share_of_unused_categories(panel: Panel) -> Fact:
 
 @fact
 def items_of_a_cluster(panel: Panel) -> Fact:
-    """How many items a cluster has, on average. If it is 1, clusters change no interval."""
+    """If it is 1, clusters change no interval."""
     clusters = panel.contents("cluster")
     if clusters is None:
         return Fact(None, "column cluster was not delivered, so nothing was checked")
@@ -530,7 +492,6 @@ def items_of_a_cluster(panel: Panel) -> Fact:
 
 @fact
 def share_assisted(panel: Panel) -> Fact:
-    """The share of the panel's labels that began as a suggestion."""
     if not panel.ratings.says_assisted:
         return Fact(None, "it is not known which labels began as a suggestion")
     return share_of(

@@ -42,8 +42,6 @@ class Changes:
 
     Attributes
     ----------
-    n, changed
-        How many labels there are, and how many of them were changed.
     chosen, on_disputed, expected
         How many changes there are, how many of them are on disputed items, and how many are
         expected if each rater chose at random which of their labels of each category to change.
@@ -67,14 +65,13 @@ class Changes:
 
     @property
     def aimed(self) -> bool:
-        """True if more were changed than slips explain, and neither at random nor away."""
         if self.p > BY_CHANCE or not _beyond_slips(self.changed, self.n):
             return False
         return self.towards is None or self.towards > (self.away or 0)
 
     @property
     def words(self) -> str:
-        """The changes in words.
+        """What changed, in words.
 
         >>> Changes(600, 40, 40, 38, 12.3, 0.0001, 30, 2).words.partition("; ")[2]
         '38 of them are on disputed items instead of about 12; 30 go towards the others and 2 away'
@@ -94,10 +91,6 @@ class Changes:
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
-    """The labels that were changed, by what the export carries.
-
-    None if it carries nothing, or if all items are gold.
-    """
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
         return None
@@ -128,8 +121,7 @@ def changes_of(ratings: Ratings) -> Changes | None:
 def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
     """What the same raters said otherwise of the same items when these were first delivered.
 
-    `before` are earlier deliveries of the round, in order. None if they have no label in common
-    with it, or if labels are vectors.
+    `before` are earlier deliveries of the round, in order. Vectors are not compared.
     """
     now, then = _labels(ratings), _first_delivered(ratings, before)
     both = now.merge(then, on=KEYS, suffixes=("", "_then")).sort_values("item", kind="stable")
@@ -146,9 +138,9 @@ def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None
 class Dropped:
     """The labels of an earlier delivery of a round that are gone from it.
 
-    `n` labels were there, and `gone` of them are gone, on `items` items. Of these, `on_disputed`
-    were disputed, and `expected` would be if items with the same raters were drawn. `p` is how
-    likely chance alone gives so many.
+    `gone` labels of `n` are gone, on `items` items. Of these, `on_disputed` were disputed, and
+    `expected` would be if items with the same raters were drawn. `p` is how likely chance alone
+    gives so many.
     """
 
     n: int
@@ -160,7 +152,6 @@ class Dropped:
 
     @property
     def aimed(self) -> bool:
-        """True if more is gone than so few mistakes explain, and not at random."""
         return self.p <= BY_CHANCE and _beyond_slips(self.gone, self.n)
 
     @property
@@ -178,10 +169,6 @@ class Dropped:
 
 
 def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None:
-    """The labels that were delivered before and are gone, alone or with their items.
-
-    None if nothing was delivered before that can be compared.
-    """
     then = _first_delivered(ratings, before).sort_values("item", kind="stable")
     if then.empty:
         return None
@@ -206,10 +193,6 @@ def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFram
 
 
 def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
-    """The labels of a delivery as another scale has them: categories may be numbers later.
-
-    Those that are no numbers are left out.
-    """
     found = _labels(ratings)
     if scale.numeric and not ratings.scale.numeric:
         found["label"] = pd.to_numeric(found["label"], errors="coerce")
@@ -236,7 +219,6 @@ def _seconds(times: Any) -> Codes:
 
 
 def _others_first(item: Codes, given: Codes) -> Codes:
-    """When the first of the other raters labelled the item of each rating. NaN if unknown."""
     times = pd.Series(given).fillna(-np.inf).sort_values(kind="stable")
     of_item = times.groupby(item[times.index])
     next_one = of_item.shift(-1, fill_value=np.inf)
@@ -266,22 +248,18 @@ def _changes(
 
 
 def _far(apart: Codes, met: Codes, numeric: bool) -> Codes:
-    """Which labels are disputed: categories that another rater did not give, and far numbers."""
     return apart > (np.median(apart[met]) if numeric and met.any() else 0.0)
 
 
 def _panels(item: Codes, rater: Codes) -> Codes:
-    """A number for the raters of each item, the same one for all items with the same raters."""
     words = np.random.default_rng(0).integers(1 << 62, size=int(rater.max(initial=0)) + 1)
     begins = np.flatnonzero(np.diff(item, prepend=-1))
     return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
 
 
 def _apart(item: Codes, first: Codes, said: Codes, numeric: bool) -> tuple[Codes, Codes]:
-    """How far a label of each rating is from the first labels of the other raters of its item.
-
-    Of categories it is the share of others who gave another one, and of numbers the distance to
-    their mean. True, if there are others.
+    """Of categories it is the share of others who gave another one, and of numbers the distance to
+    their mean.
     """
     others = np.bincount(item)[item] - 1
     n = np.maximum(others, 1)
@@ -309,15 +287,11 @@ class _ByChance(NamedTuple):
 
     @property
     def either(self) -> float:
-        """The p of so many or so few."""
         return min(1.0, 2 * min(self.more, self.fewer))
 
 
 def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
-    """The disputed ones among the chosen, where any choice of as many in a stratum is as likely.
-
-    Their number in each stratum is hypergeometric.
-    """
+    """Where any choice of as many in a stratum is as likely, their number is hypergeometric."""
     from scipy.stats import hypergeom, norm
 
     counts = int(chosen.sum()), int((chosen & disputed).sum())
@@ -339,14 +313,13 @@ def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
 
 
 def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
-    """The same of items, beside others with the same raters: all of one may have been asked."""
+    """Items are compared with others of the same raters: all of one may have been asked."""
     of_items = (np.bincount(item, which) > 0 for which in (chosen, disputed))
     return _by_chance(_panels(item, rater), *of_items)
 
 
 @fact
 def labels_changed_late(panel: Panel) -> Fact:
-    """The share of labels that were changed when another rater had labelled the item."""
     found = changes_of(panel.ratings)
     if found is None or not found.n:
         return Fact(None, NOTHING)
@@ -355,10 +328,8 @@ def labels_changed_late(panel: Panel) -> Fact:
 
 @fact
 def changes_on_disputed_items(panel: Panel) -> Fact:
-    """The share of changes on disputed items beyond that of changes at random.
-
-    It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain so
-    many changes.
+    """It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain
+    so many changes.
     """
     found = changes_of(panel.ratings)
     if found is None or not found.changed:
@@ -369,10 +340,10 @@ def changes_on_disputed_items(panel: Panel) -> Fact:
 
 @fact
 def dispute_before_further_raters(panel: Panel) -> Fact:
-    """By how much more the first two raters differ on items that more raters labelled, as a share.
+    """Times tell which were the first two raters.
 
-    Times tell which were the first two. It is 0 if chance alone gives such a difference in one of a
-    thousand rounds: then more raters are there by design, and not to settle what was disputed.
+    It is 0 if chance alone gives such a difference in one of a thousand rounds: then more raters
+    are there by design, and not to settle what was disputed.
     """
     ratings, each = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
     more = each > 2
@@ -401,14 +372,13 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
 
 @fact
 def dispute_where_ratings_lack(panel: Panel) -> Fact:
-    """By how much more two raters differ on items that lack ratings, as a share.
+    """Raters may have skipped what is hard, and then agreement looks better than it is.
 
-    Raters may have skipped what is hard, and then agreement looks better than it is. If most items
-    have one number of ratings, items that lack one may be disputed less too: then the ratings that
-    differ may be gone. Of each item, or cluster, two ratings are drawn. They are compared with
-    those of the same two raters on other items, so how good raters are does not matter. Nor may the
-    stratum, the time or the order of the items explain it. It is 0 if chance alone gives such a
-    difference in one of a thousand rounds.
+    If most items have one number of ratings, items that lack one may be disputed less too: then the
+    ratings that differ may be gone. Of each item, or cluster, two ratings are drawn. They are
+    compared with those of the same two raters on other items, so how good raters are does not
+    matter. Nor may the stratum, the time or the order of the items explain it. It is 0 if chance
+    alone gives such a difference in one of a thousand rounds.
     """
     item, rater, label = panel.met
     begins = np.flatnonzero(np.diff(item, prepend=-1))
@@ -438,9 +408,8 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
 
 
 def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
-    """By what a round may be planned: the part of the items in order of names and of times.
-
-    And each stratum, since a language may be hard and have fewer raters.
+    """The part of the items in order of names and of times, and each stratum, since a language may
+    be hard and have fewer raters.
     """
     parts = np.arange(len(items)) * PARTS // len(items)
     yield parts
@@ -466,7 +435,7 @@ def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Code
 
 
 def _one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
-    """The places of one item of each cluster, which is drawn. All, if there are no clusters."""
+    """It is drawn. All items stand if there are no clusters."""
     clusters = panel.contents("cluster")
     order = rng.permutation(len(items))
     if clusters is None:

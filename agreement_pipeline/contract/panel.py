@@ -29,7 +29,6 @@ class Pairs:
 
     @classmethod
     def of(cls, item: Codes, rater: Codes, label: Codes) -> "Pairs":
-        """The pairs in first ratings, which are in the order of item and rater."""
         keys, differs, n_raters = [], [], int(rater.max(initial=0)) + 1
         for apart in range(1, len(item)):
             here = np.flatnonzero(item[apart:] == item[:-apart])
@@ -48,29 +47,25 @@ class Pairs:
         )
 
     def where(self, which: Codes) -> "Pairs":
-        """Some of the pairs."""
         return Pairs(self.first[which], self.second[which], self.met[which], self.differed[which])
 
     @property
     def share(self) -> Codes:
-        """The share of items on which the two differ."""
         return np.asarray(self.differed / self.met)
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """The ratings of a round by its panel, those of earlier rounds included.
-
-    They are in the order of item, rater and occurrence. What is read of them is kept.
+    """The ratings of a round by its panel, and those of earlier rounds, in the order of item, rater
+    and occurrence. A code is a place among names.
     """
 
     ratings: Ratings
 
     @cached_property
     def columns(self) -> dict[str, Codes]:
-        """What is known of each rating, also of those by classifiers, in little memory.
-
-        `label` is a number or a vector of them, or the place of a category on the scale.
+        """Ratings by classifiers are there too. `label` is a number, a vector, or the place of a
+        category.
         """
         scale, n_rows = self.ratings.scale, len(self.ratings)
         label = "label" if scale.numeric else "code"
@@ -97,28 +92,23 @@ class Panel:
 
     @cached_property
     def people(self) -> Codes:
-        """True for each rater who is no classifier."""
         return np.array([name not in self.ratings.classifiers for name in self.raters], dtype=bool)
 
     @cached_property
     def item(self) -> Codes:
-        """The code of each rating's item."""
         return self._of_panel(self.columns["at"])
 
     @cached_property
     def rater(self) -> Codes:
-        """The code of each rating's rater."""
         return self._of_panel(self.columns["place"])
 
     @cached_property
     def label(self) -> Codes:
-        """The label of each rating: a number if labels are numbers, else a code."""
         several = self.ratings.scale.dimensions > 1
         return self._of_panel(self.vectors[1] if several else self.columns["label"])
 
     @cached_property
     def vectors(self) -> tuple[Codes, Codes]:
-        """The different vectors that are labels, sorted, and the place of each rating's."""
         label = self.columns["label"]
         places: Codes = np.zeros(len(label), dtype=np.int64)
         for numbers in label.T:
@@ -130,23 +120,19 @@ class Panel:
 
     @property
     def occurrence(self) -> Codes:
-        """Which time it was that the rater met the item, as delivered."""
         return self._of_panel(self.columns["occurrence"])
 
     @cached_property
     def items(self) -> pd.Index:
-        """The names of the items. A code is a place among them."""
         names: pd.Index = pd.Index(pd.array(self.ratings.rated(), dtype=TEXT))
         return names
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """The names of the raters. A code is a place among them."""
         return self.ratings.everyone
 
     @cached_property
     def begins(self) -> Codes:
-        """True for the first rating of each rater and item."""
         return begins(self.item, self.rater)
 
     @cached_property
@@ -156,7 +142,6 @@ class Panel:
 
     @cached_property
     def apart(self) -> tuple[Codes, bool]:
-        """The seconds between each replicate and the rating before, and if times tell minutes."""
         if "timestamp" not in self.ratings.has or not len(self.again):
             return np.empty(0), False
         met = self.ratings.again(["at", "place", "timestamp"], gold=True)
@@ -177,22 +162,18 @@ class Panel:
 
     @cached_property
     def n_raters(self) -> Codes:
-        """How many raters rated each item in this round."""
         return counts(some(self.item, self.first), len(self.items))
 
     @cached_property
     def rated(self) -> Codes:
-        """The codes of the items that the panel rated in this round."""
         return np.flatnonzero(self.n_raters)
 
     @cached_property
     def rated_items(self) -> pd.Index:
-        """Their names."""
         return self.items if len(self.rated) == len(self.items) else self.items[self.rated]
 
     @cached_property
     def gold(self) -> Codes:
-        """True for each item that is gold."""
         gold = self.ratings.gold
         if not gold:
             return np.zeros(len(self.items), dtype=bool)
@@ -200,7 +181,6 @@ class Panel:
 
     @cached_property
     def pairs(self) -> Pairs:
-        """The pairs of raters, and how often they differ on the items where they are compared."""
         return Pairs.of(*self.met)
 
     @cached_property
@@ -221,7 +201,6 @@ class Panel:
         return (some(self.item, places), some(self.rater, places), some(self.label, places))
 
     def contents(self, name: str) -> pd.Series | None:
-        """A column of what is known of the rated items; None if it was not delivered."""
         if name not in self.ratings.has:
             return None
         known: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
@@ -229,23 +208,20 @@ class Panel:
         return known if known.index.equals(items) else known.reindex(items)
 
     def _of_panel(self, column: Codes) -> Codes:
-        """A column without the ratings by classifiers."""
         return column if self.people.all() else column[taken(self.people, self.columns["place"])]
 
 
 def begins(item: Codes, rater: Codes) -> Codes:
-    """True for each rating of another item or by another rater than the one before it."""
     other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
     return np.append(np.ones(min(1, len(item)), dtype=bool), other)
 
 
 def some(column: Codes, places: Codes) -> Codes:
-    """A column at some different places, in order."""
     return column if len(places) == len(column) else taken(column, places)
 
 
 def _places(held: Codes) -> Codes:
-    """The places where something holds, in half the memory that NumPy takes."""
+    """It takes half the memory of NumPy's own function."""
     if held.all():
         return np.arange(len(held), dtype=np.int32)
     return np.flatnonzero(held).astype(np.int32)

@@ -1,5 +1,3 @@
-"""The tables that the contract looks at, derived from the ratings."""
-
 from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
@@ -15,8 +13,6 @@ PART = 1 << 18
 
 
 class Derived(NamedTuple):
-    """A table that is derived from ratings, with the columns that are asked for, or more."""
-
     keys: list[str]
     of: Callable[[Panel, Collection[str]], pd.DataFrame]
 
@@ -50,7 +46,6 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    """A row for each item of the round's own ratings by the panel."""
     rated = panel.rated
     replicated = np.zeros(len(panel.items), dtype=bool)
     replicated[panel.item[panel.again]] = True
@@ -67,7 +62,6 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    """One row for the round: the facts that are asked for, and each in words."""
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
     values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
     words = {in_words(name): each.words for name, each in found.items()}
@@ -75,7 +69,6 @@ def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 
 def in_words(fact: str) -> str:
-    """The column of a fact in words."""
     return f"{fact} in words"
 
 
@@ -85,7 +78,6 @@ def _extra(panel: Panel, name: str) -> pd.Series:
 
 
 def _n_labels(panel: Panel) -> Codes:
-    """How many different labels each item has."""
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, found = np.int64(codes.max(initial=0) + 1), []

@@ -1,5 +1,3 @@
-"""What holds of a table, as findings."""
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,10 +22,8 @@ NOTHING = Answer(False, {}, "no result came back")
 
 @dataclass(frozen=True)
 class Finding:
-    """What a check of the data contract found.
-
-    A failure holds the release, unless its severity is warning. `description` says what was found
-    in words and numbers, and `observed` more of it as plain data.
+    """What a check found. `description` says it in words and numbers, and `observed` more as plain
+    data.
     """
 
     check: str
@@ -39,11 +35,9 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        """True if it holds the release: any failure but a warning does."""
         return not self.passed and self.severity != "warning"
 
     def to_mapping(self) -> dict[str, Any]:
-        """The finding as plain data."""
         return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
@@ -54,10 +48,6 @@ def validate(
     personal: Sequence[str],
     where: Place,
 ) -> list[Finding]:
-    """One finding for each expectation on a table, in order.
-
-    `personal` are regular expressions of personal data, which are redacted. `where` names the list.
-    """
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
     suite = suite_of(expectations, where)
     plain = partial(_plain, personal=personal)
@@ -82,7 +72,6 @@ def _finding(
     frame: pd.DataFrame,
     plain: Callable[[Any], Any],
 ) -> Finding:
-    """What was found, or why nothing was. A check that could not be run is an error."""
     passed, severity = said.success, expectation.weight
     observed: dict[str, Any] = {}
     if idle:
@@ -129,7 +118,6 @@ def _found(observed: Mapping[str, Any], noun: str) -> str:
 
 
 def _plain(value: Any, personal: Sequence[str]) -> Any:
-    """A value as Python's own. NaN is None, and personal data are redacted."""
     if isinstance(value, (list, tuple)):
         return tuple(_plain(inner, personal) for inner in value)
     value = value.item() if isinstance(value, np.generic) else value

@@ -16,7 +16,6 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings
 
 Rated = Ratings | CountedRatings | CountsOfItems
-"""Checked ratings, or what was counted of some."""
 _COUNTING: dict[type, Any] = {
     Ratings: OfRatings(),
     CountedRatings: OfCounted(),
@@ -25,17 +24,11 @@ _COUNTING: dict[type, Any] = {
 
 
 def counting_of(ratings: Rated) -> Any:
-    """What makes statistics of these ratings."""
     return _COUNTING[type(ratings)]
 
 
 def refuse_unread(given: object) -> None:
-    """Refuse a table or a path in the place of ratings.
-
-    Raises
-    ------
-    RatingsError
-        It has not been read as ratings.
+    """A table or a path in the place of ratings has not been read as ratings.
 
     >>> refuse_unread(1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -41,20 +41,8 @@ class CountedRatings:
 
     An item that several rounds rated is an item of each. Replicates are those within a round.
 
-    Parameters
-    ----------
-    everybody
-        First ratings by rater: of the panel and of the classifiers.
-    replicates, of_classifiers
-        What the panel, and each classifier, said of items that they met again.
-    sure
-        First labels of the panel with their confidence. None on a scale without categories.
-    rated_by, classifiers
-        All raters, sorted, and those of them that are models.
-    gold
-        The items whose label was known before.
-    digests
-        The digest of each round's ratings.
+    `everybody` has first ratings, and `sure` those of the panel with their confidence. `replicates`
+    and `of_classifiers` are what the panel, and each classifier, said of items that they met again.
     """
 
     has: ClassVar[frozenset[str]] = frozenset()
@@ -71,7 +59,6 @@ class CountedRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
-        """Count the ratings of a round."""
         counting, scale = OfRatings(), ratings.scale
         again = {name: counting.replicates(ratings, (name,)) for name in ratings.classifiers}
         return cls(
@@ -102,7 +89,6 @@ class CountedRatings:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountedRatings":
-        """What `to_bytes` wrote."""
         kept = arrays_of(data)
         tables = {name: statistic_of(kept[name].tobytes()) for name in STATISTICS if name in kept}
         said = json.loads(kept[SAID].tobytes())
@@ -115,7 +101,7 @@ class CountedRatings:
         return cls(**{**fields, "gold": gold, "of_classifiers": of_classifiers})
 
     def to_bytes(self) -> bytes:
-        """The statistics as an archive. Equal statistics have equal bytes."""
+        """Equal statistics have equal bytes."""
         said = {name: sorted(getattr(self, name)) for name in NAMES}
         tables = {name: getattr(self, name) for name in STATISTICS}
         for place, name in enumerate(self.classifiers):
@@ -125,17 +111,15 @@ class CountedRatings:
 
     @property
     def scale(self) -> Scale:
-        """What the labels may be."""
         return self.everybody.scale
 
     @property
     def raters(self) -> Names:
-        """The raters of the panel, by name."""
         return tuple(name for name in self.rated_by if name not in self.classifiers)
 
     @property
     def cluster_names(self) -> frozenset[str]:
-        """The clusters of the items, by number: their names were not kept."""
+        """Numbers stand for the names of clusters, which were not kept."""
         clusters = self.everybody.clusters
         return frozenset() if clusters is None else frozenset(map(str, range(clusters.n)))
 
@@ -147,10 +131,7 @@ class CountedRatings:
 
 
 class OfCounted(Counting):
-    """Reads the statistics that were kept. It knows no single items."""
-
     def present(self, ratings: CountedRatings) -> Names:
-        """Those who rated, by name."""
         everybody = ratings.everybody
         rated = np.asarray(everybody.given.any(0))
         there = zip(everybody.raters, rated, strict=True)
@@ -159,25 +140,21 @@ class OfCounted(Counting):
     def by_rater(
         self, ratings: CountedRatings, classifiers: Names = ()
     ) -> LabelsByRater | NumbersByRater:
-        """First ratings in columns, where one of these raters gave a rating."""
         some = ratings.everybody.only((*self.panel(ratings), *classifiers))
         return _rated(some).in_order()
 
     def confident_labels(self, ratings: CountedRatings) -> LabelsByRater:
-        """The panel's first labels in columns with the confidence of each."""
         if ratings.sure is None:
             raise without_categories(ratings.scale)
         return ratings.sure.in_order()
 
     def replicates(self, ratings: CountedRatings, raters: Names | None = None) -> Replicates:
-        """What the panel, or one classifier, said of items they met again."""
         if raters is None:
             return ratings.replicates.in_order()
         (classifier,) = raters
         return ratings.of_classifiers[classifier].in_order()
 
     def without_items(self, *_: CountedRatings) -> NoReturn:
-        """Items were not kept."""
         raise RatingsError(
             "ratings counted before: found a question about single items; expected one about "
             "agreement. Read the ratings again."
@@ -187,7 +164,6 @@ class OfCounted(Counting):
 
 
 def summed(parts: list[CountedRatings]) -> CountedRatings:
-    """The sum of one part or more, in their order."""
     return reduce(add, parts)
 
 
@@ -223,8 +199,6 @@ TWO = ("rows", "columns")
 
 @dataclass(frozen=True, eq=False)
 class CountsOfItems:
-    """How often each item got each category. Nobody knows from whom."""
-
     has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
@@ -236,12 +210,10 @@ class CountsOfItems:
 
     @property
     def scale(self) -> Scale:
-        """What the labels may be."""
         return self.counts.scale
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the counts."""
         return sha256(self.counts.counts.tobytes() + self.counts.weights.tobytes()).hexdigest()
 
 
@@ -263,11 +235,7 @@ def read_counts(
     item
         The column that names the items. None: the first one. All other columns are categories.
     scale, level
-        The categories. Without a scale: those of the table, at this level.
-    limits
-        How large the table may be.
-    columns
-        How the table is written: its encoding, its sheet and the row of its header.
+        Without a scale, the categories are those of the table, at this level.
 
     Raises
     ------
@@ -306,8 +274,6 @@ def read_contingency(
     ----------
     rows
         The column with the categories of the rows. None: the first one.
-    source, scale, level, limits, columns
-        As in `read_counts`.
 
     Raises
     ------
@@ -355,20 +321,15 @@ def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
 
 
 class OfCounts:
-    """Reads counts of categories. It knows no raters, and no names of items."""
-
     def panel(self, ratings: CountsOfItems) -> Names:
-        """There are no raters by name."""
         return ()
 
     classifiers = panel
 
     def counts(self, ratings: CountsOfItems) -> CategoryCounts:
-        """The counts. Equal rows are one."""
         return ratings.counts.in_order()
 
     def without_raters(self, *_: CountsOfItems | Names | None) -> NoReturn:
-        """Raters' names were not kept, and items cannot be paired."""
         raise RatingsError(
             "counts of categories: found no raters; expected raters by name for this question. "
             "Choose a measure such as krippendorff_alpha, or give one row a rating."

@@ -36,10 +36,7 @@ Names = tuple[str, ...]
 
 
 class Counting:
-    """What makes statistics of ratings. Those of the panel and those of classifiers stand apart."""
-
     def present(self, ratings: Any) -> Names:
-        """Those who rated in the round itself, by name."""
         raise NotImplementedError
 
     def by_rater(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
@@ -52,77 +49,62 @@ class Counting:
     def replicates(
         self, ratings: Any, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:
-        """What some raters said of items they met again. None: the panel.
-
-        These are labels, or numbers on a scale without categories.
-        """
         raise NotImplementedError
 
     def panel(self, ratings: Any) -> Names:
-        """The panel's raters who rated in the round itself, by name."""
         return tuple(name for name in self.present(ratings) if name not in ratings.classifiers)
 
     def classifiers(self, ratings: Any) -> Names:
-        """The classifiers that rated in the round itself, by name."""
         return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
 
     def counts(self, ratings: Any) -> CategoryCounts:
-        """Count the panel's first labels by category. Equal rows are made one."""
         return self.labels(ratings).counts().merged()
 
     def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
-        """First labels in columns: those of the panel and then of some classifiers."""
         found = self.by_rater(ratings, classifiers)
         if isinstance(found, NumbersByRater):
             raise without_categories(ratings.scale)
         return found
 
     def numbers(self, ratings: Any, classifiers: Names = ()) -> NumbersByRater:
-        """First ratings in columns as numbers: the panel's and then some classifiers'."""
         found = self.by_rater(ratings, classifiers)
         return found.in_numbers() if isinstance(found, LabelsByRater) else found
 
     def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
-        """The labels of some raters for items they met again. None: of the panel."""
         found = self.replicates(ratings, raters)
         if isinstance(found, ReplicatedNumbers):
             raise without_categories(ratings.scale)
         return found
 
     def replicated_numbers(self, ratings: Any, raters: Names | None = None) -> ReplicatedNumbers:
-        """The numbers of some raters for items they met again. None: of the panel."""
         found = self.replicates(ratings, raters)
         return found.in_numbers() if isinstance(found, ReplicatedLabels) else found
 
 
 class OfRatings(Counting):
-    """Counts ratings. Equal rows are made one. A row has its cluster, if there are clusters.
+    """A row has its cluster, if there are clusters.
 
     The panel are the raters who are no classifiers. Gold items are in no statistic, since raters
     who know them agree on them more easily than on others.
     """
 
     def present(self, ratings: Ratings) -> Names:
-        """Those who rated an item that is not gold in the round itself."""
         words = ratings.patterns.words[~ratings.patterns.gold]
         codes = ratings.packing.codes(words, range(len(ratings.names)))
         there = np.asarray((codes >= 0).any(0))
         return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
 
     def items(self, ratings: Ratings) -> Names:
-        """The sorted names of the items rated in the round itself."""
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
         return tuple(ratings.table.values(text))
 
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
-        """First ratings in columns. Numbers have a row an item."""
         raters = (*self.panel(ratings), *classifiers)
         if ratings.scale.continuous:
             return _numbers(ratings, raters)[1].in_order()
         return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
 
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
-        """The panel's first labels in columns, with the confidence of each."""
         raters = self.panel(ratings)
         if "confidence" not in ratings.has:
             nothing, _ = _labels_in(ratings, raters, ratings.patterns)
@@ -145,9 +127,8 @@ class OfRatings(Counting):
     def replicates(
         self, ratings: Ratings, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:
-        """What some raters said of items they met again. Earlier rounds count.
-
-        Items met again keep a row each. Of the others only first labels count.
+        """Ratings of earlier rounds count. Items met again keep a row each, and of the others only
+        first labels count.
         """
         everyone, scale = raters or ratings.without_gold.raters, ratings.scale
         found = _met_again(ratings, everyone, "number" if scale.continuous else "code")
@@ -177,10 +158,6 @@ class OfRatings(Counting):
         ).in_order()
 
     def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
-        """The items that the panel rated and what it said of each, one row an item.
-
-        These are counts, or numbers on a scale without categories.
-        """
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
@@ -189,15 +166,8 @@ class OfRatings(Counting):
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
-        """Put the panels' first labels of two rounds on the same items row by row.
-
-        An item that a round lacks has no labels there. The ratings fix the order of the raters.
-
-        Raises
-        ------
-        RatingsError
-            The rounds lie in two sessions, only one has clusters, or an item has two clusters or
-            weights.
+        """Both rounds have the same items, row by row. An item that a round lacks has no labels
+        there.
         """
         _refuse_apart(one, other)
         words, items, clusters = _joined_by_item(one, other)
@@ -229,14 +199,13 @@ class OfRatings(Counting):
 
 
 def index_in(values: Any, value_set: Any) -> Any:
-    """The place of each value in a set, in Arrow."""
     import pyarrow.compute as pc
 
     return pc.index_in(values, value_set=value_set)
 
 
 def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
-    """The places on the scale of the labels of some raters. -1 if missing. Shape (P, R)."""
+    """The places on the scale. -1 if missing. Shape (P, R)."""
     return ratings.positions(ratings.packing.codes(words, _places(ratings, raters)))
 
 
@@ -245,7 +214,6 @@ def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
 
 
 def _columns(ratings: Ratings, raters: Names) -> Codes:
-    """The column of each of those who rated; -1 for others."""
     known = {name: at for at, name in enumerate(raters)}
     return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
 
@@ -253,7 +221,6 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
 def _labels_in(
     ratings: Ratings, raters: Names, patterns: Patterns
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
-    """First labels on items that are not gold, and which rows hold any."""
     codes = codes_of(ratings, raters, patterns.words)
     kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
     labels = LabelsByRater(
@@ -271,7 +238,6 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
 
 
 def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
-    """First labels, one row an item, in the order of the items' names."""
     import pyarrow as pa
 
     found = ratings.session.ask(
@@ -282,7 +248,6 @@ def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRat
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
-    """The ratings by some raters of items they met again, in the order of their meetings."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -301,7 +266,6 @@ def _names_of(found: "pa.Table") -> "pa.Array":
 
 
 def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
-    """First labels: of items met again one row each, then of all others."""
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
         first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
@@ -327,7 +291,6 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
 
 
 def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
-    """First numbers, one row an item, in the order of the items' names."""
     found = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _names_of(found)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -351,7 +314,6 @@ def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
-    """The numbers of the clusters of some items. They are -1 if there are no clusters."""
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
     return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
@@ -365,10 +327,7 @@ def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
 def _joined_by_item(
     one: Ratings, other: Ratings
 ) -> tuple[tuple[Codes, Codes], Codes, Clusters | None]:
-    """The distinct rows of the items of two rounds: labels, how many items, and clusters.
-
-    The packed labels of a round are 0 where it lacks the item.
-    """
+    """The packed labels of a round are 0 where it lacks the item."""
     sides = {"a": one, "b": other}
     words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
     tables = [_side(each, side) for side, each in sides.items()]
@@ -391,7 +350,6 @@ def _joined_by_item(
 
 
 def _side(ratings: Ratings, side: str) -> str:
-    """One round in the query: its words under names of their own."""
     words = [f"{word} AS {side}_{word}" for word in ratings.packing.columns]
     cluster = "cluster" if "cluster" in ratings.has else "CAST(NULL AS STRING) AS cluster"
     weight = "weight" if "weight" in ratings.has else "CAST(NULL AS BIGINT) AS weight"

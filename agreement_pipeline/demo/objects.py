@@ -23,7 +23,6 @@ CELL = 40
 OTHER = {"DRUG": "DOSE", "DOSE": "DRUG", "cell": "debris", "debris": "cell"}
 Draws = np.random.Generator
 Part = dict[str, Any]
-"""An object as Label Studio writes it."""
 
 
 class Habits(NamedTuple):
@@ -41,13 +40,12 @@ class Habits(NamedTuple):
 
 
 ENTITIES: dict[str, Habits] = {"2026-W01": Habits(), "2026-W02": Habits(careless=("DOSE",))}
-"""The rounds of spans: a clean one, and one in which a rater overlooks doses."""
+"""A clean round, and one in which a rater overlooks doses."""
 CELLS: dict[str, Habits] = {"2026-W01": Habits(), "2026-W02": Habits(confused=True)}
-"""The rounds of boxes: a clean one, and one in which a rater takes debris for cells."""
+"""A clean round, and one in which a rater takes debris for cells."""
 
 
 def _note(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
-    """A text, and its drugs and doses, each with its label."""
     text, truth = "", []
     for _ in range(1 + int(draws.random() * 5)):
         text += " ".join(_chosen(draws, WORDS) for _ in range(6)) + " "
@@ -61,7 +59,6 @@ def _note(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, s
 
 
 def _image(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
-    """The name of an image, and its cells and debris, each with its label."""
     truth = []
     for x in range(0, IMAGE, 80):
         for y in range(0, IMAGE, 80):
@@ -82,7 +79,6 @@ def _chosen(draws: Draws, among: Sequence[str]) -> str:
 
 
 def _marked(part: Part, label: str, habits: Habits, draws: Draws, last: bool) -> list[Part]:
-    """What a rater marks of one object. Nothing if the rater overlooks it."""
     missed, named, moved = draws.random(), draws.random(), draws.random()
     if missed < (0.5 if last and label in habits.careless else habits.overlooks):
         return []
@@ -100,10 +96,7 @@ def _write(
     drawn: Callable[[int, Draws], tuple[dict[str, str], list[tuple[Part, str]]]],
     folder: Path,
 ) -> tuple[Path, ...]:
-    """Write rounds of items that are `drawn`, each with the annotation of each rater.
-
-    The number of an item is a seed of its draws, with the numbers `before` it.
-    """
+    """The number of an item is a seed of its draws, with the numbers `before` it."""
     written = []
     for name, habits in rounds.items():
         tasks = []
@@ -131,4 +124,3 @@ WRITTEN: dict[str, Callable[[Path], tuple[Path, ...]]] = {
     "entities": partial(_write, ENTITIES, 120, 0, _note),
     "cells": partial(_write, CELLS, 90, 1000, _image),
 }
-"""The bundled projects of objects, and what writes their rounds into a folder."""

@@ -53,17 +53,8 @@ MODERATION: dict[str, dict[str, Any]] = {
     "2026-W05": {"replicated": 0.0},
     "2026-W06": {},
 }
-"""The settings of the weekly rounds.
-
-1. Clean.
-2. A careless rater.
-3. A new guideline that two raters read differently.
-4. Hard posts that few raters share.
-5. No replicates.
-6. Clean.
-"""
+"""Only the first and the last weekly rounds are clean."""
 WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
-"""The rounds that are worse in the second delivery."""
 
 
 def simulate_round(
@@ -87,30 +78,10 @@ def simulate_round(
     slip is equally likely to be any other category. Every rater has their own stream of random
     numbers, so a change to one leaves the others as they are.
 
-    Parameters
-    ----------
-    name, seed
-        The round's name, which is in the names of its items. Both seed the draws.
-    n_items, raters
-        The number of items, and the names of the raters.
-    careless
-        The raters who name the true category with probability 0.73.
-    split
-        The raters who take offensive items for safe.
-    missing
-        The probability that a rater leaves out an item. The raters take turns as the one who may
-        not.
-    replicated, occurrences
-        The share of items that come back, and how often in all a rater meets each.
-    classifiers
-        Models and their accuracies. Each labels every item once.
-    accuracy, prevalence
-        The probability of the true category, and of each category: safe, offensive, hateful.
-
-    Returns
-    -------
-    DataFrame
-        A row a rating, with item, rater, label, occurrence and text; sorted by item.
+    `careless` raters name the true category with probability 0.73, and those of `split` take
+    offensive items for safe. With probability `missing` a rater leaves out an item; they take turns
+    as the one who may not. The share `replicated` of the items comes back, and a rater meets each
+    so many `occurrences` in all. Classifiers have their accuracies, and label every item once.
     """
     drawn = _stream(seed, name, "truth").random(n_items)
     truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)
@@ -134,15 +105,7 @@ def simulate_round(
 
 
 def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
-    """Write the six weekly rounds of the moderation project as CSV files into a folder.
-
-    The second `delivery` has the same rounds as the first, but 2026-W06 is worse.
-
-    Raises
-    ------
-    ValueError
-        The delivery is not 1 or 2.
-    """
+    """The second `delivery` has the same rounds as the first, but 2026-W06 is worse."""
     if delivery not in (1, 2):
         raise ValueError(f"delivery: found {delivery!r}; expected 1 or 2.")
     rounds = MODERATION | WORSE if delivery == 2 else MODERATION
@@ -154,7 +117,7 @@ def write_moderation_rounds(folder: Path, delivery: int) -> tuple[Path, ...]:
 
 
 def write_export(path: Path, *, worse: bool = False) -> Path:
-    """Write a simulated round of 200 posts and three raters, as Label Studio exports it.
+    """A simulated round of 200 posts and three raters, as Label Studio exports it.
 
     In a worse one, the second rater takes offensive posts for safe.
     """
@@ -197,7 +160,6 @@ def _stream(seed: int, *names: str) -> np.random.Generator:
 
 
 def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrences: int) -> Codes:
-    """The label given for the label meant at each occurrence, shape (items, occurrences)."""
     shape = (len(meant), occurrences)
     slip = 1 + (draws.random(shape) * (len(CATEGORIES) - 1)).astype(np.int64)
     wrong = draws.random(shape) >= accuracy
@@ -205,7 +167,6 @@ def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrenc
 
 
 def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
-    """The first `times` labels of each item."""
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(at) + 1 for at in item]
     texts = [
@@ -224,7 +185,6 @@ def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
 
 
 def write_whole(path: Path, data: bytes) -> Path:
-    """Write a file completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}")
     partial.write_bytes(data)

@@ -52,7 +52,7 @@ def _deliveries(projects: Mapping[str, Project]) -> tuple[int, ...]:
 
 
 def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
-    """Run the jobs of a project. A failed run is no error here: the store says why it failed."""
+    """A failed run is no error here: the store says why it failed."""
     definitions = project_definitions(project.settings)
     new = [delivery.round for delivery in project.due()]
     if not new:

@@ -5,7 +5,6 @@ from agreement_pipeline.engine.session import BATCH, ZONE, Relation, Unreadable
 from agreement_pipeline.engine.spark import Spark, is_spark_frame, spark_session
 
 Session = DuckDB | Spark
-"""A connection to an SQL engine. Both answer the same questions."""
 
 __all__ = [
     "BATCH",

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 ENGINE = "duckdb"
 TABLE, VIEW = "table", "view"
 LARGE, USUAL_LIMIT = 300_000_000, "300MB"
-"""Bytes from which a table that is put in goes to disk in part, and the memory that then holds."""
+"""A larger table that is put in goes to disk in part, and this memory then holds."""
 BYTES = 24
-"""Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000
@@ -39,30 +38,22 @@ MANY_THREADS = 400_000_000
 
 
 def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
-    """The session of this process under a memory limit, such as 500MB.
-
-    Raises
-    ------
-    RatingsError
-        The limit is no size.
-    """
     return _of_process(getpid(), memory_limit)
 
 
 @cache
 def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
-    """A session of one process: a forked one must not use that of its parent."""
+    """A forked process must not use the session of its parent."""
     session = DuckDB(memory_limit)
     register(session.connection.close)
     return session
 
 
 class DuckDB:
-    """A connection to a DuckDB of its own, in memory. What exceeds the limit goes to disk."""
+    """A DuckDB of its own, in memory. What exceeds the limit goes to disk."""
 
     engine = ENGINE
     numbers_rows = True
-    """True if `nth` tells the rows of a source apart."""
 
     def __init__(self, memory_limit: str | None) -> None:
         import duckdb
@@ -92,10 +83,7 @@ class DuckDB:
             self._limit(memory_limit)
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """Put Arrow batches into a table. A column `nth` counts its rows from 0.
-
-        What is raised while the batches are made is raised here, and leaves no table.
-        """
+        """What is raised while the batches are made is raised here, and leaves no table."""
         import pyarrow as pa
 
         refusals: list[Exception] = []
@@ -113,7 +101,6 @@ class DuckDB:
         return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
-        """See some columns of a Parquet file, under other names, where the file lies."""
         place = Path(path)
         if not place.exists() or place.stat().st_size >= MANY_THREADS:
             self._use_threads(max(2, cpu_count() or 1))
@@ -124,60 +111,48 @@ class DuckDB:
         )
 
     def schema_of(self, path: str) -> "pa.Schema":
-        """The columns of a Parquet file, where the file lies."""
         return self.ask(f"SELECT * FROM read_parquet([{self.literal(path)}]) LIMIT 0").schema
 
     def view(self, sql: str, *of: Relation) -> Relation:
-        """Keep a query that asks some relations."""
         return self._made(VIEW, sql, of)
 
     def keep(self, sql: str) -> Relation:
-        """Keep the answer to a query."""
         return self._made(TABLE, sql)
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
-        """Keep some columns of a table of so many rows in an order."""
         self._spare(rows * len(columns) * BYTES)
         chosen = ", ".join(map(self.column, columns))
         return self.keep(f"SELECT {chosen} FROM {table} ORDER BY {order}")
 
     def ask(self, sql: str) -> "pa.Table":
-        """The answer to a query."""
         with answering(ENGINE, self.errors):
             return self.connection.cursor().sql(sql).to_arrow_table()
 
     def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
-        """The answer to a query in batches."""
         cursor = self.connection.cursor()
         with answering(ENGINE, self.errors, OSError):
             yield from cursor.sql(sql).to_arrow_reader(rows)
 
     def literal(self, text: str) -> str:
-        """A text as it stands in a query."""
         return quoted(text, "'")
 
     def column(self, name: str) -> str:
-        """The name of a column as it stands in a query."""
         return quoted(name, '"')
 
     def hashed(self, *columns: str) -> str:
-        """A whole number for some columns, in a query. Equal cells have equal numbers."""
         return f"hash({', '.join(columns)})"
 
     def shifted(self, number: str, bits: str) -> str:
-        """A whole number, shifted to the left by some bits."""
         return f"(CAST({number} AS BIGINT) << {bits})"
 
     def matches(self, text: str, pattern: str) -> str:
-        """A test of a text by a regular expression."""
         return f"regexp_matches({text}, {self.literal(pattern)})"
 
     def forget(self, name: str) -> None:
-        """Drop a table or a view before something new is made."""
         self._forgotten.append(name)
 
     def _measured(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """Batches. What is large goes to disk in part, if no limit was given."""
+        """What is large goes to disk in part, if no limit was given."""
         size = 0
         for batch in batches:
             size += batch.nbytes
@@ -197,7 +172,6 @@ class DuckDB:
         return Relation(self, name, of)
 
     def _cursor(self) -> Any:
-        """A cursor that makes something. What nobody holds any more is dropped before."""
         cursor = self.connection.cursor()
         while self._forgotten:
             name = self._forgotten.popleft()
@@ -213,7 +187,7 @@ class DuckDB:
             ) from None
 
     def _use_threads(self, number: int) -> None:
-        """Use so many threads at least. One thread alone would not move groups to disk."""
+        """One thread alone would not move groups to disk."""
         if number > self.threads:
             self.threads = number
             self.connection.execute(f"SET threads = {number}")
@@ -222,7 +196,7 @@ class DuckDB:
 def _noting(
     batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
 ) -> Iterator["pa.RecordBatch"]:
-    """Batches. Arrow keeps only the words of an error that stops them, so it is kept here."""
+    """Arrow keeps only the words of an error that stops batches, so it is kept here."""
     try:
         yield from batches
     except Exception as error:

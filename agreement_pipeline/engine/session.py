@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.engine.spark import Spark
 
 BATCH = 100_000
-"""How many rows of an answer come at once."""
 ZONE = "UTC"
-"""The zone of times that have one. That of the machine must not be in a digest."""
+"""The zone of the machine must not be in a digest."""
 _numbers = count()
 
 
@@ -29,7 +28,6 @@ class Unreadable(RatingsError):  # noqa: N818
 
     @classmethod
     def of(cls, engine: str, error: Exception) -> "Unreadable":
-        """Make the error for what the library of an engine says."""
         said = str(error).strip().splitlines()[0]
         return cls(
             f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
@@ -47,7 +45,7 @@ def answering(engine: str, *errors: type[Exception]) -> Iterator[None]:
 
 
 class Relation:
-    """A table or a view of a session, by its name. It is dropped when nobody holds it any more.
+    """A table or a view of a session. It is dropped when nobody holds it any more.
 
     What it asks (`of`) stays as long as it does.
     """
@@ -60,31 +58,25 @@ class Relation:
         return self.name
 
     def view(self, sql: str, *others: "Relation") -> "Relation":
-        """Keep a query that asks it, and perhaps others."""
         return self.session.view(sql, self, *others)
 
     def ask(self, sql: str) -> "pa.Table":
-        """The answer to a query that asks it."""
         return self.session.ask(sql)
 
     def values(self, sql: str) -> list[Any]:
-        """The only column of the answer to a query that asks it."""
         (column,) = self.ask(sql).columns
         return list(column.to_pylist())
 
     @cached_property
     def schema(self) -> "pa.Schema":
-        """Its columns."""
         return self.session.ask(f"SELECT * FROM {self} LIMIT 0").schema
 
 
 def new_name(kind: str) -> str:
-    """A name that no other table or view of this process has."""
     return f"{kind}_{next(_numbers)}"
 
 
 def quoted(text: str, mark: str) -> str:
-    """A text between two marks. The mark within it is doubled."""
     return mark + text.replace(mark, mark * 2) + mark
 
 

@@ -22,18 +22,11 @@ ENGINE = "spark"
 
 
 def is_spark_frame(source: Any) -> bool:
-    """True for a Spark DataFrame. Spark is not imported to find out."""
+    """Spark is not imported to find out."""
     return "pyspark" in sys.modules and type(source).__module__.startswith("pyspark.sql")
 
 
 def spark_session(source: Any = None) -> "Spark":
-    """The session of a Spark DataFrame, or the one that is active, or a local one.
-
-    Raises
-    ------
-    MissingExtraError
-        PySpark is not installed.
-    """
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -49,8 +42,6 @@ def _of(session: Any) -> "Spark":
 
 
 class Spark:
-    """A Spark session."""
-
     engine = ENGINE
     numbers_rows = False
 
@@ -58,7 +49,6 @@ class Spark:
         self.session = session
 
     def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> Relation:
-        """Put Arrow batches into a table. They go through this process."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import from_arrow_schema
 
@@ -68,66 +58,53 @@ class Spark:
         return self._seen(self.session.createDataFrame(table, kinds))
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
-        """See some columns of a Parquet file, under other names, where the file lies."""
         return self.frame(self.session.read.parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
-        """The columns of a Parquet file, where the file lies."""
         return self.schema_of_frame(self.session.read.parquet(path))
 
     def schema_of_frame(self, frame: Any) -> "pa.Schema":
-        """The columns of a DataFrame."""
         return frame.limit(0).toArrow().schema
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
-        """See some columns of a DataFrame under other names. Its rows have no order: `nth` is 0."""
+        """The rows of a DataFrame have no order: `nth` is 0."""
         chosen = [frame[self.column(of)].alias(name) for name, of in columns.items()]
         seen = self._seen(frame.select(*chosen))
         return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
 
     def view(self, sql: str, *of: Relation) -> Relation:
-        """Keep a query that asks some relations."""
         name = new_name("v")
         self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
         return Relation(self, name, of)
 
     def keep(self, sql: str) -> Relation:
-        """Keep the answer to a query."""
         return self._seen(self._run(sql).cache())
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
-        """See some columns of a table in an order."""
         chosen = ", ".join(map(self.column, columns))
         return self.view(f"SELECT {chosen} FROM {table} ORDER BY {order}", table)
 
     def ask(self, sql: str) -> "pa.Table":
-        """The answer to a query."""
         frame = self._run(sql)
         with answering(ENGINE, Exception):
             return _in_zone(frame.toArrow())
 
     def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
-        """The answer to a query in batches."""
         yield from self.ask(sql).to_batches(rows)
 
     def literal(self, text: str) -> str:
-        """A text as it stands in a query."""
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     def column(self, name: str) -> str:
-        """The name of a column as it stands in a query."""
         return quoted(name, "`")
 
     def hashed(self, *columns: str) -> str:
-        """A whole number for some columns, in a query. Equal cells have equal numbers."""
         return f"xxhash64({', '.join(columns)})"
 
     def shifted(self, number: str, bits: str) -> str:
-        """A whole number, shifted to the left by some bits."""
         return f"SHIFTLEFT(CAST({number} AS BIGINT), CAST({bits} AS INT))"
 
     def matches(self, text: str, pattern: str) -> str:
-        """A test of a text by a regular expression."""
         return f"({text} RLIKE {self.literal(pattern)})"
 
     def forget(self, name: str) -> None:
@@ -144,7 +121,7 @@ class Spark:
 
 
 def _in_zone(table: "pa.Table") -> "pa.Table":
-    """The table with the same times. Those with a zone are told in one."""
+    """Times with a zone are told in one."""
     import pyarrow as pa
 
     kinds = [

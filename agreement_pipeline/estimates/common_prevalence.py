@@ -1,10 +1,10 @@
 """A comparison at a common prevalence: items are weighted so that both sides have the same.
 
-This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19). Each side keeps its own
-error rates. Only the share of each class of items is replaced by the mean of both sides. The
-classes are those of Dawid and Skene (1979, doi:10.2307/2346806), for raters who are alike. Each
-item belongs to one class, and each category has a class. Given the class, ratings are independent.
-With fewer than three ratings an item, ratings do not tell prevalence from errors.
+This is direct standardisation (Fleiss, Levin and Paik 2003, chapter 19): only the share of each
+class of items is replaced by the mean of both sides. The classes are those of Dawid and Skene
+(1979, doi:10.2307/2346806), for raters who are alike. Each item belongs to one class, and each
+category has a class. Given the class, ratings are independent. With fewer than three ratings an
+item, ratings do not tell prevalence from errors.
 """
 
 from collections.abc import Sequence
@@ -50,16 +50,11 @@ class Latent(NamedTuple):
 
 
 def latent_classes(rows: Array, weights: Array) -> Latent:
-    """The classes that explain the ratings best, found from each item's most frequent label.
-
-    `rows` are counts of labels (P, K), and `weights` how many items show each (P,).
-    """
     most = rows == rows.max(1, keepdims=True)
     return _settled(rows, weights, _explained(rows, weights, most / most.sum(1, keepdims=True)))
 
 
 def _settled(rows: Array, weights: Array, found: Latent) -> Latent:
-    """Expectation and maximisation in turn, until nothing moves."""
     for _ in range(MOST_STEPS):
         before, found = found, _explained(rows, weights, found.classes(rows))
         moved = np.maximum(
@@ -82,10 +77,6 @@ def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
 
 
 def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
-    """The sides at their common prevalence, and how common each class then is.
-
-    A side that cannot be brought there says why it has no value.
-    """
     if any(side.why_without() for side in sides):
         return sides, {}
     one, other = sides
@@ -110,10 +101,7 @@ def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], d
 def _weighted(
     side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
 ) -> Side:
-    """The side with weights that give each class its `target` share.
-
-    A resample without one of the classes has no weights, so its value is undefined.
-    """
+    """A resample without one of the classes has no weights, so its value is undefined."""
 
     def refitted(rows: Array, weights: Array) -> Latent:
         size = max(1, CELLS // rows.size)

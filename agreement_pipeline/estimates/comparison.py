@@ -1,5 +1,3 @@
-"""Comparing two rounds, or two classifiers or raters of one round."""
-
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +16,6 @@ from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.text import called, counted
 
 OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
-"""The measure that is compared if none is named."""
 Names = tuple[str, str]
 
 
@@ -48,17 +45,13 @@ def compare(
         A registered measure. None: `krippendorff_alpha` for rounds, `schouten_kappa` for names.
     category
         For a measure with a value for each category. None: the lowest.
-    names
-        What the rounds are called in the result.
     common_prevalence
         True: items are weighted so that each category is as common in both rounds.
 
     Raises
     ------
     AgreementError
-        Both `other` and `between` are given, or neither. Or a common prevalence is asked for
-        without another round, or of a measure that does not read labels of categories. Or `between`
-        names a classifier and a rater. Or the measure cannot compare the sides.
+        The sides do not fit together, the measure cannot compare them, or there is no other round.
     """
     refuse_unread(ratings)
     if other is not None and between is None:
@@ -116,7 +109,6 @@ def _at_common_prevalence(
 
 
 def _of_categories(sides: tuple[Side, Side]) -> bool:
-    """True if both sides are first labels of the same categories."""
     one, other = (side.statistic.scale for side in sides)
     return one.categories == other.categories and all(
         side.record.needs in ("counts", "patterns") and side.statistic.holds == "labels"

@@ -26,7 +26,7 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
 FEWEST_BEFORE = 7
-"""A round is compared with so many earlier rounds or more: fewer than eight cannot tell."""
+"""Fewer than eight rounds cannot tell."""
 ANY = (-math.inf, math.inf)
 TAIL = 0.00135
 """What a normal distribution has beyond three standard errors on one side."""
@@ -34,14 +34,6 @@ TAIL = 0.00135
 
 @dataclass(frozen=True)
 class Reading:
-    """A measure of one round, with its standard error.
-
-    Raises
-    ------
-    AgreementError
-        The value is not finite, or the standard error is not over 0.
-    """
-
     round: str
     value: float
     error: float
@@ -56,9 +48,8 @@ class Reading:
 
 @dataclass(frozen=True)
 class Charted:
-    """A round on the chart.
-
-    `centre` and `limits` are what the earlier rounds let one expect; None if there are too few.
+    """`centre` and `limits` are what the earlier rounds let one expect; None if there are
+    too few.
     """
 
     reading: Reading
@@ -67,14 +58,12 @@ class Charted:
 
     @property
     def out(self) -> bool:
-        """True if the round lies outside its limits."""
         return self.limits is not None and not (
             self.limits.low <= self.reading.value <= self.limits.high
         )
 
     @property
     def lower(self) -> bool:
-        """True if the round lies under its limits."""
         return self.out and self.centre is not None and self.reading.value < self.centre
 
 
@@ -87,7 +76,7 @@ def control_chart(
 
     No limit lies beyond the `bounds` of the measure.
 
-    `known` is a chart that was made before. As far as its readings are the same, it is taken over.
+    A chart that is `known` is taken over as far as its readings are the same.
 
     Examples
     --------

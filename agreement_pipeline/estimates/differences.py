@@ -43,16 +43,14 @@ from agreement_pipeline.text import PROBABILITY, in_words
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
 FEWEST, MOST_CELLS = 1_000, 20_000_000
-"""Resamples of a side that is weighted anew, which searches for classes in each of them."""
 MOST_NAMED = 3
 
 
 class Side(NamedTuple):
     """One side of a comparison: a measure on a statistic with a name.
 
-    A measure of every category is compared on `category`. None: the lowest category is compared.
-    `standard` gives the statistic other weights before it is read. `impossible` says why that
-    cannot be done.
+    Without `category` the lowest one is compared. `standard` gives the statistic other weights
+    before it is read. `impossible` says why that cannot be done.
     """
 
     name: str
@@ -64,12 +62,10 @@ class Side(NamedTuple):
 
     @property
     def record(self) -> Measure:
-        """The registered measure."""
         return registered(self.measure)
 
     @property
     def place(self) -> int | None:
-        """The position of `category` on the scale; None if no category is named."""
         names: tuple[str, ...] = self.statistic.scale.names
         if self.category is None:
             return None
@@ -86,18 +82,15 @@ class Side(NamedTuple):
 
     @property
     def units(self) -> float:
-        """The number of items, or clusters, that decide how much is known."""
         return self.record.rests_on.deciding(self.statistic)
 
     @property
     def affordable(self) -> int:
-        """How many resamples may be used: fewer if each of them takes long."""
         most = affordable(self.record, self.statistic)
         cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
         return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
 
     def why_without(self) -> str | None:
-        """Why there is no value; None if there is one."""
         if self.impossible is not None:
             return self.impossible
         basis, place = self._basis(self.statistic), self.place
@@ -110,10 +103,7 @@ class Side(NamedTuple):
         return UNUSED if np.isnan(values[place]) else None
 
     def reader(self) -> Callable[[Any], Array]:
-        """A function from a statistic to the measure's value, or to that of the category.
-
-        The lowest category is the lowest of those that have a value on the seen rows.
-        """
+        """The lowest category is the lowest of those that have a value on the seen rows."""
         record, place, used = self.record, self.place, None
         if record.per_category:
             values = record(self._basis(self.statistic)).value
@@ -127,7 +117,6 @@ class Side(NamedTuple):
         return read
 
     def possible(self, mass: float) -> Any:
-        """The statistic with unseen rows of that mass, of the kind that the measure needs."""
         split = self.record.split is not None
         whole = split_for(self.record, self._basis(self.statistic)) if split else self.statistic
         return whole.with_unseen(mass, self.place)
@@ -139,16 +128,11 @@ class Side(NamedTuple):
 def drawn_sides(
     one: Side, other: Side, paired: bool, n: int, seed: int | tuple[int, ...]
 ) -> Iterator[tuple[Any, Any]]:
-    """Both statistics under resampled weights, in blocks of n in all.
+    """If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for
+    each.
 
-    If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for each
-    side separately. The smaller side has the usual mass of them, and both the same share. Otherwise
-    unseen rows would lower the smaller side more, and that would look like a difference.
-
-    Raises
-    ------
-    AgreementError
-        The sides are paired, but do not have the same rows.
+    The smaller side has the usual mass of them, and both the same share. Otherwise unseen rows
+    would lower the smaller side more, and that would look like a difference.
     """
     if paired and not _aligned(one.statistic, other.statistic):
         rows, others = (side.statistic.weights.shape[-1] for side in (one, other))
@@ -185,7 +169,6 @@ def drawn_sides(
 
 
 def _aligned(one: Any, other: Any) -> bool:
-    """True if both have the same items, with the same weights, in the same clusters."""
     if not np.array_equal(one.weights, other.weights):
         return False
     if one.clusters is None or other.clusters is None:
@@ -196,11 +179,7 @@ def _aligned(one: Any, other: Any) -> bool:
 
 
 class Prevalences(NamedTuple):
-    """The share of each category among the ratings of each side.
-
-    `differing` are the categories whose shares differ by more than luck, the largest difference
-    first.
-    """
+    """`differing` are the categories whose shares differ by more than luck, the largest first."""
 
     categories: tuple[str, ...]
     one: tuple[float, ...]
@@ -208,20 +187,17 @@ class Prevalences(NamedTuple):
     differing: tuple[str, ...]
 
     def of(self, category: str) -> str:
-        """The shares of one category in words."""
         place = self.categories.index(category)
         shares = (in_words(each[place], PROBABILITY) for each in (self.one, self.other))
         return f"{category} {' and '.join(shares)}"
 
     @property
     def farthest(self) -> str:
-        """The category whose shares are farthest apart, in words."""
         apart = np.abs(np.subtract(self.one, self.other)).argmax()
         return self.of(self.categories[int(apart)])
 
     @property
     def words(self) -> str | None:
-        """That prevalence differs, and how; None if the difference may be luck."""
         if not self.differing:
             return None
         named = ", ".join(map(self.of, self.differing[:MOST_NAMED]))
@@ -229,7 +205,6 @@ class Prevalences(NamedTuple):
         return f"prevalence differs: {named}{f' and {more} more' if more > 0 else ''}"
 
     def to_mapping(self) -> dict[str, Any]:
-        """The shares as plain data."""
         return {
             "one": dict(zip(self.categories, self.one, strict=True)),
             "other": dict(zip(self.categories, self.other, strict=True)),
@@ -238,10 +213,8 @@ class Prevalences(NamedTuple):
 
 
 def prevalences(one: Side, other: Side, inference: Inference, *, paired: bool) -> Prevalences:
-    """The prevalences of two sides with labels.
-
-    A category differs if 0 is outside the interval of the difference of its shares. The level is
-    that of the comparison for all categories together, by Bonferroni's inequality.
+    """The level is that of the comparison for all categories together, by Bonferroni's
+    inequality.
     """
     drawn = drawn_sides(one, other, paired, inference.n_resamples, inference.seed)
     apart = np.concatenate([shares_of(first) - shares_of(second) for first, second in drawn])
@@ -255,7 +228,6 @@ def prevalences(one: Side, other: Side, inference: Inference, *, paired: bool) -
 
 
 def shares_of(statistic: Any) -> Array:
-    """The share of each category among the ratings. Shape (..., K)."""
     counts: CategoryCounts = statistic.unnamed()
     given = counts.weights @ counts.counts
     return np.asarray(given / given.sum(-1, keepdims=True))
@@ -274,8 +246,6 @@ class Difference(WithLimits):
         `confidence_level` of pairs. Without a difference, `undefined` says why.
     n_shared
         The number of items that both use; None if the sides were resampled independently.
-    draws
-        The resampled differences.
     prevalences
         How often each side gave each category. None without categories, or within one round.
     common_prevalence
@@ -306,7 +276,6 @@ class Difference(WithLimits):
 
     @property
     def prevalence(self) -> str | None:
-        """The prevalence on both sides in words; of the category that differs most."""
         common = self.common_prevalence
         if common is None:
             return None if self.prevalences is None else self.prevalences.farthest
@@ -315,7 +284,6 @@ class Difference(WithLimits):
 
     @property
     def note(self) -> str | None:
-        """Why there is no difference, or that prevalence differs. None if neither is so."""
         if self.undefined:
             return f"undefined: {self.undefined}"
         if self.common_prevalence is not None or self.prevalences is None:
@@ -323,7 +291,6 @@ class Difference(WithLimits):
         return self.prevalences.words
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The difference in one row."""
         yield {
             **self.attributes("one", "other"),
             "difference": self.value,
@@ -333,7 +300,6 @@ class Difference(WithLimits):
         }
 
     def to_mapping(self) -> dict[str, Any]:
-        """The difference as plain data, as the command line prints it."""
         common = self.common_prevalence
         return {
             **self.attributes("one", "other"),
@@ -356,17 +322,9 @@ def difference(
     greatest for the upper limit. If an expensive measure has too few resamples, these are the
     limits.
 
-    `shared` is the number of items that both sides use. The rows of both statistics are then the
-    same items with the same weights, row by row, and an item that one side lacks is a row without
-    ratings. None: the sides share no item and no cluster, and are resampled independently.
-
-    Raises
-    ------
-    PolicyError
-        A measure is not registered, the method is not the default one, or limits are always valid.
-    AgreementError
-        Shared items do not have the same rows in the same clusters. Or a measure that needs every
-        rater's rating meets items without one. Or there is no value for the category.
+    If some items are `shared`, the rows of both statistics are the same items with the same
+    weights, row by row. Else the sides share no item and no cluster, and are resampled
+    independently.
     """
     inference.refuse_other_methods("difference")
     sides = one, other

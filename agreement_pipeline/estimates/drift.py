@@ -1,7 +1,6 @@
 """Drift: what raters, models and categories became on items that two rounds share.
 
-The items are the same, so what differs is how they were judged. A fixed set of items that comes
-back in every round shows it best. Gold items count here too.
+A fixed set of items that comes back in every round shows it best. Gold items count here too.
 """
 
 from collections.abc import Iterator
@@ -26,11 +25,9 @@ IN_CLUSTERS = "items come in clusters, and the interval of a share takes each as
 
 @dataclass(frozen=True)
 class Drift(WithLimits):
-    """What became of a rater, a model or a category.
-
-    `what` is *same label* of a rater, the share of items with the same label as before; *change of
-    share* of a category, its share of an item's labels, now minus before; or *change of mean* of a
-    rater of numbers. `interval` is None for the reason in `undefined`.
+    """`what` is *same label* of a rater, the share of items with the same label as before; *change
+    of share* of a category, its share of an item's labels, now minus before; or *change of mean* of
+    a rater.
     """
 
     scope: Scope
@@ -43,12 +40,10 @@ class Drift(WithLimits):
 
     @property
     def moved(self) -> bool:
-        """True for a change whose interval leaves out 0."""
         change = self.what != "same label" and self.interval is not None
         return change and not self.interval.low <= 0 <= self.interval.high  # type: ignore[union-attr]
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The drift in one row."""
         yield {
             "scope": str(self.scope),
             **self.attributes("what", "value", "low", "high"),
@@ -58,15 +53,8 @@ class Drift(WithLimits):
 
 
 def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
-    """The drift of raters, models and categories from one round to another.
-
-    A rater or a model is compared with themselves on the items that they labelled in both rounds.
-    A category is compared on the items that the panel labelled in both.
-
-    Raises
-    ------
-    AgreementError
-        The rounds have different scales, or share no item.
+    """Raters and models are compared on items that they labelled in both rounds, and categories on
+    those that the panel did.
     """
     if now.scale != before.scale:
         raise AgreementError(

@@ -39,10 +39,7 @@ PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTA
 
 
 class Scope(NamedTuple):
-    """What an estimate is about.
-
-    It is the whole round, one category, one rater, a pair of raters, the round without one rater,
-    one classifier, or one stratum of the items, such as a language.
+    """What an estimate is about: the round, or a part of it.
 
     >>> str(Scope("rater", "ana")), str(ROUND)
     ('rater ana', 'round')
@@ -55,7 +52,6 @@ class Scope(NamedTuple):
 
     @classmethod
     def of_pair(cls, one: str, other: str) -> "Scope":
-        """Two raters, in any order."""
         return cls("pair", " and ".join(map(quoted, sorted((one, other)))))
 
     @classmethod
@@ -78,7 +74,6 @@ class Scope(NamedTuple):
         return cls("stratum", f"{column}={name}")
 
     def renamed(self, names: Mapping[str, str]) -> "Scope":
-        """The scope under other rater names. Raters without a new name keep their old one."""
         if self.kind == "pair" and (pair := PAIR.fullmatch(self.name)):
             one, other = (_unquoted(each) for each in pair.groups())
             return Scope.of_pair(names.get(one, one), names.get(other, other))
@@ -94,7 +89,7 @@ class Scope(NamedTuple):
 
 
 def quoted(name: str) -> str:
-    r"""A name as a scope shows it: in quotes if it could be taken for something else.
+    r"""A name is in quotes if it could be taken for something else.
 
     >>> print(quoted("ana"), quoted("a and b"), quoted("ana\n- ben"))
     ana "a and b" "ana\n- ben"
@@ -115,22 +110,17 @@ ROUND = Scope("round")
 
 
 class WithLimits(Tabular):
-    """A result with an interval, or without."""
-
     interval: Interval | None
 
     @property
     def low(self) -> float | None:
-        """The lower limit as plain data; None if it is infinite, or if there is no interval."""
         return self.interval.low if self.interval and math.isfinite(self.interval.low) else None
 
     @property
     def high(self) -> float | None:
-        """The upper limit as plain data; None if it is infinite, or if there is no interval."""
         return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
     def attributes(self, *names: str) -> dict[str, Any]:
-        """Some of its attributes by name."""
         return {name: getattr(self, name) for name in names}
 
 
@@ -140,14 +130,10 @@ class Estimate(WithLimits):
 
     Attributes
     ----------
-    measure, scope
-        The registered name of the measure, and what the estimate is about.
     value, interval, undefined
         The method aims at intervals that contain the true value in the share `confidence_level` of
         rounds, for all planned looks together. Without a value, `undefined` says why. A limit is
         infinite if too many resamples are undefined and the measure has no bound on that side.
-    confidence_level, method
-        The level of the interval, and how it was found.
     observed, expected
         Observed agreement and chance agreement, from which the value is computed.
     n_items, n_raters, n_ratings, n_clusters
@@ -160,12 +146,8 @@ class Estimate(WithLimits):
     on_marking
         For units of marked objects, the share of the disagreement in which the other rater said
         *none*. 0 if the names alone are asked. None without a category *none*.
-    convention, categories
-        How the measure treats missing ratings, and the categories in order.
     raters_left_out
         The raters who do not count, since their replicates or their confidence show nothing.
-    always_valid_at, looks, judged_on
-        How the round is judged more than once, as in `Inference`, or None.
     chosen
         A small p-value of ratings missing completely at random, if that matters.
     prevailing
@@ -215,27 +197,22 @@ class Estimate(WithLimits):
 
     @property
     def n_dropped(self) -> int:
-        """The number of items on which agreement cannot be read."""
         return sum(self.dropped.values())
 
     @property
     def n_used(self) -> int:
-        """The number of items on which agreement is read."""
         return self.n_items - self.n_dropped
 
     @property
     def n_apart(self) -> int:
-        """The number of clusters on which agreement is read, or of items that have no clusters."""
         return self.n_used if self.n_clusters is None else self.n_clusters
 
     @property
     def draws(self) -> Array | None:
-        """The resampled values; None if there are none."""
         return self.distribution.draws if isinstance(self.distribution, Percentiles) else None
 
     @property
     def without_limits(self) -> str | None:
-        """Why the limits are only the measure's bounds; None if they are not, or if undefined."""
         return (
             None
             if self.distribution is None
@@ -251,7 +228,6 @@ class Estimate(WithLimits):
         return None if self.distribution is None else self.distribution.under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The estimate as plain data, as the command line prints it."""
         return self.attributes(*MAPPED) | {
             "scope": str(self.scope),
             "dropped": dict(self.dropped),
@@ -261,7 +237,6 @@ class Estimate(WithLimits):
 
     @property
     def misled(self) -> str | None:
-        """Why ratings that depend on what others said bias the measure; None if none do."""
         if self.chosen is None:
             return None
         return (
@@ -271,7 +246,6 @@ class Estimate(WithLimits):
         )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The estimate in one row."""
         yield {
             **self.attributes("measure", "scope", "value", "low", "high", "confidence_level"),
             "scope": str(self.scope),
@@ -288,13 +262,11 @@ MAPPED = (
     *("observed", "expected", "lowest", "convention", "categories", "undefined"),
     *("raters_left_out", "misled"),
 )
-"""What an estimate says as plain data, in order."""
 DEFAULT = Inference()
 CHOSEN = 0.001
 """The level at which ratings are taken to depend on what was said."""
 
 NEARLY_ALL = 0.95
-"""The share of the labels from which chance alone gives nearly all agreement."""
 
 ALSO_CALLED = {
     "alpha": "krippendorff_alpha",
@@ -332,18 +304,9 @@ def estimate_each(
 ) -> list[Estimate]:
     """Several measures on one statistic, from the same resamples.
 
-    On the whole round, a measure of every category also gives the value of each category. A measure
-    that needs every rater's rating uses only the items that have them.
-
-    Expensive measures use 400 resamples, and statistics of more than 20,000 rows fewer than others.
-    If too few of them would lie beyond a limit, the limits are the measure's bounds. `method` says
-    all this.
-
-    Raises
-    ------
-    PolicyError
-        A measure is not registered. Or the method is for raters at large, and the statistic does
-        not name its raters.
+    On the whole round, a measure of every category also gives the value of each category. Expensive
+    measures use 400 resamples, and statistics of more than 20,000 rows fewer than others. If too
+    few would lie beyond a limit, the limits are the measure's bounds.
     """
     asked = [registered(name) for name in measures]
     records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
@@ -378,7 +341,6 @@ class _Maker:
     inference: Inference
 
     def each(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
-        """The estimate on the scope, and on the round one of each category that has a value."""
         found, record = self.point.found, self.point.record
         known, scale = evidence.get(record.name), self.point.statistic.scale
         if known is None or not record.per_category:
@@ -449,7 +411,6 @@ class _Maker:
     def _method(
         self, found: Coefficient, known: ConfidenceDistribution | None, evidence: Evidence | None
     ) -> str:
-        """How the interval is found, which raters it is about, and what else to know of it."""
         inference, statistic = self.inference, self.point.statistic
         method, n_draws = inference.interval_method, 0 if evidence is None else len(evidence.draws)
         units = "clusters" if statistic.clusters else "items"
@@ -473,7 +434,6 @@ class _Maker:
 
 
 def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -> float | None:
-    """The share of the disagreement on a category in which the other rater said *none*."""
     if counts is None or not record.per_category or not {NONE, category} <= {*counts.scale.names}:
         return None
     names, sizes = counts.scale.names, counts.sizes
@@ -492,7 +452,6 @@ def _chosen(record: Measure, counts: CategoryCounts | None) -> float | None:
 
 
 def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, float] | None:
-    """The category of nearly all labels that meet another, if it makes the value low."""
     if counts is None or not record.chance_corrected:
         return None
     given = np.atleast_2d(counts.meeting)[0]
@@ -503,10 +462,7 @@ def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, fl
 
 
 def why_no_lowest(values: Array, scale: Scale) -> str | None:
-    """Why nobody knows which category is the lowest; None if every declared one has a value.
-
-    A category that was declared and not seen may be the lowest. `values` are theirs (K,).
-    """
+    """A category that was declared and not seen may be the lowest. `values` are theirs (K,)."""
     unseen = [name for name, value in zip(scale.names, values, strict=True) if np.isnan(value)]
     if not scale.declared or not unseen:
         return None

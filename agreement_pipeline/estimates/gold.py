@@ -12,30 +12,24 @@ from agreement_pipeline.statistics import Clusters, LabelsByRater
 
 
 def rated_items(ratings: Ratings, items: Collection[str] | None = None) -> list[str]:
-    """The items that are rated in the round itself, in order. Gold items count."""
     return list(ratings.without_earlier.rated(items=items).to_pylist())
 
 
 def clusters_of(ratings: Ratings, items: list[str]) -> Codes | None:
-    """The cluster of each of some sorted items. None if items do not come in clusters."""
     if "cluster" not in ratings.has:
         return None
     return np.asarray(ratings.items(["cluster_at"], names=items)["cluster_at"])
 
 
 class FirstLabels(NamedTuple):
-    """What each rater gave each item as a number (N, R), nan for nothing."""
-
     raters: tuple[str, ...]
     values: Array
 
     def of(self, raters: Collection[str]) -> Array:
-        """The columns of some raters."""
         return self.values[:, [name in raters for name in self.raters]]
 
 
 def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
-    """The first labels of some sorted items, all rated: categories by their place on the scale."""
     if ratings.scale.dimensions > 1:
         raise AgreementError(
             f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
@@ -49,12 +43,10 @@ def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
 
 
 def has_right_labels(ratings: Rated) -> bool:
-    """True if the right label of some rated gold item is known."""
     return bool(_known(ratings))
 
 
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
-    """The first labels of some raters for gold items, with the right labels set apart."""
     known, names = _known(ratings), tuple(raters)
     codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
     if known:

@@ -16,15 +16,13 @@ from agreement_pipeline.units import RULES, Marked, UnitSettings, in_order
 
 FEW = "there are fewer than two items to tell their differences from"
 Shares = tuple[Array, Codes]
-"""Ones and zeros, and the number of the item of each."""
 
 
 @dataclass(frozen=True)
 class OfOrder:
     """A share, or a difference of two, with Student's interval over whole items.
 
-    `n` is the number of preferences, or of pairs of them. `undefined` says why there is no value or
-    no interval.
+    `n` is the number of preferences, or of pairs of them.
     """
 
     value: float | None
@@ -53,11 +51,6 @@ def order_effect(marked: Iterable[Marked], level: float = 0.95) -> OrderEffect:
     """The effect of the order in which alternatives were shown, from preferences of raters.
 
     Rankings count where it is known in which order alternatives were displayed.
-
-    Raises
-    ------
-    RatingsError
-        There is no preference between two alternatives.
 
     Examples
     --------

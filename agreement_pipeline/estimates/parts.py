@@ -1,9 +1,4 @@
-"""The parts of a round that estimates are about, each with its statistic.
-
-A statistic is made only if its part is asked for. Each stratum, such as a language, is a round of
-its own, with its own expected disagreement: could these items alone be trained on? The measure
-`stratum_alpha` reads all strata by the expected disagreement of the whole round.
-"""
+"""The parts of a round that estimates are about. Each stratum has its own expected disagreement."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -26,21 +21,16 @@ from agreement_pipeline.statistics import (
 )
 
 MOST_SHOWN = 10
-"""A panel of more raters is not shown whole: so many raters, and so many pairs, are shown."""
 
 Names = tuple[str, ...]
 Pair = tuple[str, str]
 Parts = Iterator[tuple[Scope, Callable[[], Statistic]]]
-"""Scopes, each with a function that makes its statistic."""
 
 
 @dataclass(frozen=True)
 class Shown:
-    """The raters and pairs of a round that are shown where a panel has too many to show all.
-
-    `raters` are compared with the others, or left out, and `pairs` with each other: those who agree
-    least come first. `again` are compared with themselves: those who met most items again come
-    first. `n_raters`, `n_pairs` and `n_again` count all there are.
+    """The raters and pairs of a large panel that are shown: those who agree least, and met most
+    items again.
     """
 
     raters: Names
@@ -52,11 +42,6 @@ class Shown:
 
     @classmethod
     def of(cls, ratings: Rated, most: int = MOST_SHOWN) -> "Shown":
-        """The raters and pairs of a round: all of them if the panel has at most so many raters.
-
-        They are then in the order of their names. Of a larger panel so many raters and pairs are
-        shown.
-        """
         if len(ratings.raters) <= most:
             return cls.whole(ratings.raters)
         panel = counting_of(ratings).by_rater(ratings)
@@ -75,16 +60,13 @@ class Shown:
 
     @classmethod
     def whole(cls, raters: Names) -> "Shown":
-        """All of some raters and all their pairs."""
         pairs = tuple(combinations(raters, 2))
         return cls(raters, pairs, raters, len(raters), len(pairs), len(raters))
 
     def of_both(self) -> "Shown":
-        """The same raters beside the others as beside themselves."""
         return replace(self, raters=self.again) if self.again else self
 
     def left_out(self) -> str | None:
-        """What is shown of how many, and how to see all. None if all is shown."""
         kinds = (
             (self.raters, self.n_raters, "raters, those who agree least", "rater without"),
             (self.pairs, self.n_pairs, "pairs of raters, those who agree least", "pair"),
@@ -104,13 +86,11 @@ class Shown:
 
 
 def _largest(values: Array, most: int) -> Codes:
-    """The places of the largest values. Of equal ones the first come first, and nan comes last."""
+    """Of equal values the first come first, and nan comes last."""
     return np.argsort(-values, kind="stable")[:most]
 
 
 class Stratum(NamedTuple):
-    """Some strata of a column of a round: one, or the small ones together."""
-
     scope: Scope
     whole: Ratings
     column: str
@@ -118,11 +98,9 @@ class Stratum(NamedTuple):
 
     @property
     def ratings(self) -> Ratings:
-        """The ratings of its items alone."""
         return self.whole.within(self.column, self.names)
 
     def counts(self) -> CountsOfStratum:
-        """The counts of the round, and which rows are of the stratum."""
         items, counts = counting_of(self.whole).by_item(self.whole)
         if not isinstance(counts, CategoryCounts):
             raise TypeError("numbers on a scale without categories")
@@ -133,7 +111,6 @@ class Stratum(NamedTuple):
 
 
 def strata_of(ratings: Rated) -> Iterator[Stratum]:
-    """The strata of a round, one by one, if the ratings know any."""
     if any(name.startswith(STRATUM) for name in ratings.has):
         whole = cast(Ratings, ratings)
         for column, names in whole.strata.items():
@@ -142,7 +119,6 @@ def strata_of(ratings: Rated) -> Iterator[Stratum]:
 
 
 def together(strata: list[Stratum]) -> Stratum:
-    """Some strata of one column as one."""
     first = strata[0]
     if len(strata) == 1:
         return first
@@ -152,10 +128,8 @@ def together(strata: list[Stratum]) -> Stratum:
 
 
 class Asked(NamedTuple):
-    """What is asked for: the `kinds` of scope, and which raters and pairs, or all.
-
-    Counts are `named` if they must keep the raters' names, as methods for raters at large need
-    them.
+    """What is asked for. Counts are `named` if they must keep raters' names, for raters at
+    large.
     """
 
     kinds: Container[str]
@@ -164,22 +138,18 @@ class Asked(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """True if something is asked of the whole round. Its categories are read off it."""
         return "round" in self.kinds or "category" in self.kinds
 
     def raters(self, raters: Iterable[str], *, again: bool = False) -> list[str]:
-        """The raters who are asked for: beside the others, or again beside themselves."""
         here = set(raters)
         if self.shown is None:
             return sorted(here)
         return [name for name in (self.shown.again if again else self.shown.raters) if name in here]
 
     def classifiers(self, ratings: Rated) -> Names:
-        """The classifiers, if they are asked for."""
         return ratings.classifiers if "classifier" in self.kinds else ()
 
     def pairs(self, raters: Names) -> list[Pair]:
-        """The pairs of some raters that are asked for. Each is in the order of the raters."""
         if self.shown is None:
             return sorted(combinations(raters, 2), key=sorted)
         place = {name: n for n, name in enumerate(raters)}
@@ -188,7 +158,6 @@ class Asked(NamedTuple):
 
 
 def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
-    """The parts that are asked for, with the statistic that some measures need."""
     kinds, parts = _PARTS[needs]
     here = [kind for kind in kinds if kind in asked.kinds]
     if here:
@@ -199,7 +168,6 @@ def parts_of(ratings: Rated, needs: Needs, asked: Asked) -> Parts:
 
 
 def parts_of_stratum(stratum: Stratum, needs: Needs, named: bool) -> Parts:
-    """The stratum, if measures that need this statistic have a value for a whole round."""
     if needs == "strata":
         yield stratum.scope, stratum.counts
     elif "round" in _PARTS[needs][0]:
@@ -215,7 +183,6 @@ def _of_raters(
     without: Callable[[str], Statistic] | None = None,
     pair: Callable[[Pair], Statistic] | None = None,
 ) -> Parts:
-    """The whole panel, the panel without each rater, and each pair. Two raters are a pair alone."""
     if asked.whole:
         yield ROUND, whole or (lambda: table)
     if "without" in asked.kinds and len(table.raters) > 2:

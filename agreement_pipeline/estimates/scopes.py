@@ -41,14 +41,10 @@ DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
 TASKS_AHEAD = 16
-"""So many parts of a large panel wait for one that takes longer."""
 
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
-    """The registered measures that are defined on the ratings' scale, for one question or all.
-
-    Measures of gold items are left out where no right label is known.
-    """
+    """Measures of gold items are left out where no right label is known."""
     right = has_right_labels(ratings)
     return tuple(
         name
@@ -60,10 +56,6 @@ def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
 
 
 def basis_of(ratings: Rated, measure: str) -> Statistic | None:
-    """The statistic from which the round's own value of a measure is computed.
-
-    None for a measure that has values only for parts of the round.
-    """
     parts = parts_of(ratings, registered(measure).needs, Asked(("round",)))
     return next((made() for _, made in parts), None)
 
@@ -102,10 +94,6 @@ def measure(
 
 
 def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
-    """The values of a measure on every scope of a kind, without intervals.
-
-    Scopes without a value are left out.
-    """
     record = registered(registered(measure).computed_as)
     parts = parts_of(ratings, record.needs, Asked((kind,)))
     points = ((scope, points_of([record], made())[0]) for scope, made in parts)
@@ -113,15 +101,6 @@ def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, floa
 
 
 def require_defined(scale: Scale, measure: str) -> None:
-    """Refuse a measure that is not defined on the scale.
-
-    Raises
-    ------
-    AgreementError
-        The measure is not defined at the scale's level of measurement.
-    PolicyError
-        The measure is not registered.
-    """
     record = registered(measure)
     if not record.defined_on(scale):
         without = " without categories" if scale.continuous else ""
@@ -143,14 +122,12 @@ def measure_ratings(
 
     The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
     expensive measure is estimated on the round alone. The interval of a rater or a pair is never
-    one for raters at large. With `shown`, only some raters and pairs are measured.
+    one for raters at large.
     """
     return _of_tasks(_tasks(ratings, measures, inference, scopes, shown), ratings, shown)
 
 
 class _Task(NamedTuple):
-    """Measures to estimate on one part of a round, as far as their scopes are of some kinds."""
-
     names: list[str]
     scope: Scope
     statistic: Statistic
@@ -210,11 +187,7 @@ def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
 def measure_strata(
     ratings: Rated, measures: Iterable[str], inference: Inference, fewest: int
 ) -> Iterator[Estimate]:
-    """Estimates of the measures on every stratum, with the small strata of a column as one.
-
-    A stratum is small if a measure reads agreement on fewer than `fewest` of its items, or
-    of their clusters.
-    """
+    """The strata of a column with fewer than `fewest` items, or clusters, are one."""
     strata = {each.scope: each for each in strata_of(ratings)}
     small = dict[tuple[str, str], list[Stratum]]()
     for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
@@ -233,7 +206,6 @@ def measure_strata(
 
 
 def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
-    """The inference, for these raters where the estimate can be about no others."""
     of_these = scope.kind in NAMED or needs in ("strata", "gold")
     if inference.interval_method.at_large and of_these:
         return replace(inference, method=DEFAULT_METHOD)
@@ -241,7 +213,7 @@ def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
 
 
 def _of(ratings: Rated, found: Estimate) -> Estimate:
-    """The estimate, with what the ratings tell of it and their statistic does not.
+    """What the ratings tell of an estimate and their statistic does not.
 
     Raters who marked an object can only differ on what it is called.
     """

@@ -13,7 +13,6 @@ from agreement_pipeline.text import in_words
 
 
 def spread_between(values: Array, variances: Array) -> float:
-    """The variance between rounds that their own variances do not explain."""
     weights = 1 / variances
     centre = weights @ values / weights.sum()
     excess = weights @ (values - centre) ** 2 - (len(values) - 1)
@@ -54,9 +53,7 @@ def shrunken_self_agreement(
 
     References
     ----------
-    Kleinman, J. C. (1973). Proportions with extraneous variance: single and independent samples.
-    Journal of the American Statistical Association 68(341), 46-54.
-    https://doi.org/10.1080/01621459.1973.10481332
+    Kleinman, J. C. (1973), doi:10.1080/01621459.1973.10481332
 
     Examples
     --------
@@ -105,7 +102,6 @@ def shrunken_self_agreement(
 
 
 def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
-    """Of each rater, the sum of the agreeing shares, and on how many items."""
     c, m = replicates.counts, replicates.sizes
     of_rater = (replicates.rater[:, None] == raters).astype(float)
     of_rater *= replicates.cell_weights[:, None]

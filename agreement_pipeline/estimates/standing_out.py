@@ -1,10 +1,7 @@
 r"""Who differs from the rest of a panel, by more than the luck of the items.
 
-The lowest of many raters is always low. So a rater is named only beyond an interval that allows for
-how many were looked at, and never for a small difference.
-
 For each item, the share of others who agree with a rater is compared with the share of other
-pairs who agree. The items are the same on both sides, so that hard items favour nobody:
+pairs who agree. So hard items favour nobody:
 
 .. math:: d_{ir} = \frac{\sum_{s \ne r} a_{irs}}{m_i - 1}
    - \frac{\sum_{s < t;\, s, t \ne r} a_{ist}}{(m_i - 1)(m_i - 2) / 2}
@@ -18,8 +15,7 @@ Two camps are said to be there if both agree more inside than with each other. T
 main component of agreement. So the test of all pairs inside against those across is held to 2.5 %,
 divided by the number of ways to part the raters in two (Bonferroni).
 
-Reference: Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian
-Journal of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+Reference: Holm, S. (1979), https://www.jstor.org/stable/4615733
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,17 +31,12 @@ from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
 TAIL = 0.025
 FEWEST_TO_COMPARE = 30
-"""On fewer items nobody is said to differ.
-
-Clusters count instead of items if there are any: by Kish's formula, as many as clusters of one size
-would be that say as much. One large cluster among small ones is little more than one.
-"""
+"""On fewer items, or clusters by Kish's formula, nobody is said to differ."""
 LEAST = 0.065
 """A smaller difference is no cause, whatever the number of items.
 
-So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds.
-One with 20 % is named in four of five. Less would name the first more often, and more the second
-less often.
+So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
+and one with 20 % in four of five.
 """
 MOST_IN_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
@@ -57,8 +48,6 @@ Finding = Literal["raters", "camps", "nobody", "too few to tell"]
 
 
 class Beside(NamedTuple):
-    """Agreement of some raters, and the agreement that it is compared with."""
-
     raters: tuple[str, ...]
     own: float
     rest: float
@@ -127,11 +116,6 @@ class StandingOut:
 def standing_out(panel: Panel) -> StandingOut:
     """Who differs from the rest of a panel, beyond an interval that allows for its size.
 
-    Parameters
-    ----------
-    panel
-        First labels or numbers by rater.
-
     Examples
     --------
     >>> from agreement_pipeline import Scale
@@ -149,7 +133,6 @@ def standing_out(panel: Panel) -> StandingOut:
 
 
 def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
-    """Whether anybody can be compared, and those who agree less than the rest, the lowest first."""
     given, near = panel.given.astype(float), np.zeros(panel.given.shape)
     m, every = given.sum(1), np.zeros(len(given))
     for left, right in _parts(panel):
@@ -175,7 +158,6 @@ def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
 
 
 def _camps(panel: Panel) -> tuple[Beside, ...]:
-    """The two camps that differ most, if both are certain."""
     n = len(panel.raters)
     if not 4 <= n <= MOST_IN_CAMPS:
         return ()
@@ -254,7 +236,6 @@ class _Tested(NamedTuple):
 
 
 def _tested(values: Array, panel: Panel) -> _Tested | None:
-    """Student's test of a mean over items or clusters. None if there are too few of them."""
     rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
     weights = panel.weights[rows]
     if not len(rows):

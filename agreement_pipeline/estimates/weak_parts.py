@@ -1,8 +1,7 @@
 """Parts of a round on which raters agree less than on the round: one value may hide them.
 
-The parts are the strata of a round (columns that a team names, and what units are about), its
-clusters taken alike, however many items they hold, the labels that began as no suggestion, and the
-items of raters who share none with the others.
+They are its strata, its clusters taken alike however many items they hold, the labels that began as
+no suggestion, and the items of raters who share none with the others.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -22,7 +21,6 @@ from agreement_pipeline.text import counted
 from agreement_pipeline.units import ABOUT
 
 FEWEST_ITEMS = 10
-"""A part of fewer items is not judged."""
 NEEDS = ("counts", "patterns", "values")
 ALIKE = "clusters that count alike"
 UNASSISTED = "labels that began as no suggestion"
@@ -33,15 +31,9 @@ class Part(NamedTuple):
 
     Attributes
     ----------
-    name, column
-        What it is in words, and the column that tells it apart, or nothing.
-    value, limits
-        The value of the measure and its limits. None: it has none, or needs no limits.
     p
         The p-value of the hypothesis that the true value reaches a cut-off. It is 1 if the value
         itself reaches it, and if the part cannot be judged.
-    differs
-        False if all its labels are alike.
     is_judged
         False if it has no value or too few items, or if nearly all its labels are of one category.
         Then chance alone gives nearly all agreement, and a low value tells little of the raters.
@@ -79,10 +71,7 @@ def parts_beside(
 
 
 def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
-    """What explains the labels of units: in no part of it do they differ.
-
-    The order in which alternatives were shown explains them if nearly none differ.
-    """
+    """The labels of units differ in no part of it, or in nearly none of the order shown."""
     found = []
     for column in ABOUT:
         own = [part for part in parts if part.column == column]
@@ -95,7 +84,6 @@ def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
 def _parts(
     ratings: Ratings, measure: str, left_out: Collection[str]
 ) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
-    """The name of each part, the column that tells it apart, and what makes its statistic."""
     needs, whole = registered(measure).needs, Asked(("round",))
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:
@@ -110,7 +98,6 @@ def _parts(
 
 
 def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
-    """The parts that are told by how a label came, and by who gave it."""
     if ratings.n_assisted:
         yield UNASSISTED, ratings.unassisted
     if len(ratings.teams) > 1:
@@ -120,7 +107,7 @@ def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
 
 
 def _alike(made: Callable[[], Any]) -> Any:
-    """A statistic in which each cluster counts alike, however many items it holds."""
+    """Each cluster counts alike, however many items it holds."""
     statistic = made()
     clusters, weights = statistic.clusters, statistic.weights
     held = clusters.held(weights, statistic.readable)[clusters.places]
@@ -144,9 +131,8 @@ def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: 
 
 
 def _p_of_reaching(found: Estimate, cutoff: float, tail: float) -> float:
-    """The p-value of the hypothesis that the true value reaches the cut-off.
-
-    Resamples tell no small p. Beyond them, Student's t does, with the upper limit at this tail.
+    """Resamples tell no small p. Beyond them, Student's t does, with the upper limit at
+    this tail.
     """
     known = found.distribution
     if known is None or found.interval is None or found.value is None:

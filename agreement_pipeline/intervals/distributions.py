@@ -5,9 +5,7 @@ hypothesis that the true value is under the cut-off. So the lower limit at a tai
 exactly if p is at most that tail. A *tail* is the share beyond one limit:
 (1 - confidence level) / 2. An undefined value always widens the interval, on both sides.
 
-Reference: Xie, M. & Singh, K. (2013). Confidence distribution, the frequentist distribution
-estimator of a parameter: a review. International Statistical Review 81(1), 3-39.
-https://doi.org/10.1111/insr.12000
+Reference: Xie, M. & Singh, K. (2013), https://doi.org/10.1111/insr.12000
 """
 
 import math
@@ -43,17 +41,14 @@ def fewest_draws(tail: float) -> int:
 
 
 def beyond_all(cutoff: float, bounds: Bounds, upper: bool) -> bool:
-    """True if a measure with these bounds is never under the cut-off, or always if `upper`."""
     return cutoff > bounds[1] if upper else cutoff <= bounds[0]
 
 
 def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
-    """True if the lower limit reaches the cut-off, or the upper limit does not."""
     return limits.high < cutoff if upper else limits.low >= cutoff
 
 
 def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
-    """Two neighbouring numbers around the last one for which `above` is true."""
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         low, high = (middle, high) if above(middle) else (low, middle)
@@ -61,15 +56,16 @@ def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[flo
 
 
 class ConfidenceDistribution(ABC):
-    """What is known about a true value."""
+    """What is known about a true value. Its `finest` tail is the smallest at which limits can be
+    trusted.
+    """
 
     @property
     def finest(self) -> float:
-        """The smallest tail at which the limits can be trusted."""
         return FINEST_TAIL
 
     def why_without(self, tail: float) -> str | None:
-        """Why the limits at `tail` are only the measure's bounds; None if they are not."""
+        """Why the limits at `tail` are only the measure's bounds."""
         return None
 
     @abstractmethod
@@ -81,11 +77,9 @@ class ConfidenceDistribution(ABC):
         """The tail at which the lower limit touches the cut-off, or the upper one."""
 
     def under(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is under `cutoff`."""
         return self.tail_at(cutoff, upper=False)
 
     def over(self, cutoff: float) -> float:
-        """The p-value of the hypothesis that the true value is at `cutoff` or above."""
         return self.tail_at(cutoff, upper=True)
 
 
@@ -93,9 +87,8 @@ class ConfidenceDistribution(ABC):
 class Student(ConfidenceDistribution):
     r"""Student's t around the value, :math:`\hat\theta \pm t s`, inside the bounds.
 
-    With `log`, Student's t is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method.
-    Then the limits are lower near the greatest value, and never beyond it. Without a greatest value
-    above the one found, the logarithm is not used.
+    With `log` it is taken around :math:`\ln(\theta_{max} - \theta)` by the delta method, if there
+    is a greatest value above the one found. Then the limits are never beyond it.
     """
 
     value: float
@@ -110,7 +103,6 @@ class Student(ConfidenceDistribution):
         return apart if self.log and 0 < apart < math.inf else None
 
     def limits(self, tail: float) -> Interval:
-        """Limits at equal distance from the value, or from its logarithm."""
         reach, apart = -quantile(tail, self.df) * self.error, self._apart
         if apart is None:
             low, high = self.value - reach, self.value + reach
@@ -120,7 +112,6 @@ class Student(ConfidenceDistribution):
         return Interval(max(low, self.bounds[0]), high)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """Student's tail at the cut-off."""
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
         errors = self._errors_to(cutoff)
@@ -139,8 +130,8 @@ class Student(ConfidenceDistribution):
 class Exact(ConfidenceDistribution):
     """Clopper and Pearson's limits, for values that do not vary.
 
-    Items unlike all others may exist that the sample does not show. `unlike` gives the values with
-    as many of them as the sample allows at a tail, one for each kind. p is found by halving.
+    `unlike` gives the values with as many items unlike all others as the sample may hide at a tail,
+    one for each kind. p is found by halving.
     """
 
     value: float
@@ -148,13 +139,11 @@ class Exact(ConfidenceDistribution):
     bounds: Bounds
 
     def limits(self, tail: float) -> Interval:
-        """The smallest and the greatest value with as many unlike items as the tail allows."""
         found = self.unlike(tail)
         low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The smallest tail whose limit clears the cut-off. 0 if the finest does."""
         if (cutoff <= self.value) == upper:
             return 1.0
         if clears(self.limits(FINEST_TAIL), cutoff, upper):
@@ -168,32 +157,26 @@ class Exact(ConfidenceDistribution):
 
 @dataclass(frozen=True)
 class BoundsOnly(ConfidenceDistribution):
-    """Nothing is known but the measure's bounds; `why` says why."""
-
     bounds: Bounds
     why: str
 
     @property
     def finest(self) -> float:
-        """0, since the limits are the bounds at every tail."""
         return 0.0
 
     def limits(self, tail: float) -> Interval:
-        """The bounds."""
         return Interval(*self.bounds)
 
     def why_without(self, tail: float) -> str | None:
-        """The reason is the same at every tail."""
         return self.why
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """1, unless the bounds decide."""
         return float(not beyond_all(cutoff, self.bounds, upper))
 
 
 @dataclass(frozen=True)
 class WiderOf(ConfidenceDistribution):
-    """What two distributions both say: the wider limits, and the larger p.
+    """The wider limits, and the larger p, of two distributions.
 
     The second p is computed only if the second limit misses the cut-off at the first p.
     """
@@ -203,20 +186,16 @@ class WiderOf(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """The smallest tail of the coarser distribution."""
         return max(self.one.finest, self.other.finest)
 
     def limits(self, tail: float) -> Interval:
-        """The lower of the lower limits, and the higher of the upper ones."""
         one, other = self.one.limits(tail), self.other.limits(tail)
         return Interval(min(one.low, other.low), max(one.high, other.high))
 
     def why_without(self, tail: float) -> str | None:
-        """The reason of either distribution."""
         return self.one.why_without(tail) or self.other.why_without(tail)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The larger tail."""
         tail = self.one.tail_at(cutoff, upper)
         if tail >= 1 or clears(self.other.limits(max(tail, self.finest)), cutoff, upper):
             return tail
@@ -227,9 +206,9 @@ class WiderOf(ConfidenceDistribution):
 class Percentiles(ConfidenceDistribution):
     """The percentiles of resampled values, shape (B,). The interval always holds the value.
 
-    `seen` are the values under the same resamples without unseen items, which pull values towards
-    the middle. The limits are the wider ones, and p is the larger one. `raised` are the values with
-    unseen items that raise the measure most. They count for the upper limit alone.
+    `seen` are the values without unseen items, which pull values towards the middle. The limits are
+    the wider ones, and p is the larger one. `raised` have the unseen items that raise the measure
+    most, and count for the upper limit alone.
 
     An undefined resample counts as the smallest value for the lower limit, and as the greatest for
     the upper limit. No limit clears a cut-off beyond the value, so p is one half or more there.
@@ -243,18 +222,15 @@ class Percentiles(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """The share of ten resamples."""
         return FEWEST_TAIL_DRAWS / len(self.draws)
 
     def limits(self, tail: float) -> Interval:
-        """Percentiles of the resamples."""
         shares = self._share(tail), self._share(1 - tail)
         limits = [quantile_interval(each, *shares, self.bounds) for each in self._read(upper=True)]
         low = min(each.low for each in limits[: len(self._read(upper=False))])
         return Interval(low, max(each.high for each in limits)).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The share of resamples on the other side of the cut-off."""
         bound = self.bounds[upper]
         under = [
             float(np.mean(np.where(np.isnan(each), bound, each) < cutoff))
@@ -268,11 +244,9 @@ class Percentiles(ConfidenceDistribution):
         return [each for each in read if each is not None]
 
     def _share(self, tail: float) -> float:
-        """The percentile that is the limit at a tail."""
         return tail
 
     def _tail(self, share: float) -> float:
-        """The tail whose limit is that percentile."""
         return share
 
 
@@ -307,8 +281,7 @@ class ExpandedPercentiles(Percentiles):
     1 / (n - 1) of it, and the variance itself is estimated. If no resample lies so far out, the
     limits are the bounds.
 
-    Reference: Hesterberg, T. C. (2015). What teachers should know about the bootstrap. The American
-    Statistician 69(4), 371-386. https://doi.org/10.1080/00031305.2015.1089789
+    Reference: Hesterberg, T. C. (2015), https://doi.org/10.1080/00031305.2015.1089789
     """
 
     n: int
@@ -319,15 +292,12 @@ class ExpandedPercentiles(Percentiles):
         return max(super().finest, self._tail_of_one_draw)
 
     def limits(self, tail: float) -> Interval:
-        """Percentiles of the resamples, or the bounds."""
         return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
 
     def why_without(self, tail: float) -> str | None:
-        """No resample lies as far out as the limits at this tail."""
         return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The share of resamples, and at least that of one."""
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
         return max(super().tail_at(cutoff, upper), self._tail_of_one_draw)
@@ -350,7 +320,6 @@ class ExpandedPercentiles(Percentiles):
 
 
 def _stretch(n: int) -> float:
-    """The factor by which resamples of n items vary too little."""
     return math.sqrt((n + 1) / (n - 1))
 
 
@@ -367,10 +336,6 @@ def expanded(
     seen: Array | None = None,
     raised: Array | None = None,
 ) -> ConfidenceDistribution:
-    """Expanded percentiles of resamples of n items, or of clusters that say as much.
-
-    With fewer than two items or clusters, nothing is known but the bounds.
-    """
     units = round(n)
     if units < FEWEST_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
@@ -380,25 +345,21 @@ def expanded(
 def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> float | None:
     r"""How likely the lower limits of another such round reach their cut-offs, from 0 to 1.
 
-    The other round has as many items from the same raters. `asked` has what is known of each
-    measure, and its cut-off. Both rounds vary around the truth, so the other limit differs from
-    this one as two independent resamples differ (Goodman 1992). Of the resampled values
-    :math:`\theta_b`, the limit :math:`\theta_l` and the cut-off :math:`\theta_c`, take the roots of
-    the distance to the greatest value, :math:`u = \sqrt{\theta_{max} - \theta}`:
+    The other round has as many items from the same raters. Both rounds vary around the truth, so
+    the other limit differs from this one as two independent resamples differ (Goodman 1992). Of the
+    resampled values :math:`\theta_b`, the limit :math:`\theta_l` and the cut-off :math:`\theta_c`,
+    take the roots of the distance to the greatest value, :math:`u = \sqrt{\theta_{max} - \theta}`:
 
     .. math:: \frac{\sum_b u_b [u_l + u_b - u_{b - 1} \le u_c]}{\sum_b u_b}
 
     The distance is a count of disagreement, whose root varies alike at every value (Bartlett 1936).
     The weights say that before the round, every true value was as likely as any other. Resamples
-    without unseen items are read, unless all of them are equal. Limits of several measures must be
-    reached on the same resamples. None if a value has no bound.
+    without unseen items are read, unless all of them are equal. None if a value has no bound.
 
     References
     ----------
-    Bartlett, M. S. (1936). The square root transformation in analysis of variance. Supplement to
-    the Journal of the Royal Statistical Society 3(1), 68-78. https://doi.org/10.2307/2983678
-    Goodman, S. N. (1992). A comment on replication, p-values and evidence. Statistics in Medicine
-    11(7), 875-879. https://doi.org/10.1002/sim.4780110705
+    Bartlett, M. S. (1936), https://doi.org/10.2307/2983678
+    Goodman, S. N. (1992), https://doi.org/10.1002/sim.4780110705
 
     >>> known = Percentiles(np.linspace(0.8, 0.96, 400), 0.88, (-1.0, 1.0))
     >>> round(reached_again([(known, known.limits(0.025).low - 0.2)], 0.025), 4)

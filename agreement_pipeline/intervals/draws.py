@@ -29,22 +29,14 @@ W = TypeVar("W")
 
 
 class Interval(NamedTuple):
-    """A lower and an upper limit."""
-
     low: float
     high: float
 
     def including(self, value: float) -> "Interval":
-        """The interval, widened to hold `value`."""
         return Interval(min(self.low, value), max(self.high, value))
 
 
 class Scheme(NamedTuple):
-    """How weights are drawn: Dirichlet shares, or whole items with replacement.
-
-    `prior_mass` is the mass of unseen rows.
-    """
-
     prior_mass: float
     whole: bool = False
 
@@ -68,9 +60,9 @@ def resampled(
 ) -> Iterator[S]:
     """The statistic with resampled weights, in blocks whose weights have shape (b, P).
 
-    The weights depend only on the statistic, the order of its rows, and the seed. A shorter run
-    gives the first resamples of a longer one. If items come in clusters, whole clusters are drawn.
-    An unseen row is then as large as the cluster of a typical item on which agreement is read.
+    They depend only on the statistic, the order of its rows, and the seed. A shorter run gives the
+    first resamples of a longer one. Of clusters, whole ones are drawn, and an unseen row is as
+    large as the cluster of a typical item.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
     seen = drawn_masses(statistic)
@@ -97,7 +89,6 @@ def in_blocks(
     rows: int,
     seed: int | Sequence[int],
 ) -> Iterator[T]:
-    """Blocks of resamples, each with at most `BLOCK_CELLS` weights and a generator of its own."""
     size = max(1, BLOCK_CELLS // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
@@ -113,7 +104,7 @@ def in_blocks(
 def each_in_order(
     made: Callable[[W], T], things: Iterable[W], *, cores: int, ahead: int
 ) -> Iterator[T]:
-    """`made` of each thing, in order. So many cores work at it, and so many things wait made.
+    """So many cores work at it, and so many things wait made.
 
     Cores work at once, since NumPy draws without holding the interpreter.
     """
@@ -131,10 +122,7 @@ def each_in_order(
 
 
 def one_core_products() -> AbstractContextManager[object]:
-    """A context in which matrix products use one core.
-
-    On more cores, the last digits of a product depend on how many there are.
-    """
+    """On more cores, the last digits of a product depend on how many there are."""
     return cast(AbstractContextManager[object], _libraries().limit(limits=1, user_api="blas"))
 
 
@@ -142,15 +130,11 @@ _libraries = cache(ThreadpoolController)
 
 
 def drawn_masses(statistic: Statistic) -> Array:
-    """The expected shares of what is drawn: rows, or clusters if items come in them."""
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
 
 
 def row_weights(statistic: Statistic, drawn: Array) -> Array:
-    """Weights of seen and then unseen rows, from the drawn shares of rows or clusters.
-
-    All rows of a cluster share its draw.
-    """
+    """Weights of seen and then unseen rows. All rows of a cluster share its draw."""
     clusters = statistic.clusters
     if clusters is None:
         return drawn
@@ -180,8 +164,6 @@ ONE = np.ones(1)
 
 
 class LeftOut(NamedTuple):
-    """Weights with something left out (b, P), and how many items each stands for (b,)."""
-
     weights: Array
     times: Array
 
@@ -191,9 +173,9 @@ def without_items(
 ) -> Iterator[LeftOut]:
     """The weights without each item, or without each cluster if items come in clusters.
 
-    Equal items are left out once, for all of them. If there would be more than `most_weights`
-    weights, groups of items are left out, of nearly equal size and drawn by the seed. The jackknife
-    of groups is unbiased too, but a little less certain (Shao & Tu 1995, section 5.1).
+    Equal items are left out once. Beyond `most_weights` weights, groups of nearly equal size are
+    left out, drawn by the seed. The jackknife of groups is unbiased too, but a little less certain
+    (Shao & Tu 1995, section 5.1).
     """
     weights, clusters = statistic.weights, statistic.clusters
     rows = len(weights)
@@ -223,10 +205,7 @@ def without_items(
 def quantile_interval(
     draws: Array, lower: float, upper: float, bounds: tuple[float, float]
 ) -> Interval:
-    """The interval between two quantiles of the resamples.
-
-    An undefined resample counts as a bound, so that it never narrows the interval.
-    """
+    """An undefined resample counts as a bound, so that it never narrows the interval."""
 
     def limit(bound: float, share: float) -> float:
         place = max(0, math.ceil(len(draws) * share - 1))

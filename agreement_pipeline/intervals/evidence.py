@@ -5,8 +5,7 @@ Rows that nobody saw, but that could have been, count in two ways.
 - Unseen disagreement weighs less the more often it was seen. Once some items show it, resamples of
   these items say how often it occurs.
 - Unseen agreement may raise a measure, above all on a rare category. So upper limits count one more
-  item of the kind that raises it most. Clopper and Pearson's (1934) upper limit of a share counts
-  one more item too, https://doi.org/10.1093/biomet/26.4.404.
+  item of the kind that raises it most, as Clopper and Pearson's (1934) upper limit of a share does.
 """
 
 import os
@@ -40,28 +39,20 @@ from agreement_pipeline.statistics import (
 )
 
 NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
-"""The value of a measure that is not computed, since a declared condition makes it undefined."""
 OFTEN = 5.0
 RAISING_SHARE = 1 / PRIOR_MASS
 MOST_CELLS = 8 * BLOCK_CELLS
-"""Of a table in which each unseen row alone has weight. Measures read little of it."""
 MOST_ROWS_MOVED = 1_000
-"""Rows of numbers without categories beside which one item more is looked at."""
+"""Beside so many rows of numbers without categories one item more is looked at."""
 N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000
 MOST_DRAWN_WEIGHTS = 200_000_000
 MOST_PRODUCTS = 10_000_000_000
 
 S = TypeVar("S", bound=Statistic)
 Values = dict[str, Array]
-"""The values of measures by name."""
 
 
 class Point(NamedTuple):
-    """A measure with its value on a statistic, or the reason why it has none.
-
-    `basis` is the part of the statistic from which the measure is computed.
-    """
-
     record: Measure
     statistic: Any
     basis: Any
@@ -70,9 +61,7 @@ class Point(NamedTuple):
 
 
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
-    """The measures, each with its value on its own part of the statistic.
-
-    A measure may use the whole statistic, only the items that every rater rated, or the labels
+    """A measure may use the whole statistic, only the items that every rater rated, or the labels
     without the raters' names, with equal rows made one.
     """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
@@ -97,14 +86,11 @@ def _forgets(record: Measure) -> bool:
 
 
 def split_for(record: Measure, basis: Any) -> Any:
-    """The statistic with unseen items of the kind that the measure needs."""
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
 def why_without(record: Measure, statistic: Any) -> str | None:
-    """Why there is no value with an interval; None if there is one.
-
-    A declared condition holds, or agreement is read in one cluster alone, which cannot show how
+    """A declared condition holds, or agreement is read in one cluster alone, which cannot show how
     clusters differ.
     """
     n = record.rests_on.clusters(statistic)
@@ -117,9 +103,8 @@ def why_without(record: Measure, statistic: Any) -> str | None:
 
 
 def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
-    """The evidence on each measure that is defined.
+    """Measures share resamples if their bases have the same weights, and as many resamples.
 
-    Measures share the same resamples if their bases have the same weights, and as many resamples.
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
     """
     groups: dict[tuple[object, bool, int], list[Point]] = {}
@@ -143,7 +128,6 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
 
 
 def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
-    """The measure, on rows of equal counts if it is drawn and needs no more of each row."""
     drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
     fits = drawn and point.undefined is None and isinstance(point.basis, LabelsByRater)
     if not fits or not point.record.sums_of_raters(point.basis):
@@ -165,7 +149,6 @@ def _drawn_as(basis: Statistic) -> object:
 def _with_raters(
     found: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    """The evidence with the values without each rater of an item on which agreement is read."""
     defined = [point for point in points if point.record.name in found]
     records = [point.record for point in defined]
     without = [points_of(records, each) for each in statistic.without_each_rater()]
@@ -184,7 +167,6 @@ def _with_raters(
 
 
 def affordable(record: Measure, statistic: Statistic) -> int:
-    """How many resamples a measure may use: fewer if each of them takes long."""
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     rows = max(1, int(statistic.weights.shape[-1]))
@@ -197,7 +179,6 @@ def affordable(record: Measure, statistic: Statistic) -> int:
 
 
 def _of_group(asked: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
-    """The evidence on measures that share resamples, with nothing yet about raters left out."""
     group, inference = asked
     base, method, possible = group[0].basis, inference.interval_method, possible_in(group)
     nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
@@ -244,10 +225,9 @@ def _joined(values: dict[str, list[Array]]) -> Values:
 
 
 def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
-    """From a tail to the measure's values with as many unlike items as `n` items can miss.
+    """The share of unlike items is the largest of which `n` items show none with that probability.
 
-    The share of unlike items is the largest of which `n` items show none with that probability. It
-    is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
+    It is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
     record, basis, seen = point.record, point.basis, point.basis.weights
 
@@ -265,15 +245,13 @@ def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float],
 
 
 Possible = tuple[Point, list[Statistic]]
-"""A measure with its forms: its statistic with unseen rows.
+"""A measure with its statistic with unseen rows: of every category, once for each.
 
-A measure of every category has one form for each category. So a category on which raters always
-agreed is uncertain too, even a rare one.
+So a category on which raters always agreed is uncertain too, even a rare one.
 """
 
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:
-    """Each measure with its forms. Measures of one basis share them."""
     forms: dict[tuple[int, bool], list[Statistic]] = {}
     for basis, per_category in ((point.basis, point.record.per_category) for point in group):
         if (id(basis), per_category) not in forms:
@@ -284,10 +262,7 @@ def possible_in(group: Sequence[Point]) -> list[Possible]:
 
 
 class _Block:
-    """A block of weights (b, P). The weights of its unseen rows are set anew for each reading.
-
-    `unseen` are the weights that were drawn for the unseen rows.
-    """
+    """A block of weights (b, P). The weights of its unseen rows are set anew for each reading."""
 
     def __init__(self, weights: Array, n_seen: int) -> None:
         self.weights, self.n_seen = weights, n_seen
@@ -300,19 +275,18 @@ class _Block:
         return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
-        """A form of a basis. Each unseen row keeps a share of the weight drawn for it."""
+        """Each unseen row keeps a share of the weight drawn for it."""
         np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
         return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
-        """A form of a basis, with one item in all on one of its unseen rows."""
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = RAISING_SHARE * self.unseen.sum(-1)
         known = Beside(self._rows(basis), np.array([place]))
         return form.reweighted(self.weights).beside(known)
 
     def _rows(self, basis: Statistic) -> SeenRows:
-        """The seen rows of a basis. Bases of other rows may have the same weights."""
+        """Bases of other rows may have the same weights."""
         if id(basis) not in self._seen:
             self._seen[id(basis)] = SeenRows(self.weights[..., : self.n_seen])
         return self._seen[id(basis)]
@@ -321,12 +295,11 @@ class _Block:
 def values_drawn(
     possible: Sequence[Possible], blocks: Iterable[Array], *, upper: bool
 ) -> tuple[Values, Values, Values]:
-    """The measures' values in blocks of weights (b, P), in three readings.
+    """The values with unseen rows, without them, and with one item in all on the unseen row that
+    raises the measure most.
 
-    - With unseen rows. Disagreement that was often seen weighs less.
-    - Without unseen rows.
-    - With one item in all on the unseen row that raises the measure most. Where this moves no
-      limit, they are the values without unseen rows. They are undefined unless `upper` asks.
+    Disagreement that was often seen weighs less. Where the last moves no limit, it is the second.
+    It is undefined unless `upper` asks.
     """
     drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     seen: dict[str, list[Array]] = {name: [] for name in drawn}
@@ -374,7 +347,6 @@ def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
 
 
 def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
-    """The measure's values from its weighted forms. They are read one after the other."""
     values = []
     for place, form in enumerate(forms):
         value = record.function(form).value
@@ -383,10 +355,6 @@ def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
 
 
 def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:
-    """The measures' values with some mass on each unseen row alone. Each has shape (U, ...).
-
-    `seen` are the weights of the seen rows. They are the same beside each.
-    """
     rows, n = possible[0][1][0].weights.shape[-1], len(seen)
     size = min(max(1, MOST_CELLS // rows), rows - n)
     known = {id(point.basis): SeenRows(seen) for point, _ in possible}

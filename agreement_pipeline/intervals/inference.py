@@ -42,7 +42,7 @@ class Inference:
     n_resamples, seed
         How many resamples are drawn, and their seed. Expensive measures use fewer.
     method
-        The name of an interval method, one of `METHODS`.
+        One of `METHODS`.
     always_valid_at
         A number asks for limits that hold however often a round is judged while it fills. They are
         tightest at this number of items, or clusters.
@@ -106,17 +106,14 @@ class Inference:
 
     @property
     def interval_method(self) -> IntervalMethod:
-        """The method of that name."""
         return interval_method(self.method)
 
     @property
     def tail(self) -> float:
-        """In which share of rounds one limit may be on the wrong side."""
         return (1 - self.confidence_level) / 2
 
     @property
     def several_looks(self) -> str | None:
-        """The setting by which a round may be judged more than once; None if it is judged once."""
         if self.looks is not None:
             return "looks"
         return None if self.always_valid_at is None else "always_valid_at"
@@ -142,7 +139,6 @@ class Inference:
         return max(draws_needed(self.confidence_level), fewest_draws(NORMAL.cdf(-tightest)))
 
     def refuse_too_few(self, n_together: int = 1) -> None:
-        """Raise a `PolicyError` if there are fewer than `needed_resamples`."""
         needed = self.needed_resamples(n_together)
         if self.n_resamples < needed:
             verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
@@ -155,11 +151,9 @@ class Inference:
             )
 
     def too_few(self, n_draws: int) -> bool:
-        """True if a measure is so expensive that fewer than the needed resamples were drawn."""
         return 0 < n_draws < min(self.n_resamples, fewest_draws(self.tail))
 
     def refuse_other_methods(self, where: str) -> None:
-        """Raise a `PolicyError` for settings that a difference or a shrunken value lacks."""
         if self.method != DEFAULT_METHOD or self.several_looks:
             raise PolicyError(
                 f"{where}: found method {self.method}{self._and_looks}; "
@@ -170,10 +164,6 @@ class Inference:
 def what_is_known(
     evidence: Evidence, inference: Inference, bounds: Bounds, judged_on: int
 ) -> ConfidenceDistribution:
-    """The confidence distribution of the true value.
-
-    `judged_on` is the number of items, or of clusters, of the round that is judged.
-    """
     method = inference.interval_method
     if inference.too_few(len(evidence.draws)):
         return BoundsOnly(bounds, TOO_FEW_DRAWS)

@@ -116,7 +116,6 @@ class Looks:
         return f"{', '.join(map(str, earlier))} and {last} ({self.spending})"
 
     def following(self, n: int) -> int | None:
-        """The size at the next look of a round of n items. None after the last."""
         return next((size for size in self.at if size > n), None)
 
     def tails(self, tail: float) -> tuple[float, ...]:
@@ -129,7 +128,6 @@ class Looks:
 def at_look(
     once: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
 ) -> ConfidenceDistribution:
-    """What is known at the look of a round of n items; only the bounds if no look is there."""
     if n in looks.at:
         return AtLook(once, bounds, looks, looks.at.index(n))
     following = looks.following(n)
@@ -139,10 +137,8 @@ def at_look(
 
 @dataclass(frozen=True, eq=False)
 class FurtherOut(ConfidenceDistribution):
-    """The limits of another distribution, moved further out, for a round judged more than once.
-
-    `once` is what is known if the round is judged once. With few resamples or few items, it is too
-    coarse for limits so far out. Then the limits are the bounds.
+    """`once` is what is known if the round is judged once. With few resamples or few items, it is
+    too coarse for limits so far out, which are then the bounds.
     """
 
     once: ConfidenceDistribution
@@ -158,22 +154,18 @@ class FurtherOut(ConfidenceDistribution):
 
     @property
     def finest(self) -> float:
-        """The smallest p-value that the other distribution can tell."""
         return self._overall(self.once.finest)
 
     def limits(self, tail: float) -> Interval:
-        """The other distribution's limits at the tail of a single look."""
         if self.why_without(tail):
             return Interval(*self.bounds)
         return self.once.limits(self.beyond(tail))
 
     def why_without(self, tail: float) -> str | None:
-        """The reason if the other distribution is too coarse for limits so far out."""
         beyond = self.beyond(tail)
         return TOO_FEW_ITEMS if beyond < self.once.finest else self.once.why_without(beyond)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        """The tail of all looks together, from that of a single one."""
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
         return self._overall(max(self.once.tail_at(cutoff, upper), self.once.finest))
@@ -186,17 +178,13 @@ class FurtherOut(ConfidenceDistribution):
 
 @dataclass(frozen=True, eq=False)
 class AtLook(FurtherOut):
-    """The limits of another distribution at one look of a plan."""
-
     looks: Looks
     number: int
 
     def beyond(self, tail: float) -> float:
-        """The tail of a single look at which this look's limits lie."""
         return _tail_at(self.looks, self.number, tail)
 
     def overall(self, tail: float) -> float:
-        """The tail of all looks together at which this look's limits lie at `tail`."""
         return _overall(self.looks, self.number, tail)
 
 
@@ -257,8 +245,6 @@ def second_look(tail: float) -> float:
 
 @dataclass(frozen=True)
 class _Density:
-    """Where the sum may be if it crossed no limit: points, and the probability of each."""
-
     at: Array
     mass: Array
 
@@ -281,17 +267,15 @@ class _Density:
 
 
 _nodes = cache(np.polynomial.legendre.leggauss)
-"""The points and weights of Gauss and Legendre."""
 
 SPENT: dict[Spending, Callable[[float, float], float]] = {
     "obrien_fleming": lambda time, tail: 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time)),
     "pocock": lambda time, tail: tail * math.log1p((math.e - 1) * time),
 }
-"""What is spent of a tail by a share of the items."""
 
 
 def _lower(z: float) -> float:
-    """The lower tail of the normal distribution, exact far out too."""
+    """It is exact far out too."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
@@ -324,9 +308,8 @@ def critical_value(information: float, alpha: float) -> float:
 
 
 def draws_needed(confidence_level: float) -> int:
-    """The fewest resamples of which ten lie beyond each always valid limit.
-
-    This holds from a quarter of the items at which the limits are tightest, to ten times as many.
+    """They do from a quarter of the items at which always valid limits are tightest, to ten times
+    as many.
 
     >>> draws_needed(0.95)
     17398
@@ -338,19 +321,15 @@ def draws_needed(confidence_level: float) -> int:
 
 @dataclass(frozen=True, eq=False)
 class AlwaysValid(FurtherOut):
-    r"""The limits of another distribution, moved further out, so that they hold at any time.
-
-    `information` is the number of items (or clusters) on which agreement was read, times
+    r"""`information` is the number of items (or clusters) on which agreement was read, times
     :math:`\rho^2`.
     """
 
     information: float
 
     def beyond(self, tail: float) -> float:
-        """The other distribution's tail beyond the critical value."""
         return NORMAL.cdf(-critical_value(self.information, 2 * tail))
 
     def overall(self, tail: float) -> float:
-        """The tail whose always valid limits are the other limits at `tail`; at most one half."""
         power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
         return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)

@@ -1,8 +1,7 @@
 """The interval methods, registered by name: from resampled values to a confidence distribution.
 
-A missing value always widens the interval and raises p. For the lower limit, an undefined resample
-counts as the measure's smallest value, and for the upper limit as the greatest. A method that uses
-variances then gives only the measure's bounds.
+An undefined resample counts as the measure's smallest value for the lower limit, and as the
+greatest for the upper one. A method that uses variances then gives only the measure's bounds.
 """
 
 import math
@@ -40,8 +39,7 @@ TOO_FEW_VALUES = "too few defined values"
 class Evidence:
     """What a method may use: the value, and values under other weights.
 
-    Parts that the method does not use are empty. With a measure of every category, a value has the
-    shape (K,), which is left out here.
+    Parts that the method does not use are empty. Of every category, a value has the shape (K,).
 
     Attributes
     ----------
@@ -52,8 +50,6 @@ class Evidence:
         The values with one item, cluster or group left out, and how many items each stands for (G,)
     unlike
         From a tail to the values with as many unlike items as this sample may have missed (J,).
-    without_rater
-        The values with one rater left out (R,).
     n, n_deciding
         On how many items agreement was read, or equally large clusters that would tell as much; and
         how many of them decide what is known.
@@ -74,7 +70,6 @@ class Evidence:
     n_raters: float = 0.0
 
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
-        """The evidence on one category, or on the lowest of several."""
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
             for name in ("value", "draws", "seen", "raised", "left_out", "without_rater")
@@ -89,13 +84,10 @@ FromEvidence = Callable[[Evidence, Bounds], ConfidenceDistribution]
 class IntervalMethod:
     """A registered method.
 
-    `distribution` makes the confidence distribution of the true value, from evidence and the
-    measure's bounds. `distribution_of_many` does so without the correction for few items, for
-    always valid limits. The interval is about these raters on other items, or about raters at
-    large. `scheme` says how weights are drawn, if they are, and `leaves_out` if items are left out.
-    `by_tail` says that unseen items differ as much as the tail of errors says.
-    A policy may use a method that `decides`: its lower limit held in the coverage study
-    (docs/proofs/intervals.md).
+    `distribution_of_many` makes no correction for few items, for always valid limits. `leaves_out`
+    says if items are left out. `by_tail` says that unseen items differ as much as the tail of
+    errors says. A policy may use a method that `decides`: its lower limit held in the coverage
+    study (docs/proofs/intervals.md).
     """
 
     name: str
@@ -110,7 +102,6 @@ class IntervalMethod:
 
     @property
     def at_large(self) -> bool:
-        """True if the interval is about raters at large."""
         return self.population == "raters at large"
 
 
@@ -134,8 +125,7 @@ def variance(values: Array, times: Array) -> float:
 def acceleration(values: Array, times: Array) -> float:
     """Efron's acceleration of BCa, from values with one item left out; 0 if all are equal.
 
-    Efron, B. (1987). Better bootstrap confidence intervals.
-    https://doi.org/10.1080/01621459.1987.10478410
+    Efron (1987), https://doi.org/10.1080/01621459.1987.10478410
     """
     apart = times @ values / times.sum() - values
     spread = float(times @ apart**2)
@@ -156,10 +146,8 @@ def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistri
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    """Percentiles of the resamples, corrected for bias and for skewness.
-
-    The bias comes from the share of resamples under the value. The skewness comes from the values
-    with one item left out.
+    """The bias comes from the share of resamples under the value. The skewness comes from the
+    values with one item left out.
     """
     draws, value, left_out = evidence.draws, float(evidence.value), evidence.left_out
     if variance(left_out, evidence.times) <= NO_VARIATION:
@@ -172,17 +160,15 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
 
 
 def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with one degree of freedom fewer than there are items, or groups of items."""
     squared = variance(evidence.left_out, evidence.times)
     return _student(evidence, squared, _independent(evidence), bounds, log)
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    """Student's t with the variances over items and raters.
+    """It has one degree of freedom fewer than there are raters, or items if they are fewer.
 
-    It has one degree of freedom fewer than there are raters, or items if they are fewer. The limits
-    are never narrower than the exact ones, because a few clusters that are alike by chance do not
-    show how much other clusters differ.
+    The limits are never narrower than the exact ones, because a few clusters that are alike by
+    chance do not show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
     if raters < FEWEST_RATERS:
@@ -197,17 +183,13 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
 
 
 def _independent(evidence: Evidence) -> int:
-    """The number of items, equally large clusters, or groups that were left out in turn."""
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
 def _student(
     evidence: Evidence, squared: float, n: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
-    """Student's t around the value with n - 1 degrees of freedom.
-
-    The limits are exact if nothing varies, and the bounds if the standard error is unknown.
-    """
+    """The limits are exact if nothing varies, and the bounds if the standard error is unknown."""
     value = float(evidence.value)
     if squared <= NO_VARIATION:
         return Exact(value, evidence.unlike, bounds)
@@ -279,7 +261,6 @@ METHODS: dict[str, IntervalMethod] = {
 
 
 def interval_method(name: str) -> IntervalMethod:
-    """The method of that name. A `PolicyError` if there is none."""
     if not isinstance(name, str) or name not in METHODS:
         raise PolicyError(
             f"interval method: found {name!r}; expected one of {', '.join(METHODS)}. "

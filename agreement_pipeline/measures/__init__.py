@@ -25,7 +25,6 @@ from agreement_pipeline.measures.registry import (
 )
 
 BESIDE = "unitizing"
-"""It is not registered, and it is loaded when it is asked for."""
 
 # Families register in the order of their names. Any import of a family above would change it.
 for _module in iter_modules(__path__):

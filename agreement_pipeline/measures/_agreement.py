@@ -18,7 +18,7 @@ from agreement_pipeline.statistics import (
 
 
 def pair_agreement(counts: CategoryCounts) -> Array:
-    """The share of pairs of ratings that agree, row by row; shape (P,); 0 without a pair."""
+    """The share of pairs of ratings that agree; shape (P,); 0 without a pair."""
     c, m = counts.counts, counts.sizes
     return np.asarray((c * (c - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
@@ -29,14 +29,12 @@ def ends_known(counts: CategoryCounts) -> bool:
 
 
 def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
-    """The two categories furthest apart, used or not."""
     distances = weighting.distances(counts.scale)
     first, second = divmod(int(distances.argmax()), len(distances))
     return first, second
 
 
 def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
-    """The category used most and the one that is farthest from it by the weights."""
     used, scale = labels.meeting, labels.scale
     first = int(used.argmax())
     return first, farthest(used, weighting.distances(scale)[first], first, scale.declared)
@@ -64,12 +62,11 @@ def _ends(given: NDArray[np.bool_], scores: Array) -> Array:
 
 
 def observed_agreement(counts: CategoryCounts) -> Array:
-    """The mean agreement of pairs over the items with two ratings or more; shape (...)."""
     return _mean_over_pairable(counts, pair_agreement(counts))
 
 
 def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
-    """The mean distance of an item's pairs of ratings, over items with two or more; shape (...)."""
+    """The mean distance of an item's pairs, over items with two ratings or more; shape (...)."""
     c, m = counts.counts, counts.sizes
     return _mean_over_pairable(counts, (c * (c @ distances)).sum(1) / np.maximum(m * (m - 1), 1))
 
@@ -80,12 +77,10 @@ def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
 
 
 def expected_disagreement(pi: Array, distances: Array) -> Array:
-    """The mean distance of two independent ratings by the shares `pi` (..., K); shape (...)."""
     return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
 def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
-    """True where the ratings that can be compared hold two categories; shape (...)."""
     return np.asarray((counts.weights @ _paired(counts) > 0).sum(-1) >= 2)
 
 
@@ -97,7 +92,6 @@ def prevalence(counts: CategoryCounts) -> Array:
 
 
 def given_by_rater(patterns: LabelsByRater) -> Array:
-    """How often each rater gave each category; shape (..., R, K)."""
     given = patterns.sums(_given)
     return given.reshape(*given.shape[:-1], patterns.n_raters, len(patterns.scale.names))
 
@@ -107,7 +101,6 @@ def _given(patterns: LabelsByRater) -> SomeRows:
 
 
 def rater_prevalence(given: Array) -> Array:
-    """The share of each category in each rater's ratings, from how often each was `given`."""
     return ratio(given, given.sum(-1, keepdims=True))
 
 
@@ -121,12 +114,11 @@ def disagreement_of_two_raters(shares: Array, distances: Array) -> Array:
 
 
 def of_two_raters(patterns: LabelsByRater, values: Array) -> Array:
-    """The values; nan unless there are exactly two raters."""
     return np.where(patterns.n_raters == 2, values, np.nan)
 
 
 def contingency(patterns: LabelsByRater) -> Array:
-    """How many items two raters put in each pair of categories; (..., K, K), the first in rows."""
+    """Shape (..., K, K), the first rater in rows."""
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
     return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
@@ -143,7 +135,6 @@ def kappa_of(counts: CategoryCounts, apart: Apart, d_e: Array) -> Coefficient:
 
 
 def kappa_of_raters(patterns: LabelsByRater, weighting: Weighting) -> Coefficient:
-    """Kappa with chance from each rater's own use of the categories."""
     given = given_by_rater(patterns)
     apart = weighting.apart(patterns.scale, given.sum(-2))
     d_e = disagreement_of_two_raters(rater_prevalence(given), apart.distances)

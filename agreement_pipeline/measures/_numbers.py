@@ -18,8 +18,8 @@ POINTS_AT_ONCE = 20_000
 class Disagreement(NamedTuple):
     """Summed disagreement in multiples of `unit`, each of shape (...).
 
-    `within` is over the pairs of ratings of one item, divided by its number of ratings less one,
-    and summed over items. `between` is over all pairs of ratings.
+    `within` is over the pairs of each item, divided by its ratings less one. `between` is over all
+    pairs of ratings.
     """
 
     within: Array
@@ -28,9 +28,8 @@ class Disagreement(NamedTuple):
 
 
 def unit_free(values: Array) -> tuple[Array, float]:
-    """The values less their mean, divided by their largest range over dimensions; and that range.
-
-    So the unit of the ratings does not decide what is undefined.
+    """Centred values over their largest range, so that their unit decides nothing; and
+    that range.
     """
     present = values[~np.isnan(values[..., 0])]
     unit = float(np.ptp(present, axis=0).max()) if len(present) else 0.0
@@ -38,20 +37,18 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_rows(values: NumbersByRater) -> NumbersByRater:
-    """The rows that every rater rated and that have weight in some resample."""
     crossed = values.crossed()
     return crossed.at(crossed.seen)
 
 
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
-    """Of the items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
+    """The items that every rater rated: values (N, R, D), weights (..., N), and the unit."""
     crossed = crossed_rows(values)
     z, unit = unit_free(crossed.values)
     return z, crossed.weights, unit
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    """Squared differences, summed over dimensions, by moments in linear time."""
     z, unit = unit_free(values.values)
     w, m = values.weights, values.sizes
     sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
@@ -61,14 +58,12 @@ def squared_disagreement(values: NumbersByRater) -> Disagreement:
 
 
 def squares_within(z: Array, m: Array) -> Array:
-    """The squared differences of the ordered pairs of each item, over its ratings less one."""
     mean = np.nansum(z, axis=1) / m[:, None]
     apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
     return np.asarray(2 * m * apart / (m - 1))
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    """The mid-rank of each rating less the mean rank (N, R, 1); nan if missing."""
     item, number = _flat(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
@@ -78,7 +73,7 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
-    """Squared differences of mid-ranks: one sort, then linear time for each row of weights."""
+    """One sort, then linear time for each row of weights."""
     (item, rank), leading = values.kept(_ranked), values.weights.shape[:-1]
     draws = (values.weights[draw] for draw in np.ndindex(leading))
     found = np.array([_ranks_apart(w, item, rank, values.sizes) for w in draws])
@@ -86,7 +81,6 @@ def rank_disagreement(values: NumbersByRater) -> Disagreement:
 
 
 def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
-    """The item row and the rank of each rating; shape (n,). Equal numbers have one rank."""
     item, number = _flat(values)
     return item, np.unique(number, return_inverse=True)[1]
 
@@ -113,11 +107,8 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
 
 @dataclass(frozen=True)
 class _Proportions:
-    """The parts of disagreement in proportion that do not depend on the weights.
-
-    `within` is over the pairs of each item (N,). `zeros` and `others` count zeros and other numbers
-    on each item (N,). `item` is the item row of each number above 0 in their order, and `series`
-    that of their logarithms. `unit` is the largest disagreement of two ratings.
+    """The parts that do not depend on the weights. `zeros` and `others` count numbers on each item
+    (N,), and `item` is the item row of each number above 0 in their order.
     """
 
     within: Array
@@ -155,7 +146,6 @@ class _Proportions:
 
 
 def proportions_within(values: NumbersByRater) -> Array:
-    """The squared differences in proportion, as in `squares_within`; shape (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
     apart = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
@@ -164,7 +154,6 @@ def proportions_within(values: NumbersByRater) -> Array:
 
 
 def proportion(one: Array, other: Array) -> Array:
-    """The difference of non-negative numbers in proportion to their sum; 0 for two zeros."""
     total = np.asarray(one + other)
     return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
 
@@ -173,9 +162,8 @@ def proportion(one: Array, other: Array) -> Array:
 class _Series:
     """Chebyshev series of tanh²(Δ/2) between stretches of the line.
 
-    `starts` is where each stretch of the points starts and the last one ends. `terms` are the
-    polynomials at each point's place in its stretch. `kernel` has the coefficients for two
-    stretches 0, 1, 2, … apart.
+    `terms` are the polynomials at each point's place in its stretch. `kernel` has the coefficients
+    for two stretches 0, 1, 2, … apart.
     """
 
     starts: Codes
@@ -184,7 +172,6 @@ class _Series:
 
     @classmethod
     def of(cls, points: Array) -> "_Series":
-        """The series for points in order from 0 up. No stretch is longer than 1."""
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count
@@ -200,7 +187,6 @@ class _Series:
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
-        """The sum over all ordered pairs of points under the weights (B, N) of their items (n,)."""
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
         sums = np.zeros((DEGREE + 1, count, len(weights)))
         for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):
@@ -225,7 +211,6 @@ def _polynomials(x: Array) -> Array:
 
 
 def _logarithms(numbers: Array) -> Array:
-    """The logarithms less that of the least number, to full precision where they are near it."""
     least = numbers.min(initial=np.inf)
     near, far = np.minimum(numbers, 2 * least), np.maximum(numbers, 2 * least)
     return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))

@@ -29,8 +29,8 @@ ROUNDED = 1 + 1e-9
 class Duels(NamedTuple):
     """The classifier against each rater on each row, three arrays of shape (P, R).
 
-    `held` is True where the two can be compared. `classifier` and `rater` are True where that one
-    is at least as close to the others.
+    `held` is True where the two can be compared, and the others where that one is at least as
+    close.
     """
 
     held: NDArray[np.bool_]
@@ -39,14 +39,12 @@ class Duels(NamedTuple):
 
 
 def duels_of(panel: Panel) -> Duels:
-    """The duels of a panel of labels or of numbers. Categories that are numbers are numbers."""
     if panel.holds == "numbers":
         return panel.kept(_of_numbers)
     return panel.kept(_of_scores if panel.scale.numeric else _of_labels)
 
 
 def _of_labels(panel: LabelsByRater) -> Duels:
-    """Closer is whose label more of the others gave."""
     codes, labels = panel.panel.codes, panel.labels[:, None]
     c = panel.panel.counts().counts
     held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
@@ -65,10 +63,7 @@ def _of_numbers(panel: NumbersByRater) -> Duels:
 
 
 def _closer(values: Array, labels: Array) -> Duels:
-    """Closer is whose root mean squared distance from the others is smaller.
-
-    `values` (P, R, D) are the raters', and `labels` (P, D) the classifier's.
-    """
+    """Closer is whose root mean squared distance from the others is smaller."""
     given = ~np.isnan(values[:, :, 0])
     held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
     far, far_raters = np.empty(given.shape), np.empty(given.shape)
@@ -138,11 +133,9 @@ def _lost(panel: Panel) -> SomeRows:
 class RaterComparison(NamedTuple):
     """The classifier against one rater, judged by the rest of the panel.
 
-    `n_clusters` counts the clusters that hold such an item, if items come in clusters. The wins are
-    shares of items on which the one matches the others at least as well as the other does; in
-    clusters, the mean of the shares of all clusters. `p_value` is that of the hypothesis that the
-    rater wins more often by `epsilon` or more. The classifier wins if it is `rejected`. `undefined`
-    says why it is not tested.
+    The wins are shares of items on which the one matches the others at least as well as the other
+    does; in clusters, the mean of their shares. `p_value` is that of the hypothesis that the rater
+    wins more often by `epsilon` or more. `undefined` says why it is not tested.
     """
 
     rater: str
@@ -157,11 +150,7 @@ class RaterComparison(NamedTuple):
 
 @dataclass(frozen=True)
 class AlternativeAnnotatorTest:
-    """The result of the alternative-annotator test.
-
-    `winning_rate` is ω, the share of the tested raters against whom the classifier wins; None for
-    the reason in `undefined`.
-    """
+    """`winning_rate` is ω, the share of the tested raters against whom the classifier wins."""
 
     winning_rate: float | None
     comparisons: tuple[RaterComparison, ...]
@@ -171,7 +160,6 @@ class AlternativeAnnotatorTest:
 
     @property
     def passed(self) -> bool:
-        """True if the classifier wins against at least half of the tested raters."""
         return self.winning_rate is not None and self.winning_rate >= 0.5
 
 
@@ -197,8 +185,6 @@ def alternative_annotator_test(
 
     Parameters
     ----------
-    panel
-        As in `advantage_probability`, with weights of shape (P,) or (N,).
     epsilon
         What a rater costs more than the classifier, as a probability: 0.2 for experts, 0.15 for
         skilled raters and 0.1 for crowd workers.
@@ -286,9 +272,8 @@ def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
 
 
 class Leads(NamedTuple):
-    """The duels with one rater, unit by unit: items, or the means of clusters.
-
-    `weights` are how many units show each row. The others are mean shares of wins.
+    """The duels with one rater, and how many items or clusters show each; clusters by their mean
+    wins.
     """
 
     weights: Array
@@ -297,12 +282,10 @@ class Leads(NamedTuple):
 
     @property
     def n(self) -> int:
-        """How many units there are."""
         return round(float(self.weights.sum()))
 
     @property
     def shares(self) -> tuple[float | None, float | None]:
-        """How often the classifier and the rater win, on average over the units."""
         total = self.weights.sum()
         if not total:
             return None, None
@@ -313,7 +296,6 @@ class Leads(NamedTuple):
 
 
 def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
-    """The duels with rater j, item by item or cluster by cluster."""
     held = duels.held[:, j]
     weights, clusters = np.where(held, panel.weights, 0.0), panel.clusters
     if clusters is None:
@@ -327,10 +309,8 @@ def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
 
 
 def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:
-    """The p-value of the hypothesis that the mean lead is `epsilon` or more.
-
-    It is that of the t test, unless the lead never varies. A lead of at most 1 whose mean is
-    `epsilon` takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
+    """That of the t test, unless the lead never varies. A lead of at most 1 whose mean is `epsilon`
+    takes a value c < 1 with probability `(1 - epsilon) / (1 - c)` at most.
     """
     n = weights.sum()
     mean = float(weights @ lead / n)

@@ -40,8 +40,7 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     :math:`p_o` is the mean share of agreeing pairs, and :math:`w_{kl}` how much categories k and l
     agree. Without weights, :math:`S = (K p_o - 1) / (K - 1)`, and 1 on one single category. For
     many raters, S is Randolph's free-marginal kappa. With weights, disagreement is measured in
-    spans of the declared scale. So one category far from the others makes every other disagreement
-    small.
+    spans of the declared scale, as in `gwet_ac2`.
 
     Examples
     --------

@@ -1,9 +1,7 @@
 """Agreement category by category: report the lowest.
 
-One number for all categories can hide a category that nobody agrees on. Two of these measures need
-no model of chance. Of the pairs of raters who name a category, `category_agreement` is the share in
-which both do. `specific_agreement` is how often the other names it if one does. The others are
-alpha and kappa of one category against the rest.
+One number for all categories can hide a category that nobody agrees on. The first two of these
+measures need no model of chance. The others are alpha and kappa of one category against the rest.
 """
 
 from functools import partial

@@ -139,7 +139,6 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
 
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
-    """The panel, with weight 0 on items without a label or with fewer than `of_panel` ratings."""
     return panel.reweighted(
         np.where(panel.labelled & (panel.rated.sum(1) >= of_panel), panel.weights, 0.0)
     )

@@ -1,5 +1,3 @@
-"""A coefficient with its parts, as a measure returns it."""
-
 from typing import NamedTuple
 
 import numpy as np
@@ -15,10 +13,10 @@ IN_TURN = 8
 class Coefficient(NamedTuple):
     """A coefficient and its parts, each of shape (...); of every category, each of shape (..., K).
 
-    `value` is nan where the measure is undefined. `observed` and `expected` are agreement as
-    observed, and as chance alone would give, or disagreement for measures built on it. `greatest`
-    is the largest agreement that could have been reached, where this is not always 1.
-    `monte_carlo_error` is the standard error of `value` from random sampling inside the measure.
+    `value` is nan where it is undefined. `observed` and `expected` are agreement, or disagreement
+    for measures built on it. `greatest` is the largest agreement that could have been reached,
+    where this is not always 1. `monte_carlo_error` is the standard error from sampling inside the
+    measure.
     """
 
     value: Array
@@ -28,7 +26,6 @@ class Coefficient(NamedTuple):
     monte_carlo_error: Array | None = None
 
     def where(self, defined: ArrayLike) -> "Coefficient":
-        """The coefficient with nan where it is not defined; shape (...)."""
         return self._replace(value=np.where(defined, self.value, np.nan))
 
     def in_spans(self, span: Array) -> "Coefficient":
@@ -46,10 +43,7 @@ class Coefficient(NamedTuple):
 
 
 def across(values: Array) -> Array:
-    """The sums over the last axis.
-
-    Few columns are added one by one, as NumPy adds them, but faster.
-    """
+    """The sums over the last axis: few columns one by one, as NumPy adds them, but faster."""
     columns = values.shape[-1]
     if not 0 < columns < IN_TURN:
         return np.asarray(values.sum(-1))
@@ -68,5 +62,4 @@ def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
 
 
 def chance_corrected(p_o: Array, p_e: Array) -> Coefficient:
-    """(p_o - p_e) / (1 - p_e): agreement beyond chance, as a share of what chance leaves."""
     return Coefficient(ratio(p_o - p_e, 1 - p_e), observed=p_o, expected=p_e)

@@ -33,7 +33,6 @@ SUMS_OF_A_PAIR, MOST_SUMS_OF_PAIRS = 3, 120
 """What is summed of each pair beside the categories, and how many sums are remembered at most."""
 
 MOST_CELLS = 40_000_000
-"""The most numbers of rows that are remembered."""
 
 EACH_HER_OWN = (
     "observed agreement over the items that both rated; "
@@ -58,9 +57,9 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \, p_{1k} \, p_{2l}
 
     :math:`p_o` is the share of items on which they agree, :math:`p_{rk}` the share of category k in
-    the ratings of rater r, and :math:`w_{kl}` how much categories k and l agree; without weights,
-    not at all. Kappa is biased low on few items if one category is common, by about 0.04 on 30
-    items where both give that category nine times in ten.
+    the ratings of rater r, and :math:`w_{kl}` how much categories k and l agree. Kappa is biased
+    low on few items if one category is common, by about 0.04 on 30 items where both give that
+    category nine times in ten.
 
     Examples
     --------
@@ -71,7 +70,6 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
 
 
 def _few(patterns: LabelsByRater) -> bool:
-    """True if pairs and categories are so few that what is summed of them is remembered."""
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
     sums = pairs * (SUMS_OF_A_PAIR + len(patterns.scale.names))
     small = patterns.together is not None or sums * len(patterns.codes) <= MOST_CELLS
@@ -84,7 +82,6 @@ def _pair_of_one_category(patterns: LabelsByRater) -> bool:
 
 
 def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
-    """How often the raters of each pair meet (pairs,), and agree on category k (K, pairs)."""
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
     codes = patterns.codes[seen]
@@ -139,7 +136,6 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
 
 
 def _sums_of_few(patterns: LabelsByRater) -> Array:
-    """The sums over few pairs of kappa, observed and expected agreement, shape (3, ...)."""
     v = rater_prevalence(given_by_rater(patterns))
     one, other = np.triu_indices(patterns.n_raters, 1)
     sums = patterns.sums(_of_pairs)
@@ -152,10 +148,7 @@ def _sums_of_few(patterns: LabelsByRater) -> Array:
 
 
 def _of_pairs(patterns: LabelsByRater) -> SomeRows:
-    """What Light's kappa sums of each pair; shape (P, (3 + K) pairs).
-
-    1 if both rated a row, if they agreed or differed on it, and if they agreed on category k.
-    """
+    """Shape (P, (3 + K) pairs): if both rated a row, agreed, differed, and agreed on category k."""
     one, other = np.triu_indices(patterns.n_raters, 1)
     a, b = patterns.codes[:, one], patterns.codes[:, other]
     both, same = (a >= 0) & (b >= 0), (a >= 0) & (a == b)
@@ -164,7 +157,6 @@ def _of_pairs(patterns: LabelsByRater) -> SomeRows:
 
 
 def _sums_of_all(patterns: LabelsByRater) -> Array:
-    """The same of many pairs, some at a time."""
     v = np.moveaxis(rater_prevalence(given_by_rater(patterns)), -1, 0)
     always = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
     one, other = np.triu_indices(patterns.n_raters, 1)
@@ -175,17 +167,11 @@ def _sums_of_all(patterns: LabelsByRater) -> Array:
 
 
 def _blocks(pairs: int, cells: int) -> list[slice]:
-    """The pairs in blocks of up to `BLOCK_CELLS` cells, if a pair has `cells` cells."""
     size = max(1, BLOCK_CELLS // max(1, cells))
     return [slice(start, start + size) for start in range(0, pairs, size)]
 
 
 class _Pairs(NamedTuple):
-    """Some pairs of raters by their places.
-
-    `always` is True for rows with weight in all resamples.
-    """
-
     patterns: LabelsByRater
     one: Codes
     other: Codes
@@ -195,13 +181,11 @@ class _Pairs(NamedTuple):
         return self.patterns.sums_of(every_row(rows.astype(float)))
 
     def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """True where some of a pair's rows have weight; (..., pairs), or (pairs,) if always."""
         always = rows[self.always].any(0)
         return np.asarray(always if always.all() else self.weight_of(rows) > 0)
 
 
 def _sums_over_pairs(pairs: _Pairs, v: Array) -> Array:
-    """The sums over some pairs of kappa, observed and expected agreement, shape (3, ...)."""
     columns = pairs.patterns.kept(_columns)
     a, b = columns[pairs.one].T, columns[pairs.other].T
     both = (a >= 0) & (b >= 0)
@@ -217,7 +201,7 @@ def _sums_over_pairs(pairs: _Pairs, v: Array) -> Array:
 
 
 def _columns(patterns: LabelsByRater) -> Codes:
-    """The codes, a rater after the other in memory, in the smallest numbers that hold them."""
+    """A rater after the other in memory, in the smallest numbers that hold the codes."""
     least = np.min_scalar_type(-len(patterns.scale.names))
     return np.ascontiguousarray(patterns.codes.T, dtype=least)
 
@@ -228,9 +212,8 @@ def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
 
 
 def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:
-    """The sums where each resample has one more row, shape (3, B).
-
-    What a pair adds depends on its two labels in that row, and is computed once for each two.
+    """What a pair adds depends on its two labels in the one more row of each resample, and is
+    computed once for each two.
     """
     rows = patterns.codes[more]
     table = _Table.of(patterns, np.setdiff1d(np.arange(len(patterns.codes)), more))
@@ -246,11 +229,8 @@ def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Ar
 
 
 class _Table(NamedTuple):
-    """How some rows with the same weight in all resamples pair the raters.
-
-    `met` and `agreed` are the weights of what two raters rated and of what they agreed on, (R, R).
-    `differed` is True if they differed (R, R), and `shared` if they agreed on a category (K, R, R).
-    `given` is how often each rater gave each category (R, K).
+    """How rows with the same weight in all resamples pair the raters; `shared` is (K, R, R),
+    weights (R, R).
     """
 
     met: Array
@@ -275,10 +255,6 @@ class _Table(NamedTuple):
         )
 
     def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
-        """Kappa, observed and expected agreement of each pair with one more row of x and y.
-
-        A missing label is -1.
-        """
         both = x >= 0 and y >= 0
         p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)
         p_e = self._prevalence(x, mass) @ self._prevalence(y, mass).T

@@ -37,12 +37,13 @@ def _constant_rater(patterns: LabelsByRater) -> bool:
 
 
 def _met(panel: Panel, least: int) -> np.ndarray:
-    """True for rows that the classifier labelled and at least `least` raters of the panel rated."""
     return np.asarray(panel.labelled & (panel.weights > 0) & (panel.rated.sum(1) >= least))
 
 
 def _alike(panel: Panel, least: int, *labels: np.ndarray) -> bool:
-    """True if the ratings of the panel in such rows, and the labels, are there and all the same."""
+    """True if the ratings of the panel in rows that count, and the labels, are there and all the
+    same.
+    """
     met = _met(panel, least)
     ratings = np.concatenate([panel.said[met][panel.rated[met]], *labels])
     return bool(len(ratings)) and bool((ratings == ratings[0]).all())

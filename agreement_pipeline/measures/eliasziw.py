@@ -34,7 +34,7 @@ BALANCED = "items that every rater with replicates rated equally often; other ra
 
 
 def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
-    """The numbers of the seen items that have replicates (N, R, M), and these items' places.
+    """The seen items that have replicates (N, R, M), and their places.
 
     None unless every rater with replicates rated each of these items equally often.
     """
@@ -168,9 +168,8 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
 
 
 def _variances(replicates: Replicates) -> Array:
-    """The components s, r, sr and e, and their unit (5, ...).
-
-    They are nan if the design is not balanced or too small. Equal designs are computed together.
+    """The components s, r, sr and e, and their unit (5, ...); nan if the design is unbalanced or
+    small.
     """
     values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
@@ -185,7 +184,6 @@ def _variances(replicates: Replicates) -> Array:
 
 
 def _components(numbers: Array, w: Array) -> Array:
-    """The components and their unit (5, B) of numbers (N, R, M) under weights (B, N)."""
     _, t, m = numbers.shape
     z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)

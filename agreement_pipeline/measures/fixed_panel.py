@@ -49,8 +49,8 @@ def shah_kappa_s(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Co
        A_e = \sum_{j,k} \frac{w_{jk}}{r (r - 1)} \sum_{p} \sum_{p' \ne p} v_j^p v_k^{p'}
 
     :math:`A_o` is the mean share of agreeing pairs, :math:`v_j^p` the share of category j in the
-    ratings of rater p, and :math:`w_{jk}` how much categories j and k agree; without weights, not
-    at all. For two raters this is Cohen's kappa, for more Conger's and Hubert's.
+    ratings of rater p, and :math:`w_{jk}` how much categories j and k agree. For two raters this is
+    Cohen's kappa, for more Conger's and Hubert's.
 
     Examples
     --------
@@ -103,10 +103,9 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
 
 
 def _features(panel: LabelsByRater) -> SomeRows:
-    """What S sums over rows; shape (P, 3 + K + R K), 0 for rows that do not count.
-
-    The columns are 1, the panel's agreement on the classifier's category and its largest agreement,
-    then indicators of the classifier's category and of each rater's.
+    """Shape (P, 3 + K + R K), 0 for rows that do not count: 1, the panel's agreement on the
+    classifier's category and its largest agreement, then indicators of the classifier's category
+    and of each rater's.
     """
     counts, codes = panel.panel.counts(), panel.panel.codes
     c, m, k = counts.counts, counts.sizes, counts.counts.shape[1]

@@ -83,8 +83,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     .. math:: \kappa_F = \frac{p_o - p_e}{1 - p_e}, \qquad p_e = \sum_{k,l} w_{kl} \pi_k \pi_l
 
     :math:`p_o` is the mean share of agreeing pairs, :math:`\pi_k` the mean share of category k in
-    an item's ratings, and :math:`w_{kl}` how much categories k and l agree; without weights, not at
-    all.
+    an item's ratings, and :math:`w_{kl}` how much categories k and l agree.
 
     Examples
     --------

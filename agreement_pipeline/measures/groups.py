@@ -16,10 +16,7 @@ from agreement_pipeline.statistics import LabelsByRater
 
 
 def _divisible(groups: LabelsByRater) -> NDArray[np.bool_]:
-    """True where each group gave two ratings or more to some item that both rated; shape (...).
-
-    Only on such an item can a group disagree with itself.
-    """
+    """Only where each group gave an item two ratings or more can a group disagree with itself."""
     shared = _shared(groups)
     return np.asarray(
         np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.group_counts], axis=0)
@@ -78,8 +75,8 @@ def vanbelle_albert_group_kappa(
        \Pi_M = \frac{1}{N} \sum_i \max_g \sum_{j,l} w_{jl} p_{ijg} p_{ilg}
 
     :math:`p_{ijg}` is the share of group g that gives item i category j, a bar is a mean over
-    items, and :math:`w_{jl}` is how much categories j and l agree; without weights, not at all. The
-    value is 1 when both groups are split in the same way on every item.
+    items, and :math:`w_{jl}` is how much categories j and l agree. The value is 1 when both groups
+    are split in the same way on every item.
 
     Examples
     --------
@@ -137,14 +134,12 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
 
 
 def _shared(groups: LabelsByRater) -> Array:
-    """The weights of the items that both groups rated, and 0 for all others; shape (..., P)."""
     return np.where(groups.readable, groups.weights, 0.0)
 
 
 def _parts(groups: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """Observed, expected and greatest agreement, and the share of the scale that one unit is.
-
-    The unit is the largest distance between two categories that are given.
+    """Observed, expected and greatest agreement, in units of the largest distance between two
+    categories that are given; and the share of the scale that this is.
     """
     one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.group_counts)
     used = _shared(groups)

@@ -10,10 +10,8 @@ The second figure is 1 for one rating, and k for the mean of k ratings but never
 Choose before you see the data. Most rounds mean (2,1). Where items hardly differ, all forms are low
 even if raters agree. The intervals describe these raters only. BMS, JMS, WMS and EMS are the mean
 squares of items, raters, within items and the rest. `expected` is the variance of a rating, or of
-an item's mean, and `observed` is the part of it that is not between items.
-
-Lin's concordance asks how near ratings lie to the line of equal ratings. Unlike correlation, it
-falls when one rater is always higher than another, or spreads their ratings more.
+an item's mean, and `observed` is the part of it that is not between items. Unlike correlation,
+Lin's concordance falls when one rater is always higher than another, or spreads their ratings more.
 """
 
 from functools import partial
@@ -46,9 +44,8 @@ FEW_CROSSED_ITEMS = Condition(
 
 
 def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
-    """The one-way analysis, over the items with two ratings or more.
-
-    Mean squares between and within items, the ratings per item (...), and the unit.
+    """Mean squares between and within items with two ratings or more, the ratings per item, and the
+    unit.
     """
     rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
@@ -61,11 +58,11 @@ def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
 
 
 def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, float]:
-    """The two-way analysis, over the items that every rater rated.
+    """Over the items that every rater rated: mean squares of items, raters and the rest, the number
+    of items (...), that of raters, and the unit.
 
-    Mean squares of items, raters and the rest, the number of items (...), that of raters, and the
-    unit. Each rater's first number is subtracted from their numbers. So a large constant of a rater
-    costs no digits. Only `jms` depends on that constant.
+    Each rater's first number is subtracted from their numbers, so a large constant of a rater costs
+    no digits. Only `jms` depends on that constant.
     """
     crossed = crossed_rows(values)
     x, w = crossed.values[:, :, 0], crossed.weights
@@ -86,10 +83,7 @@ def _apart(raters: Array) -> Array:
 
 
 def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
-    """The share of the total variance that lies between items.
-
-    Where the total is not positive, the share is nan and the total is 0.
-    """
+    """Where the total is not positive, the share is nan and the total is 0."""
     total = np.where(total > 1e-12, total, 0.0)
     return Coefficient(
         ratio(between, total),
@@ -278,9 +272,8 @@ def lin_ccc(values: NumbersByRater) -> Coefficient:
        (\mu_s - \mu_t)^2 \right)}
 
     Means, variances and covariances are those of the raters' numbers over items, divided by n as
-    Lin does. For more than two raters, this is the overall coefficient of Barnhart, Haber and Song,
-    and King and Chinchilli's under squared distance. In one dimension it equals
-    `janson_olsson_iota`. On a single item it is 0.
+    Lin does. For more than two raters, this is the overall coefficient of Barnhart, Haber and Song.
+    In one dimension it equals `janson_olsson_iota`. On a single item it is 0.
 
     Examples
     --------

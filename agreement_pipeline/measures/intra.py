@@ -24,7 +24,6 @@ NUMBERS_AGAIN = """
 
 
 def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
-    """The raters of the round who rated no item more than once."""
     met = {replicates.raters[rater] for rater in replicates.rater}
     return tuple(name for name in replicates.round_raters if name not in met)
 

@@ -2,9 +2,8 @@
 
 On each item, the panel's shares estimate how the population would label it. Vanbelle and Albert
 divide by the most that the panel's own disagreement allows. Schouten divides by 1. Williams
-compares with the agreement inside the panel and does not correct for chance. A common shortcut
-takes the majority's label as the truth. It ignores how divided the panel was, and leaves out the
-items without a majority, which are the hard ones.
+compares with the agreement inside the panel and does not correct for chance. The majority's label
+as the truth ignores how divided the panel was, and leaves out the hard items that have none.
 """
 
 import numpy as np
@@ -57,8 +56,8 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
 
     :math:`y_{ik}` is the share of the panel that gives item i category k, and :math:`x_i` the
     category of the isolated rater. A bar is a mean over items. :math:`w_{jk}` is how much
-    categories j and k agree; without weights, not at all. Against one single rater this is Cohen's
-    kappa. The interval is over items and treats the raters as fixed.
+    categories j and k agree. Against one single rater this is Cohen's kappa. The interval is over
+    items and treats the raters as fixed.
 
     Examples
     --------
@@ -146,18 +145,10 @@ def _williams_parts(panel: LabelsByRater) -> tuple[Array, Array]:
 
 
 def _met(panel: LabelsByRater) -> Array:
-    """The weights of the items that the classifier labelled and the panel rated; shape (..., P).
-
-    All other weights are 0.
-    """
     return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
 
 
 def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
-    """Observed, expected and greatest agreement, and the share of the scale that one unit is.
-
-    The unit is the largest distance between two categories that are given.
-    """
     c = panel.panel.counts().counts
     used = _met(panel)
     total = used.sum(-1)
@@ -173,13 +164,12 @@ def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Ar
 
 
 def strict_majority(panel: LabelsByRater) -> Codes:
-    """The category that more than half of an item's raters give; shape (P,); -1 without one."""
+    """Shape (P,); -1 without a strict majority."""
     c = panel.panel.counts().counts
     return np.where(2 * c.max(1) > c.sum(1), c.argmax(1), MISSING)
 
 
 def _with_majority(panel: LabelsByRater) -> LabelsByRater:
-    """The majority and the classifier as two raters of the items that have both."""
     codes = np.column_stack([strict_majority(panel), panel.labels])
     codes[(codes == MISSING).any(1)] = MISSING
     return LabelsByRater(

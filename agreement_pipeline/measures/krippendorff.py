@@ -5,10 +5,9 @@ number of ratings; those with one are left out. The level decides how far apart 
 Alpha counts pairs without replacement, so it is not too high in small samples. With more and more
 items it becomes Scott's pi.
 
-`krippendorff_alpha` on the scope stratum uses the stratum's own expected disagreement.
-`stratum_alpha` divides by that of the whole round, so all strata are read on one ruler and add up
-to the round. This flatters a stratum where nearly all labels are one category. So a rule that must
-hold for each stratum should ask for its own alpha.
+`krippendorff_alpha` of a stratum uses its own expected disagreement. `stratum_alpha` divides by
+that of the whole round, so strata add up to the round. This flatters a stratum where nearly all
+labels are one category, so a rule that must hold for each stratum should ask for its own alpha.
 """
 
 from collections.abc import Callable
@@ -125,7 +124,6 @@ def _unanimous(ratings: CategoryCounts | NumbersByRater) -> NDArray[np.bool_]:
 
 
 def _within_values(values: NumbersByRater) -> tuple[Array, float]:
-    """The disagreement within each row and its unit; 0 in rows with one rating."""
     rows = values.pairable
     paired = values.at(rows)
     within = np.zeros(len(rows))
@@ -141,7 +139,7 @@ def _within_values(values: NumbersByRater) -> tuple[Array, float]:
 
 
 def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficient:
-    """Alpha of some rows (P,), with the expected disagreement of all rows."""
+    """The expected disagreement is that of all rows."""
     paired = counts.paired
     n_c, here = paired @ counts.counts, np.where(rows, paired, 0.0)
     within, between, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
@@ -151,7 +149,6 @@ def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficien
 
 
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
-    """Alpha for any distances between the categories; shape (K, K)."""
     return _of_counts(counts, lambda counts, n_c: _by_distance(counts, n_c, distances))
 
 
@@ -177,9 +174,7 @@ def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
 
 
 def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
-    """Disagreement by squared differences of scores.
-
-    Differences are counted in spans of the scores in use. So rounding has the same effect on every
+    """Differences are counted in spans of the scores in use, so that rounding is alike on every
     scale.
     """
     c, m = counts.counts, counts.sizes
@@ -192,10 +187,6 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
-    """Disagreement by any distances between the categories; shape (K, K).
-
-    The unit is the largest distance between two categories in use.
-    """
     c, unit = counts.counts, widest(distances, n_c)
     return (
         ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None],
@@ -205,7 +196,6 @@ def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
 
 
 def _pairs(sizes: Array) -> Array:
-    """Ratings less one, and at least 1: items with one rating are left out elsewhere."""
     return np.maximum(sizes - 1, 1)
 
 
@@ -233,8 +223,6 @@ Distance = Callable[[str, str], float]
 
 def alpha_with_distance(counts: CategoryCounts, distance: Distance | ArrayLike) -> Coefficient:
     r"""Krippendorff's alpha (2018, chapter 12) with any distance between two categories.
-
-    .. math:: \alpha = 1 - \frac{D_o}{D_e}
 
     The distance takes the place of the squared difference in `krippendorff_alpha`. It is a function
     of the names of two categories, or a matrix (K, K) in the order of the scale. The value is nan

@@ -152,8 +152,8 @@ def um_phi(values: NumbersByRater) -> Coefficient:
 
     In one dimension φ is exact, in two up to about 11,000 items by three raters, in more up to ten
     million simplices; resamples up to 790 items, and up to 200,000 simplices. Beyond that, a
-    million random simplices give the value, with `monte_carlo_error` as for `berry_mielke_r`, and
-    200,000 serve all resamples. They are always the same ones.
+    million random simplices give the value, as for `berry_mielke_r`, and 200,000 serve all
+    resamples.
 
     Examples
     --------
@@ -169,9 +169,8 @@ def um_phi(values: NumbersByRater) -> Coefficient:
 
 
 def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
-    """The points turned and stretched to variance 1 in every direction.
-
-    The second value is the volume that 1 then stands for, or 0 if the points have no volume.
+    """The points turned and stretched to variance 1, and the volume that 1 stands for; 0
+    if flat.
     """
     points = z.reshape(-1, z.shape[-1])
     if len(points) < points.shape[1] or not np.ptp(points, axis=0).all():
@@ -194,9 +193,8 @@ Exact = Callable[[Array, Array], Array]
 
 
 class _Effort(NamedTuple):
-    """Up to which size volumes are exact, and how many random simplices are used beyond.
-
-    `points` limits the sorted points in two dimensions. `simplices` limits the simplices in more.
+    """Up to how many points of the plane or simplices volumes are exact, and how many are random
+    beyond.
     """
 
     points: int
@@ -209,18 +207,12 @@ OF_EACH_DRAW = _Effort(2_500_000, 200_000, 200_000)
 
 
 class Volumes(NamedTuple):
-    """Mean volume within items and over all items, each of shape (...).
-
-    `error` is the Monte Carlo standard error of their quotient.
-    """
-
     d_o: Array
     d_e: Array
     error: Array | None
 
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
-    """Mean volumes for points (N, R, D) under item weights (..., N), as `um_phi` says."""
     dimensions = points.shape[2]
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
     exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
@@ -234,7 +226,6 @@ def mean_volumes(points: Array, weights: Array) -> Volumes:
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
-    """Mean lengths of pairs. `berry_mielke_r` says up to which size they are exact."""
     items, raters, dimensions = points.shape
     if dimensions == 1:
         return _means(points, weights, 2, sum_of_gaps, 0)
@@ -250,7 +241,6 @@ def mean_distances(points: Array, weights: Array) -> Volumes:
 def _means(
     points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
 ) -> Volumes:
-    """Means from the weighted sum of `exact`, or without it from random simplices."""
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
         nothing = np.full(weights.shape[:-1], np.nan)
@@ -266,7 +256,6 @@ def _means(
 
 
 def _of_mean_1(weights: Array) -> Array:
-    """The weights divided by their mean; nan where all are 0."""
     mean = weights.mean(-1, keepdims=True)
     multiples = np.full(weights.shape, np.nan)
     np.divide(weights, mean, out=multiples, where=mean > 0)
@@ -274,7 +263,6 @@ def _of_mean_1(weights: Array) -> Array:
 
 
 def volume(corners: Array) -> Array:
-    """The volume of simplices; shape (..., D + 1, D) to (...); for two corners the length."""
     edges = corners[..., 1:, :] - corners[..., :1, :]
     count, dimensions = edges.shape[-2:]
     if count == 1:
@@ -319,7 +307,7 @@ def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
 
 
 def _within(points: Array, corners: int) -> Array:
-    """The mean volume over the panels of raters of each item; shape (N,)."""
+    """The mean is over the panels of raters of each item; shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
         return (
@@ -332,7 +320,6 @@ def _within(points: Array, corners: int) -> Array:
 
 
 def sum_of_gaps(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of ratings by different raters, over all pairs of items."""
     raters = points.shape[1]
     return _gaps_between(points.reshape(-1), np.repeat(weights, raters, axis=-1)) - sum(
         _gaps_between(points[:, r, 0], weights) for r in range(raters)
@@ -340,17 +327,14 @@ def sum_of_gaps(points: Array, weights: Array) -> Array:
 
 
 def _gaps_between(numbers: Array, weights: Array) -> Array:
-    """The weighted sum of distances of all pairs of numbers: each gap, for every pair around it."""
+    """Each gap between neighbours counts for every pair around it."""
     order = np.argsort(numbers)
     below = np.cumsum(weights[..., order], axis=-1)
     return (below[..., :-1] * (below[..., -1:] - below[..., :-1])) @ np.diff(numbers[order])
 
 
 def _distances(points: Array, weights: Array) -> Array:
-    """The weighted sum of the distances of two raters' ratings of any two items.
-
-    It is computed in blocks of items, with memory linear in N.
-    """
+    """It goes in blocks of items, with memory linear in N."""
     step = max(1, 8 * CELLS // len(points))
     total = np.zeros(weights.shape[:-1])
     for start in range(0, len(points), step):
@@ -364,7 +348,6 @@ def _distances(points: Array, weights: Array) -> Array:
 
 
 def _between(one: Array, other: Array) -> Array:
-    """The distance of every two points, shapes (A, D) and (N, D) to (A, N)."""
     squares = sum((one[:, None, d] - other[None, :, d]) ** 2 for d in range(one.shape[1]))
     return np.sqrt(squares)
 
@@ -387,7 +370,7 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
     """The weighted sum of |u × v| over apexes and pairs of other points.
 
     u and v are the vectors from an apex (N,) to two of the other points (N, S). In the order of
-    their angle, all u × v have one sign. So each vector is multiplied by the sum of all vectors
+    their angle, all u × v have one sign, so each vector is multiplied by the sum of all vectors
     before it. For complex numbers the product is Im(ū v).
     """
     of_others = np.repeat(weights, others.shape[1], axis=-1)
@@ -408,8 +391,7 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
 def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
     """Vectors (A, M) folded into the upper half-plane, by falling angle; and that order.
 
-    The quotient x / y falls with the angle. Where y is 0, its sign says at which end the vector
-    lies.
+    Where y is 0, the sign of the quotient x / y says at which end the vector lies.
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         order = np.argsort(vectors.real / vectors.imag, axis=1)
@@ -432,10 +414,8 @@ def _every_volume(points: Array, weights: Array) -> Array:
 
 
 def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
-    """Mean volumes from random simplices, in replicates.
-
-    Each replicate uses every item of each rater of its panel once. So the means are unbiased under
-    equal weights. Under other weights they are divided by the weight of the simplices used.
+    """Each replicate uses every item of each rater of its panel once, so the means are unbiased
+    under equal weights. Under other weights they are divided by the weight of the simplices used.
     """
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
@@ -473,7 +453,6 @@ def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
 
 
 def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator) -> Codes:
-    """A panel of raters for each replicate (replicates, corners): equally often, or random."""
     count = math.comb(raters, corners)
     if count > replicates:
         return rng.permuted(np.tile(np.arange(raters), (replicates, 1)), axis=1)[:, :corners]
@@ -483,6 +462,5 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
 
 
 def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
-    """Random permutations of items (panels, corners, N), and corners (panels, N, corners, D)."""
     rows = rng.permuted(np.tile(np.arange(len(points)), (*panels.shape, 1)), axis=-1)
     return rows, np.swapaxes(points[rows, panels[:, :, None]], 1, 2)

@@ -1,6 +1,5 @@
 """Recall and precision of a classifier by category, against raters who differ among themselves.
 
-Recall asks: if a human gives a category, how often does the classifier? Precision asks the reverse.
 A majority would hide how much people differ. So each human is taken as the truth in turn, and the
 mean over humans is reported. A human does not reach 1 against the other humans. That is the
 yardstick: the classifier's value minus theirs is about 0 if it errs as they do.
@@ -37,10 +36,11 @@ EACH_LABEL = (
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
 
 MOST_SUMS_OF_PAIRS, MOST_CELLS = 150, 40_000_000
-"""The most pairs of raters, times categories, of which the rows are remembered, and their cells."""
 
 Missed = Callable[[Codes, Codes, int], SomeRows]
-"""From raters' codes (P, R), another's (P,) and a category to the cases that are no hits."""
+"""It leads from raters' codes (P, R), another's (P,) and a category to the cases that are
+no hits.
+"""
 
 
 def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
@@ -48,12 +48,10 @@ def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
 
 
 def _of_recall(raters: Codes, other: Codes, category: int) -> SomeRows:
-    """Items to which a rater gives the category, and the other another one."""
     return _some((other >= 0) & (other != category), raters == category)
 
 
 def _of_precision(raters: Codes, other: Codes, category: int) -> SomeRows:
-    """Items to which the other gives the category, and a rater another one."""
     return _some(other == category, (raters >= 0) & (raters != category))
 
 
@@ -63,12 +61,10 @@ def _some(rows: NDArray[np.bool_], gave: NDArray[np.bool_]) -> SomeRows:
 
 @cache
 def _read(rows: Missed, category: int) -> Callable[[LabelsByRater], SomeRows]:
-    """The rows of a classifier, which are read once."""
     return lambda panel: rows(panel.codes, panel.labels, category)
 
 
 def _few(panel: LabelsByRater) -> bool:
-    """True if the rows of each rater beside each other one are remembered."""
     sums = len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1)
     small = panel.together is not None or sums * len(panel.codes) <= MOST_CELLS
     return sums <= MOST_SUMS_OF_PAIRS and small
@@ -76,8 +72,6 @@ def _few(panel: LabelsByRater) -> bool:
 
 @cache
 def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsByRater], SomeRows]:
-    """The rows of a rater beside the others, on items that the classifier labelled."""
-
     def read(panel: LabelsByRater) -> SomeRows:
         codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
         return rows(np.delete(codes, rater, axis=1), codes[:, rater], category)
@@ -86,8 +80,6 @@ def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsB
 
 
 def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
-    """The classifier's mean share of hits against each rater. Shape (..., K)."""
-
     def mean(category: int) -> Array:
         return _mean_share(*(panel.sums(_read(rows, category)) for rows in (_hits, missed)))
 
@@ -95,10 +87,6 @@ def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
 
 
 def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
-    """The mean of each rater's mean share against the others. Shape (..., K).
-
-    Only items that the classifier labelled count.
-    """
     few = _few(panel)
 
     def mean(category: int) -> Array:
@@ -117,7 +105,6 @@ def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
 
 
 def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
-    """The values of the categories that are asked for; nan for others. Shape (..., K)."""
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
     for category in panel.asked:
         values[..., category] = mean(category)

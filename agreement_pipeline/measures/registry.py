@@ -29,7 +29,6 @@ SUBJECTS: dict[Needs, str] = {
     "strata": "strata of items",
     "gold": "right labels",
 }
-"""What a measure is about, in words."""
 ARGUMENTS: dict[Needs, str] = {
     "counts": "counts of shape (P, K) and weights of shape (..., P)",
     "patterns": "codes of shape (P, R) and weights of shape (..., P)",
@@ -41,8 +40,7 @@ ARGUMENTS: dict[Needs, str] = {
     "strata": "the counts of the round, and which rows are of the stratum; weights (..., P)",
     "gold": "codes of shape (P, R), right labels (P,) and weights of shape (..., P)",
 }
-"""The shapes of what a measure is computed from. Where any number may occur, values (N, R, D) take
-the place of counts and codes."""
+"""Where any number may occur, values (N, R, D) take the place of counts and codes."""
 EXAMPLES: dict[Needs, str] = {
     "counts": """
 >>> counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=Scale(("no", "yes")))""",
@@ -66,7 +64,6 @@ EXAMPLES: dict[Needs, str] = {
 >>> rows = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 >>> values = NumbersByRater(rows, scale=Scale(None, "interval"), raters=("a", "b", "c", "d"))""",
 }
-"""With which the example of a measure begins, unless it has one of its own."""
 Question = Literal["inter-rater", "intra-rater", "classifier"]
 Split = Callable[..., tuple[int, int]]
 F = TypeVar("F", bound=Callable[..., "Coefficient"])
@@ -90,27 +87,23 @@ class RestsOn(NamedTuple):
     also: Callable[[Any], NDArray[np.bool_]] | None = None
 
     def items(self, statistic: Any) -> int:
-        """How many items agreement is computed from."""
         return round(float(statistic.weights[self.rows(statistic)].sum()))
 
     def raters(self, statistic: Any) -> int:
-        """How many raters rated such an item. Other raters say nothing about agreement."""
+        """How many raters rated such an item; others say nothing about agreement."""
         if statistic.raters is None:
             return int(statistic.n_raters)
         return int((self.of_each_rater(statistic) > 0).sum())
 
     def of_each_rater(self, statistic: Any) -> Array:
-        """How much each rater of the panel says there, in items or in another unit."""
         return self.by_rater(statistic, self.rows(statistic))
 
     def clusters(self, statistic: Any) -> int | None:
-        """How many clusters these items are in; None where items do not come in clusters."""
         if statistic.clusters is None:
             return None
         return int(statistic.clusters.at(self.rows(statistic) & (statistic.weights > 0)).n)
 
     def units(self, statistic: Any) -> float:
-        """How many items agreement is computed from, or their effective number of clusters."""
         return _units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
@@ -129,12 +122,10 @@ USED = RestsOn(lambda statistic: statistic.readable, "one rating")
 
 
 def always(_: Any) -> bool:
-    """True for every statistic."""
     return True
 
 
 def never(_: Any) -> bool:
-    """False for every statistic."""
     return False
 
 
@@ -155,12 +146,6 @@ class Measure:
 
     Attributes
     ----------
-    name, title
-        The registry name, and the name people use.
-    function
-        From a statistic to a `Coefficient`.
-    question, needs, levels
-        Which agreement it describes, from which statistic, and on which levels of measurement.
     bounds, undefined
         The least and greatest value, and the exact conditions under which it has no value.
     source, convention
@@ -170,14 +155,13 @@ class Measure:
     chance_corrected
         True if 0 is the value of guessing.
     exchangeable
-        True if raters may swap their ratings of an item. Rows without names then take the place of
-        others.
+        True if raters may swap their ratings of an item, so that rows need no names.
     passed_by_guessing
         True if raters who never look at an item can reach a cut-off where one category prevails.
     cannot_hold
         Why a rule on it may not hold a release, and what to use instead; empty where it may.
     continuous
-        True if it is also defined where a scale has no list of categories, from `NumbersByRater`.
+        True if it is also defined where a scale has no list of categories.
     withstands_chosen
         True if it hardly moves where raters were added to items because of what others said.
     crossed
@@ -190,16 +174,10 @@ class Measure:
         method `sums`, and of a row only the counts and the classifier's label.
     classifiers_only
         True if it compares a classifier with the raters. Then no rater has it.
-    weighting
-        How much two different categories agree, for a measure with weights.
     split
         From labels to the two categories that unseen items are split between, if not by the level.
-    alias_of
-        The name of the same measure, if this record is an alias.
     raters_left_out
         From a statistic to the raters whose replicates or confidence are missing or show nothing.
-    rests_on
-        The rows it is computed from.
     """
 
     name: str
@@ -231,27 +209,22 @@ class Measure:
     rests_on: RestsOn = USED
 
     def __call__(self, statistic: Any) -> Coefficient:
-        """The coefficient on a statistic."""
         return self.function(statistic)
 
     @property
     def computed_as(self) -> str:
-        """The name that the measure is computed under: its own, unless it is an alias."""
         return self.alias_of or self.name
 
     @property
     def description(self) -> str:
-        """What the measure is, as the first line of its documentation."""
         return (self.function.__doc__ or self.title).strip().splitlines()[0]
 
     def defined_on(self, scale: Scale) -> bool:
-        """True if the measure can be computed on ratings of that scale."""
         return scale.level in self.levels and (
             self.continuous or self.needs == "values" or not scale.continuous
         )
 
     def why_undefined(self, statistic: Any) -> str | None:
-        """The first declared condition that holds on `statistic`, in words."""
         for reason, holds in self.undefined:
             if holds(statistic) or (holds is never and np.isnan(self(statistic).value).all()):
                 return reason
@@ -263,9 +236,7 @@ FAMILIES: dict[str, Measure] = {}
 """The measures that take a distance of categories, by what its name follows."""
 
 SHORT = {"alpha": "krippendorff_alpha"}
-"""What people may write in place of a name."""
 NAMED = ("linear", "quadratic")
-"""The distances whose weighted forms have a name of their own in the registry."""
 
 
 def register(
@@ -281,11 +252,9 @@ def register(
 ) -> Callable[[F], F]:
     """Register a function as a measure under its own name. `fields` are those of `Measure`.
 
-    The docstring of the function gets what the record says, and the beginning of its example. With
-    a `family`, the function also takes a `weighting`, and a weighted form is named by the family
-    and a distance, as `cohen_kappa_linear`. `plain` and `plain_bounds` say whether the form without
-    weights is a measure too, and its bounds, if they are narrower. `aliases` are further names,
-    each with the name of the same measure.
+    Its docstring gets what the record says. With a `family`, it also takes a `weighting`, and a
+    weighted form is named as `cohen_kappa_linear`. `plain` and `plain_bounds` say whether the form
+    without weights is a measure too, and its bounds, if they are narrower.
     """
 
     def register(function: F) -> F:
@@ -309,9 +278,7 @@ def register(
 
 
 def measure_named(name: str) -> Measure | None:
-    """The measure of a name; None if there is none.
-
-    The name of a distance may follow that of a family. Such a measure need not be registered.
+    """The measure of a name; the name of a distance may follow that of a family.
 
     >>> measure_named("cohen_kappa_circular").title
     "Cohen's κ, circular weights"
@@ -324,7 +291,6 @@ def measure_named(name: str) -> Measure | None:
 
 @cache
 def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
-    """The form of that weighting. Its distances also say how unseen items are split."""
     split = record.split or (None if weighting is IDENTITY else most_used_and_farthest)
     return replace(
         record,
@@ -338,7 +304,6 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
 
 
 def _documented(record: Measure, example: str) -> str:
-    """The docstring of a measure's function, completed by its record and how examples begin."""
     written = inspect.cleandoc(record.function.__doc__ or "")
     prose, _, shown = written.partition("\nExamples\n--------\n")
     shown = f"{example.strip()}\n{shown}".strip()

@@ -1,9 +1,9 @@
 """Agreement between raters, less the guessing that their replicates or their confidence show.
 
-Two raters may agree because both knew, or because both guessed and were lucky. A rater's labels of
-items they met again are a mixture of decided answers and guesses, which are random labels by the
-panel's use of the categories. Of every agreement, only the part in which both decided is kept. A
-stated confidence may replace replicates. `observed` is the agreement before the discount.
+Two raters may agree because both guessed and were lucky. A rater's labels of items they met again
+are a mixture of decided answers and guesses, which are random labels by the panel's use of the
+categories. Of every agreement, only the part in which both decided is kept. `observed` is the
+agreement before the discount.
 """
 
 from functools import partial
@@ -73,9 +73,8 @@ CONVENTION = (
 class _Guessing(NamedTuple):
     """How each rater arrives at a label: by a random guess after `p`, or by a decision.
 
-    `x` is the share of random choice (..., R), nan where replicates do not show it. `y` is the
-    share of decided choice of each category (..., R, K). `p` is the panel's use of the categories
-    (..., K), nan where fewer than two are in use.
+    `x` is the share of random choice (..., R), nan if it is not known. `y` is that of decided
+    choice (..., R, K). `p` is the panel's use of the categories (..., K), nan below two.
     """
 
     x: Array
@@ -89,9 +88,8 @@ def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
 
 
 def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> Array:
-    """How many of these items each rater with replicates rated, with replicates there or not.
-
-    The number is 0 where the rater's replicates do not show guessing.
+    """How many of these items each rater rated; 0 where the rater's replicates do not show
+    guessing.
     """
     raters = np.unique(replicates.rater)
     known = np.isfinite(_guessing(replicates).x[raters])
@@ -101,7 +99,6 @@ def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> A
 
 
 def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
-    """True for items that some rater met at least as often as there are categories in use."""
     long = replicates.sizes >= (replicates.first.used > 0).sum(-1)
     return np.isin(np.arange(len(replicates.first.codes)), replicates.item[long])
 
@@ -214,10 +211,6 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
 
 
 def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
-    """The mean over items of the share of pairs that agree.
-
-    `g` holds the factors of each rater; shape (..., R, K).
-    """
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
     raters = known @ replicates.first.indicators.sum(-1).T
@@ -230,7 +223,6 @@ def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
 
 
 def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
-    """The factors' products summed over the pairs that agree, row by row; shape (..., P)."""
     given = replicates.first.indicators
     with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
     return np.asarray(
@@ -239,13 +231,11 @@ def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
 
 
 def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
-    """The weights of the rows that two raters with replicates rated, 0 for all others."""
     rated = replicates.first.indicators.sum(-1)
     return np.where(known @ rated.T >= 2, replicates.weights, 0.0)
 
 
 def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
-    """True where raters agree on a category for which one of them has no factor; shape (...)."""
     known = np.isfinite(g).any(-1)
     given = replicates.first.indicators
     lacking = [
@@ -262,7 +252,6 @@ def _factors(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
 
 
 def _guessing(replicates: ReplicatedLabels) -> _Guessing:
-    """The raters' shares, as means over the items they met often enough."""
     p = _panel_shares(replicates)
     d = replicates.counts / replicates.sizes[:, None]
     weights = np.where(replicates.sizes >= (p > 0).sum(-1)[..., None], replicates.cell_weights, 0.0)
@@ -344,5 +333,4 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
 
 
 def _pairs(values: Array) -> Array:
-    """The sum of the products over the ordered pairs of raters, shape (..., P)."""
     return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

@@ -40,7 +40,6 @@ Cells = CategoryCounts | NumbersByRater
 
 
 def _each_rater(replicates: Replicates) -> Iterator[Cells]:
-    """The cells of each rater who met an item again, as a table of items and meetings."""
     return (
         replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
     )
@@ -65,9 +64,7 @@ NO_VARIANCE = Condition(
 
 
 def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
-    """One rater's alpha, and its number of labels.
-
-    Ordinal disagreement is in squared ranks among the rater's own labels, so it is divided by their
+    """Ordinal disagreement is in squared ranks among the rater's labels, so it is divided by their
     squared number.
     """
     found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
@@ -79,7 +76,6 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
 
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
-    """One rater's kappa, its disagreement in spans of the scale, and its number of items."""
     distances = weighting.distances(cells.scale)
     d_o, d_e = (
         observed_disagreement(cells, distances),
@@ -101,10 +97,7 @@ def _own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
 def _weight_of_each(
     replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]
 ) -> Array:
-    """The weight of each rater in the pooled value; shape (R,).
-
-    The weight is 0 where the rater's own coefficient is undefined.
-    """
+    """Shape (R,); 0 where the rater's own coefficient is undefined."""
     each = [own(cells) for cells in _each_rater(replicates)]
     return np.array(
         [
@@ -115,7 +108,6 @@ def _weight_of_each(
 
 
 def _complement(found: Coefficient) -> Coefficient:
-    """Agreement as disagreement, or disagreement as agreement."""
     return Coefficient(
         found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected)
     )
@@ -140,10 +132,9 @@ def _read_by(own: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
 
 
 def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
-    """The mean of the raters' own coefficients.
+    """The mean of the raters' own coefficients, by the disagreement that chance alone would leave.
 
-    Each is weighted by the disagreement that chance alone would leave. If that is too small for a
-    number, all weigh alike.
+    If that is too small for a number, all weigh alike.
     """
     each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
     value, d_o, d_e = (
@@ -237,8 +228,7 @@ def test_retest_kappa(
     :math:`\kappa_i = (p_o^i - p_e^i) / (1 - p_e^i)` of rater i is as in `fleiss_kappa`, on the
     :math:`N_i` items they met again. It is the reliability of one label in Kraemer's population
     model, and Scott's π for two meetings. Cohen's form would forgive a rater whose use of the
-    labels changed between the meetings. The value is never less than -1, since with every weighting
-    here 1 - w is a squared distance.
+    labels changed between the meetings. It is never under -1, as `schouten_kappa`.
 
     Examples
     --------

@@ -18,15 +18,12 @@ from agreement_pipeline.units import NONE, Marked, Segment, Span, extents_of, in
 
 
 class Section(NamedTuple):
-    """A unit or a gap: where it begins, how long it is, and its category."""
-
     start: float
     length: float
     category: str
 
     @property
     def end(self) -> float:
-        """Where it ends."""
         return self.start + self.length
 
 
@@ -158,7 +155,6 @@ def _categories(marked: Sequence[Marked]) -> list[str]:
 
 
 def _sections(marked: Marked, category: str | None = None) -> list[Section]:
-    """The units of a rater, of one category or of all, and the gaps between them."""
     units = sorted(
         (
             Section(area.start, area.end - area.start, area.category)
@@ -214,7 +210,6 @@ def _expected(raters: Sequence[Sequence[Section]], length: float) -> float:
 
 
 def _meetings(raters: Sequence[Sequence[Section]], names: Sequence[str]) -> Array:
-    """How long sections of two raters meet, by their categories. Shape (K, K)."""
     found = np.zeros((len(names), len(names)))
     for one, other in permutations(raters, 2):
         for g in one:
@@ -224,7 +219,7 @@ def _meetings(raters: Sequence[Sequence[Section]], names: Sequence[str]) -> Arra
 
 
 def _alone(sections: Sequence[Section], names: Sequence[str]) -> Array:
-    """What each category would meet of itself: of a unit its squared length. Shape (K,)."""
+    """A unit would meet its squared length of itself. Shape (K,)."""
     found = dict.fromkeys(names, 0.0)
     for each in sections:
         found[each.category] += each.length if each.category == NONE else each.length**2
@@ -234,10 +229,6 @@ def _alone(sections: Sequence[Section], names: Sequence[str]) -> Array:
 def _pairable(
     sections: Sequence[Section], others: Sequence[Sequence[Section]], names: Sequence[str]
 ) -> Array:
-    """The squared length on which each unit meets units of the others, on average over them.
-
-    Shape (K,).
-    """
     found = dict.fromkeys(names, 0.0)
     units = [h for sections_of_one in others for h in sections_of_one if h.category != NONE]
     for each in sections:

@@ -14,8 +14,7 @@ class Weighting(NamedTuple):
     """A rule that gives every pair of categories a weight, 0 for the pair furthest apart.
 
     `title` is what it adds to the title of a measure, and `formula` the distance of scores x and y
-    up to its unit. `distance` leads from the scores of the categories (K,) to how far apart they
-    are, in any unit (K, K). `levels` are the levels of measurement it is defined on.
+    up to its unit.
     """
 
     title: str
@@ -32,34 +31,30 @@ class Weighting(NamedTuple):
         return 1 - self.distances(scale)
 
     def distances(self, scale: Scale) -> Array:
-        """The distances of every two categories, as shares of the largest one; shape (K, K)."""
+        """They are shares of the largest one; shape (K, K)."""
         distance = self.distance(scale.scores)
         return distance / float(distance.max())
 
     def apart(self, scale: Scale, given: Array) -> "Apart":
-        """The distances, and the largest between two categories that are `given` (..., K)."""
         distances = self.distances(scale)
         return Apart(distances, widest(distances, given))
 
 
 class Apart(NamedTuple):
-    """How far apart categories are.
+    """How far apart categories are, as shares of the largest distance on the scale (K, K).
 
-    `distances` are shares of the largest distance on the scale (K, K). `unit` is the largest
-    distance between two categories that are given (...). A category that nobody gave may be far
-    away. Measured by it, all other categories would seem equal.
+    `unit` is the largest distance between two categories that are given (...). A category that
+    nobody gave may be far away. Measured by it, all other categories would seem equal.
     """
 
     distances: Array
     unit: Array
 
     def agreement(self, disagreement: Array) -> Array:
-        """The agreement that a mean distance leaves, 0 for one unit; shape (...)."""
         return np.asarray(1 - disagreement / self.unit)
 
 
 def widest(distances: Array, given: Array) -> Array:
-    """The largest distance between two categories that are given (..., K); 1 where no two are."""
     used = given > 0
     from_each = [
         np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
@@ -73,7 +68,6 @@ def _differences(x: Array) -> Array:
 
 
 def _ordinal(x: Array) -> Array:
-    """The number of pairs of categories from one to the other, both included, by rank."""
     between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
     return between * (between - 1) / 2
 

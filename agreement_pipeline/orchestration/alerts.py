@@ -1,5 +1,3 @@
-"""The sensor that tells a team what is held, broken or overdue."""
-
 import json
 import os
 import time
@@ -34,13 +32,7 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def checked_url(variable: str, environment: Mapping[str, str]) -> str:
-    """The URL that an environment variable holds.
-
-    Raises
-    ------
-    ProjectError
-        It holds none. The error does not repeat what it holds.
-    """
+    """The error does not repeat what the variable holds instead of a URL."""
     url = environment.get(variable, "").strip()
     if not url.startswith(HTTP):
         found = "something else than a URL" if url else "nothing"
@@ -52,13 +44,6 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
 
 
 def post(url: str, body: Mapping[str, Any]) -> None:
-    """Post a message as JSON, and wait until it is taken.
-
-    Raises
-    ------
-    NotPostedError
-        Nobody took it.
-    """
     try:
         request = urllib.request.Request(
             url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"
@@ -77,11 +62,10 @@ def post(url: str, body: Mapping[str, Any]) -> None:
 
 @dataclass
 class Told:
-    """The cursor of the sensor: what the team was told, and when it is tried again.
+    """The cursor of the sensor. `states` has the state of each notice that the webhook took.
 
-    `states` has the state of each notice that the webhook took. One that no longer holds is
-    forgotten, so the team hears if it comes back. After `failures` in a row, nothing is tried
-    before `next`.
+    One that no longer holds is forgotten, so the team hears if it comes back. After `failures` in a
+    row, nothing is tried before `next`.
     """
 
     states: dict[str, str] = field(default_factory=dict)
@@ -90,7 +74,6 @@ class Told:
 
     @classmethod
     def of(cls, cursor: str | None) -> "Told":
-        """What a cursor says. A cursor of another form says nothing."""
         try:
             found = cls(**said_by(cursor))
         except TypeError:
@@ -98,31 +81,25 @@ class Told:
         return found if isinstance(found.states, dict) else cls()
 
     def to_cursor(self) -> str:
-        """The cursor."""
         return json.dumps(vars(self), sort_keys=True)
 
     def untold(self, found: list[Notice]) -> list[Notice]:
-        """The notices that the team has not heard of. Those that no longer hold are forgotten."""
         now = {_key(each): each.state for each in found}
         self.states = {key: state for key, state in self.states.items() if key in now}
         return [each for each in found if self.states.get(_key(each)) != each.state]
 
     def took(self, notice: Notice) -> None:
-        """Note that the webhook took a notice."""
         self.states[_key(notice)] = notice.state
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
-        """Note that the webhook did not answer. The seconds until the next try."""
         wait = min(EVERY_SECONDS * 2.0**self.failures, LONGEST_WAIT)
         self.failures, self.next = self.failures + 1, now + wait
         return wait
 
 
 def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
-    """The sensor, or nothing if the project names no webhook.
-
-    A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
+    """A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
     none that an earlier tick sent.
     """
     variable = project.settings.alerts_url_from
@@ -167,7 +144,6 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
 
 
 def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
-    """Why deliveries that wait for a decision could not be judged, as their last runs say."""
     said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
     return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
 

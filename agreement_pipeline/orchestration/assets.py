@@ -1,8 +1,7 @@
 """The assets of a project, in the order of the data's way.
 
-Each takes the round from the store, which checks its bytes each time. Ratings that this process
-kept or read before are not made again, and `acceptability` takes over what the contract found in
-them. The lock does neither, and no asset trusts the event log.
+Ratings that this process kept or read before are not made again, and `acceptability` takes over
+what the contract found in them. The lock does neither, and no asset trusts the event log.
 """
 
 import time
@@ -69,7 +68,6 @@ from agreement_pipeline.report import (
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
-    """The assets of one project, with their checks."""
     steps = (
         annotations,
         rating_patterns,
@@ -260,7 +258,6 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
 
 
 def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
-    """Estimate every measure of one question, also those that the policy does not judge."""
     ratings, policy = project.store.ratings(round_name), project.policy
     measures, part = applicable(ratings, question), judged_part(ratings, policy)
     judged = {rule.scope for rule in policy.rules}
@@ -287,7 +284,6 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
 
 
 def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
-    """What `acceptability` shows of a decision."""
     name = judged.version.round
     found = Round(judged.ratings, judged.policy, judged.decision, project.name, name)
     page = link(project, page_of(name))
@@ -297,7 +293,7 @@ def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
 def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Reassessed) -> str:
     """Release an admitted round that has no release, and show what changed as its own run would.
 
-    What failed, in words. Empty if nothing did.
+    What failed, in words.
     """
     failed, release = list[str](), None
     if each.unreleased:
@@ -317,7 +313,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
 def _shown_anew(
     host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
 ) -> list[str]:
-    """Show another decision than before as the run of the round itself would. What failed."""
+    """The round is shown as its own run would show it. What failed comes back."""
     told, decision = _told(host.project, judged, each.withdrawn), judged.decision
     _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
     for result in _answers(judged):
@@ -387,7 +383,7 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
 def _judged(
     host: Host, context: dg.AssetExecutionContext, found: tuple[Judged, bool], asked: set[str]
 ) -> Iterator[Result]:
-    """Show the decision. If the round is held, the run ends, and its first line says why.
+    """If the round is held, the run ends, and its first line says why.
 
     Each check that was loaded is answered, and no other: the policy may have other rules by now.
     """
@@ -412,7 +408,6 @@ def _judged(
 
 
 def _answers(judged: Judged) -> Iterator[dg.AssetCheckResult]:
-    """The answers to the checks of a decision."""
     silver = judged.silver[0] if judged.silver else None
     return checks.policy_results(judged.policy, judged.decision, silver)
 
@@ -424,7 +419,6 @@ def _show_held(
     decision: Decision,
     withdrawn: bool,
 ) -> None:
-    """Show on the training data of a round why there are none, or that they were withdrawn."""
     asset, why = host.key("training_data"), printable("; ".join(decision.reasons))
     said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
     if withdrawn:
@@ -439,7 +433,6 @@ def _answered(
     round_name: str,
     result: dg.AssetCheckResult,
 ) -> None:
-    """Log the answer to a check of another asset."""
     context.log_event(
         dg.AssetCheckEvaluation(
             asset_key=asset,

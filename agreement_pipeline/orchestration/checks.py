@@ -60,14 +60,10 @@ ASKS = {
         "Was every stored round judged again, and released if it is admitted now?",
     ),
 }
-"""The asset of each check, and what it asks."""
 
 
 def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
-    """The checks of an asset. What follows in the same run waits for `admitted`.
-
-    Of the decision there is a check, and one for each rule.
-    """
+    """What follows in the same run waits for `admitted`."""
     asks = {name: asked for name, (of, asked) in ASKS.items() if of == asset}
     if IN_TIME in asks:
         days = counted(host.project.settings.overdue_after_days, "day")
@@ -94,7 +90,6 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
 
 
 def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResult]:
-    """One result for what holds a round, and one for what is only advice."""
     for name, severity in ((KEPT, ERROR), (ADVICE, WARN)):
         found = [each for each in findings if (each.severity == "error") is (name == KEPT)]
         failed = [each.description for each in found if not each.passed]
@@ -104,7 +99,6 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
 def policy_results(
     policy: Policy, decision: Decision, silver: Finding | None = None
 ) -> Iterator[dg.AssetCheckResult]:
-    """A result for the decision, for a classifier's labels in a silver round, and for each rule."""
     grid = rendered({"verdicts": verdict_grid(decision.verdicts)})
     said = _answer(decision.admitted, decision.reasons)
     yield _result(ADMITTED, decision.admitted, said, ERROR, grid)
@@ -125,22 +119,18 @@ def policy_results(
 
 
 def without_rule(name: str) -> dg.AssetCheckResult:
-    """The answer to a check that was loaded for a rule that the policy no longer has."""
     return _result(name, False, "The policy has no such rule now. Reload the definitions.")
 
 
 def released() -> dg.AssetCheckResult:
-    """The release that was just made is in force. A withdrawal says so under the same name."""
     return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
 def withdrawn(said: str) -> dg.AssetCheckResult:
-    """The release of a round is no longer in force."""
     return _result(IN_FORCE, False, said, ERROR, {"release": said})
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
-    """An error if a round could not be judged again, or released or shown."""
     said = [f"round {name}: {why}" for name, why in failed.items()]
     return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, said), ERROR)
 
@@ -152,11 +142,6 @@ def history_results(
     late: str,
     chart: Sequence[Charted],
 ) -> Iterator[dg.AssetCheckResult]:
-    """Warnings: rounds are not admitted or not by today's policy, the next is overdue, the latest
-    is unlike those before.
-
-    The first names the unused waivers too.
-    """
     found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     said = printable("; ".join(found)) or "every round is admitted"
     yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
@@ -167,7 +152,6 @@ def history_results(
 
 
 def certificates(project: Project) -> Iterator[dg.AssetCheckResult]:
-    """A warning if a certificate of the project's classifiers has ended, by its day or by drift."""
     if not _has_classifiers(project):
         return
     by, said, ended = project.certified_by, list[str](), list[str]()
@@ -187,7 +171,7 @@ def _has_classifiers(project: Project) -> bool:
 
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
-    """A warning if the latest round falls out of the control chart. It never holds a round."""
+    """It never holds a round."""
     found = fallen_out(chart[-1:])
     return _result(LIKE_BEFORE, not found, "; ".join(found) or like_others(chart))
 
@@ -218,19 +202,16 @@ def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _with_check(policy: Policy) -> Sequence[Rule]:
-    """The rules that have a check of their own: those that hold a release come first."""
     holding = sorted(policy.rules, key=lambda rule: rule.effect != "hold")
     return holding[:MOST_RULES]
 
 
 def _answer(passed: bool, reasons: Iterable[str]) -> str:
-    """The answer to the question of a check, in a sentence."""
     said = printable("; ".join(first_of(list(reasons))))
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 
 def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float | str]:
-    """What the UI plots of a rule with one verdict: its value, limits and p."""
     if len(verdicts) != 1:
         return {}
     said = verdicts[0].to_mapping()

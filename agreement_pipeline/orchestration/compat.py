@@ -49,11 +49,10 @@ def check_spec(
     partitions: dg.PartitionsDefinition[str] | None,
     blocking: bool = False,
 ) -> dg.AssetCheckSpec:
-    """A check, with a result for every partition if there are some.
+    """Without a result for each partition, one round's pass would hide another round's failure.
 
-    Else one round's pass would hide another round's failure. Dagster calls such checks a preview
-    and warns. `tests/orchestration/test_dagster_contract.py` tests the behaviour that is needed
-    here.
+    Dagster calls such checks a preview and warns. `tests/orchestration/test_dagster_contract.py`
+    tests what is needed here.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", dg.PreviewWarning)

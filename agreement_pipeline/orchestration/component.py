@@ -25,16 +25,16 @@ from agreement_pipeline.units import UnitSettings
 
 
 def descriptions(described: type) -> dict[str, str]:
-    """The text below each name in the section *Attributes* of a docstring, by name.
+    """The text below each name in the section *Attributes* of a docstring.
 
     >>> class Box:
-    ...     \"\"\"A box.
+    ...     '''A box.
     ...
     ...     Attributes
     ...     ----------
     ...     width, height
     ...         In metres.
-    ...     \"\"\"
+    ...     '''
     >>> descriptions(Box)
     {'width': 'In metres.', 'height': 'In metres.'}
     """
@@ -75,8 +75,6 @@ def load(context: dg.ComponentLoadContext) -> AnnotationProject:
 
 
 class ProjectParams(BaseModel):
-    """What the command line may say of a new project."""
-
     project: str | None = Field(None, description="Its name. By default, that of its folder.")
     inbox: str | None = Field(None, description="Where rounds arrive. By default, data/<project>.")
     categories: str = Field("yes,no", description="The labels, separated by commas.")
@@ -87,11 +85,9 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
 
     @classmethod
     def get_scaffold_params(cls) -> type[ProjectParams]:
-        """The options of the command line."""
         return ProjectParams
 
     def scaffold(self, request: dg.ScaffoldRequest[ProjectParams]) -> None:
-        """Write the component's file, and make its inbox."""
         folder = request.target_path.parent if request.append else request.target_path
         project = request.params.project or folder.name
         inbox = request.params.inbox or f"data/{project}"
@@ -118,7 +114,6 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
 
 
 MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
-"""Dagster resolves these keys as a plain mapping; `ProjectSettings` checks what is in it."""
 
 MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=dict[str, Any] | None)
 
@@ -148,7 +143,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
     @classmethod
     def model(cls) -> type[BaseModel]:
-        """The fields of a component's file, each with its description."""
         model = super().model()
         said = {**descriptions(ProjectSettings), **descriptions(AnnotationProject)}
         for name, field in model.model_fields.items():
@@ -157,7 +151,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
         return model
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The definitions of the project."""
         settings, translation = self, self.translation
         if "root" not in self.model_fields_set:
             settings = self.model_copy(update={"root": str(context.project_root)})
@@ -169,10 +162,6 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 def project_definitions(
     settings: ProjectSettings, translate: Translate | None = None
 ) -> dg.Definitions:
-    """The definitions of one project, however its settings were written.
-
-    `translate` gives an asset another key, group, description, metadata, tags or owners.
-    """
     project = Project(settings).checked()
     hosted = Host(project, translate)
     jobs = build_jobs(hosted)

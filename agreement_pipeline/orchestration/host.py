@@ -17,22 +17,11 @@ from agreement_pipeline.version import __version__
 
 Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
 TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
-"""What a translation may change."""
 
 
 class Asset(NamedTuple):
-    """What is fixed of an asset.
-
-    Attributes
-    ----------
-    kind, shows
-        The kind in its corner, and a tag to filter by.
-    after
-        The asset that it follows. Empty for the one that reads deliveries.
-    by_round
-        True if it has a partition for every round.
-    first
-        True if it leads to a decision: it comes before what is only shown.
+    """`kind` stands in its corner, and `shows` is a tag to filter by. The `first` lead to a
+    decision, and come before what is only shown.
     """
 
     kind: str
@@ -57,7 +46,7 @@ ASSETS = {
     "round_page": Asset("dashboard", "decision", "annotations"),
     "drawn_items": Asset("table", "evidence", by_round=False),
 }
-"""The assets of a project. It has the last ones only if it keeps pages, or has populations."""
+"""The last assets are there only if the project keeps pages, or has populations."""
 
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
@@ -77,13 +66,7 @@ class Host:
     translate: Translate | None = None
 
     def spec(self, name: str, description: str | None = None) -> dg.AssetSpec:
-        """What an asset is called, and how it is described.
-
-        Raises
-        ------
-        ProjectError
-            The translation changes what an asset does.
-        """
+        """A translation must not change what an asset does."""
         spec = dg.AssetSpec(
             dg.AssetKey([self.project.name, name]),
             description=description,
@@ -103,22 +86,18 @@ class Host:
         return translated
 
     def key(self, name: str) -> dg.AssetKey:
-        """The key of an asset."""
         return self.spec(name).key
 
     def to_decision(self, round_name: str | None) -> dict[str, Any]:
-        """The ways to a decision: the asset that shows it, and the page of the round."""
         page = {} if round_name is None else link(self.project, page_of(round_name))
         return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
 
     @property
     def partitions(self) -> dg.DynamicPartitionsDefinition:
-        """The rounds of the project."""
         return rounds_of(self.project.name)
 
     @property
     def assets(self) -> list[str]:
-        """The names of the assets that the project has."""
         said = self.project.settings
         asked = {"round_page": said.pages, "drawn_items": said.populations}
         return [name for name in ASSETS if asked.get(name, "always")]
@@ -134,12 +113,10 @@ def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
 
 
 def remember(host: Host) -> None:
-    """Remember a project, so that `release_of` finds it by its name."""
     _HOSTED[host.project.name] = host
 
 
 def hosted() -> list[Project]:
-    """The projects of this code location, by their names."""
     return [_HOSTED[name].project for name in sorted(_HOSTED)]
 
 
@@ -168,7 +145,6 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
 
 
 def released(project: Project, round_name: str | None = None) -> Release:
-    """The release of one round, or of all admitted rounds together, each judged again."""
     rounds = admitted_rounds(project.store) if round_name is None else (round_name,)
     adjudicated = project.adjudicated(rounds)
     by = {**project.judged_under, "project": project.name, "adjudicated": adjudicated}
@@ -179,10 +155,6 @@ def released(project: Project, round_name: str | None = None) -> Release:
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
-    """The project that is named, or the one whose rounds are the partitions of the asset.
-
-    With it, the round of the run, if it has one.
-    """
     where = f"release_of in {context.asset_key.to_user_string()}"
     partitions = context.assets_def.partitions_def
     name = getattr(partitions, "name", None)

@@ -23,9 +23,8 @@ SILENT_SECONDS = 45.0
 class WatchedRunLauncher(DefaultRunLauncher):
     """Dagster's own launcher, whose runs are watched by its run monitoring.
 
-    The code server starts the process of a run and knows whether it lives. Dagster's launcher does
-    not ask it. So a run whose code server was killed stays *started* for ever, keeps its place in
-    the queue and in the pool of its project, and its round is never judged again.
+    Dagster's launcher does not ask the code server whether the process of a run lives. So a run
+    whose code server was killed stays *started* for ever, and its round is never judged again.
 
     A run is called dead if the code server at its address does not know it, and if nothing was
     logged for `SILENT_SECONDS`. A process may outlive its code server, and then it says in the log
@@ -35,11 +34,9 @@ class WatchedRunLauncher(DefaultRunLauncher):
 
     @property
     def supports_check_run_worker_health(self) -> bool:
-        """True: run monitoring may ask."""
         return True
 
     def check_run_worker_health(self, run: "dg.DagsterRun") -> CheckRunHealthResult:
-        """Whether the process of a run lives, as far as its code server knows."""
         client = self._get_grpc_client_for_termination(run.run_id)  # type: ignore[no-untyped-call]
         if client is None:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "no code server is named")
@@ -53,6 +50,5 @@ class WatchedRunLauncher(DefaultRunLauncher):
         return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended with its code server")
 
     def _silent_for(self, run_id: str) -> float:
-        """The seconds since the last line of the log of a run."""
         said = self._instance.get_records_for_run(run_id, limit=1, ascending=False).records
         return time.time() - said[0].event_log_entry.timestamp if said else 0.0

@@ -33,7 +33,6 @@ from agreement_pipeline.text import DIGITS
 from agreement_pipeline.version import __version__
 
 MAX_ROWS = 40
-"""The rows of a table, and the texts of a list, that are shown."""
 
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
@@ -41,9 +40,7 @@ IN_PLACE = 999
 INDEX = "index.html"
 NOT_KNOWN = "not_known"
 IMPERSONAL = ("round", "category", "stratum")
-"""The scopes of verdicts that are not about a person or a model."""
 PLACES = 4
-"""The digits of a number under 1, and the decimals of any other."""
 
 ABOUT = (
     "project",
@@ -59,7 +56,6 @@ ABOUT = (
 )
 READINGS = ("state", "decision", "verdict", "reading", "reads", "place", "passed", "now")
 PATTERNS, FIRST_ROWS = "most_common", "first_rows"
-"""The tables with columns that the data name."""
 OF_CATEGORY, OF_DATA = "How many raters gave this category.", "What was delivered under this name."
 COLUMNS = {
     # of a decision
@@ -146,7 +142,6 @@ COLUMNS = {
     "entropy_bits": "The entropy of the shares, in bits: 0 if all agree.",
     "nothing": "There are no rows.",
 }
-"""What stands in each column of a table."""
 PATTERN = {"items": "How many items show this row."}
 
 NARROW = 6
@@ -154,7 +149,6 @@ NARROW = 6
 
 
 def rendered(section: Section) -> dict[str, Any]:
-    """A section as metadata. Names without content are left out."""
     shown: dict[str, Any] = {}
     for name, found in section.items():
         shown |= _rendered(name, found)
@@ -186,12 +180,11 @@ def number(value: float) -> float | str:
 
 
 def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
-    """A table of what is not used or failed, each with the reason. Nothing: no table."""
     return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
 def _plot(name: str, draw: Plot) -> Any:
-    """An image, or a text that says why there is none. A plot never fails its asset."""
+    """A plot never fails its asset."""
     try:
         image = draw()
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
@@ -200,11 +193,11 @@ def _plot(name: str, draw: Plot) -> Any:
 
 
 def metered(found: Round) -> dict[str, str]:
-    """Count a decision, and tell the estimates that it rests on, as metrics of OpenTelemetry.
+    """A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low`,
+    `agreement.high`.
 
-    A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low` and
-    `agreement.high`. No metric is about a rater. Nothing is told without the extra. A fault there
-    never fails a decision: what is given back says it.
+    No metric of OpenTelemetry is about a rater. A fault there never fails a decision: what is given
+    back says it.
     """
     if find_spec("opentelemetry") is None:
         return {}
@@ -240,11 +233,7 @@ def _tell(found: Round) -> None:
 
 
 def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
-    """The decision, why it was made, what to do, each rule, and then all the rest.
-
-    `page` leads to the page of the round, if it has one. What cannot be told of the ratings hides
-    no decision: it says why under `NOT_KNOWN`.
-    """
+    """What cannot be told of the ratings hides no decision: it says why under `NOT_KNOWN`."""
     decision = found.decision
     try:
         differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
@@ -281,7 +270,6 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bullets(reasons: Sequence[str]) -> str:
-    """The reasons as a list that stands in place, and how many more there are."""
     shown = [f"- {markdown_text(reason)}" for reason in reasons]
     n = len(shown)
     while n > 1 and len("\n".join(shown[:n])) > IN_PLACE - len("\n- and 0000000 more"):
@@ -291,7 +279,6 @@ def _bullets(reasons: Sequence[str]) -> str:
 
 
 def release_metadata(released: Release) -> dict[str, Any]:
-    """Where a release is, what is in it, and its first rows."""
     rows = released.labels.resolved
     first = released.labels.take(rows[:20]).frame()
     return {
@@ -304,13 +291,11 @@ def release_metadata(released: Release) -> dict[str, Any]:
 
 
 def first_of(said: Sequence[str]) -> list[str]:
-    """The first of several texts, and how many more there are."""
     more = len(said) - MAX_ROWS
     return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
 
 
 def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
-    """A frame as a table under its name. If it is long, a text says how many rows are shown."""
     frame = _readable(name, frame)
     records = [
         dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
@@ -327,7 +312,7 @@ def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
-    """A frame as a table that a click opens in a window of its own, with a row for each record."""
+    """A click opens the table in a window of its own, with a row for each record."""
     if frame.empty:
         return {name: "nothing"}
     shown = _readable(name, frame).head(MAX_ROWS)
@@ -341,14 +326,13 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
-    """The first rows, and the columns with their types, as the UI shows them beside an asset."""
     kinds = {str(name): str(frame[name].dtype) for name in frame}
     schema = _schema(kinds, COLUMNS, OF_DATA)
     return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": schema}
 
 
 def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame whose columns tell first what a row is about, and then how it reads in words.
+    """The columns tell first what a row is about, and then how it reads in words.
 
     Columns that the data name keep their order.
     """
@@ -364,7 +348,6 @@ def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
 def _schema(
     kinds: Mapping[str, str], known: Mapping[str, str], other: str | None = None
 ) -> dg.TableSchema:
-    """The columns with their kinds, and what stands in each."""
     return dg.TableSchema(
         [
             dg.TableColumn(name, kind, description=known.get(name, other))
@@ -374,7 +357,6 @@ def _schema(
 
 
 def in_cell(value: Any) -> str:
-    """A cell of a table as text. What is missing is empty."""
     if isinstance(value, (list, tuple, np.ndarray)):
         return f"[{', '.join(map(in_cell, value))}]"
     if pd.api.types.is_scalar(value) and pd.isna(value):
@@ -383,15 +365,10 @@ def in_cell(value: Any) -> str:
 
 
 def page_of(round_name: str) -> str:
-    """The file of a round's page."""
     return f"{round_name}.html"
 
 
 def link(project: Project, name: str) -> dict[str, Any]:
-    """The way to a page: a link if the project says where its pages are served, else a path.
-
-    Nothing if the project keeps no pages.
-    """
     folder, url = project.settings.pages, project.settings.pages_url
     if folder is None:
         return {}
@@ -401,7 +378,7 @@ def link(project: Project, name: str) -> dict[str, Any]:
 
 
 def keep_page(project: Project, name: str, text: str) -> None:
-    """Write a page under its name. Who reads it meanwhile sees the old page or the new one."""
+    """Who reads the page meanwhile sees the old one or the new one."""
     path = project.root / Path(project.settings.pages or "") / name
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f".{name}.part")

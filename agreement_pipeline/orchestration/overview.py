@@ -1,5 +1,3 @@
-"""All projects of a code location on one page: where rounds are held, waiting or overdue."""
-
 import hashlib
 import time
 from dataclasses import dataclass
@@ -29,12 +27,10 @@ class AllProjects(dg.Component, dg.Resolvable):
     """
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        """The asset with its check, its job and its sensor."""
         return overview_definitions()
 
 
 def overview_definitions() -> dg.Definitions:
-    """The asset of all projects that are hosted when it runs, and what makes it again."""
     asked = check_spec(
         IN_ORDER,
         asset=dg.AssetKey(NAME),
@@ -84,7 +80,7 @@ def overview_definitions() -> dg.Definitions:
 
 
 def _state() -> str:
-    """A digest of what the page shows. What cannot be read is a state too."""
+    """What cannot be read is a state too."""
     states = []
     for each in hosted():
         try:

@@ -20,7 +20,7 @@ DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
 FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 NOT_AGAIN = {"dagster/retry_on_asset_or_op_failure": "false"}
-"""The tag of a run that an instance with retries of runs must not make again."""
+"""An instance with retries of runs must not make a run with this tag again."""
 LONGEST_TAG = 300
 PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 Result = dg.MaterializeResult[None]
@@ -32,7 +32,7 @@ def or_fail(
     step: Callable[[], T],
     if_held: Mapping[str, Any] = MappingProxyType({}),
 ) -> T:
-    """Run a step. An error of this package fails the asset with its reason, without retries.
+    """An error of this package fails the asset with its reason, without retries.
 
     A step that meets a full disk or a network that fails may be tried again. The failure of a round
     that is held shows `if_held` too.
@@ -52,14 +52,13 @@ def or_fail(
 
 
 def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})) -> dg.Failure:
-    """A failure that is not tried again, since another try finds the same bytes."""
+    """It is not tried again, since another try finds the same bytes."""
     return dg.Failure(
         description=printable(said), metadata={"reason_code": code, **more}, allow_retries=False
     )
 
 
 def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more: str) -> None:
-    """Give the run a tag with the decision, and one with the reason."""
     why = printable(why)
     short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
@@ -68,13 +67,13 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
 
 
 def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
-    """Give the run tags with what is wrong. The sensor reads if it may pass by itself."""
+    """The sensor reads if the fault may pass by itself."""
     more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
     tag(context, NOT_JUDGED, said, **more)
 
 
 def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
-    """Write into a store as the code location that a run belongs to. A run in Python has none."""
+    """A run in Python has no code location."""
     origin = context.run.remote_job_origin
     store.log.location = (
         None if origin is None else origin.repository_origin.code_location_origin.location_name
@@ -83,9 +82,8 @@ def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
 
 @contextmanager
 def progress(say: Callable[[str], object], what: str) -> Iterator[None]:
-    """Say after five seconds, and then every half minute, that a step is at work.
-
-    If it took so long, its time is said at the end.
+    """Say so after five seconds, and then every half minute. The time of a long step is said at the
+    end.
     """
     done, start = threading.Event(), time.monotonic()
     speaker = threading.Thread(target=_speak, args=(say, what, done, start), daemon=True)

@@ -7,9 +7,8 @@ from agreement_pipeline.orchestration.host import ASSETS, Host
 
 
 def build_jobs(host: Host) -> dict[str, AssetJob]:
-    """The jobs of one project: one round from its file or from the store, and three over all.
-
-    Each job runs in one process. A round is small, so a process for each step would cost more.
+    """Each job runs in one process. A round is small, so a process for each step would
+    cost more.
     """
     by_round = [name for name in host.assets if ASSETS[name].by_round]
     jobs = {

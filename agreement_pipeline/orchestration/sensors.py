@@ -29,7 +29,6 @@ from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name
 
 FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
-"""Seconds."""
 ORIGINAL = "agreement_pipeline/original"
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
@@ -37,7 +36,6 @@ NO_TAGS: Mapping[str, str] = MappingProxyType({})
 def running(
     name: str, description: str, *, every: int, job: AssetJob | None = None
 ) -> Callable[..., dg.SensorDefinition]:
-    """A sensor that looks every so many seconds, from the start."""
     return dg.sensor(
         name=name,
         job=job,
@@ -48,7 +46,7 @@ def running(
 
 
 def said_by(cursor: str | None) -> dict[str, Any]:
-    """What a cursor says. A cursor of another form says nothing."""
+    """A cursor of another form says nothing."""
     try:
         said = json.loads(cursor or "{}")
     except ValueError:
@@ -57,7 +55,6 @@ def said_by(cursor: str | None) -> dict[str, Any]:
 
 
 def tags_of(delivery: Delivery) -> dict[str, str]:
-    """The tags of the runs of a delivery."""
     return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
 
 
@@ -66,34 +63,25 @@ def n_runs(
     delivery: Delivery,
     statuses: Sequence[dg.DagsterRunStatus] | None = None,
 ) -> int:
-    """How many runs of a delivery there are, in these states or in any."""
     return instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=statuses))
 
 
 def last_tags(
     instance: dg.DagsterInstance, delivery: Delivery, among: Mapping[str, str] = NO_TAGS
 ) -> Mapping[str, str]:
-    """The tags of the last run of a delivery, or of the last one that has some tags."""
     wanted = dg.RunsFilter(tags={**tags_of(delivery), **among})
     return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
 
 
 @dataclass
 class Asked:
-    """The rounds that were asked for, and what they are judged by.
+    """The rounds that were asked for, and the digest of what they are judged by.
 
     A round that is not decided is asked for again: after 20 seconds, then after twice as long each
     time, at last each day. So a full disk or a network that fails is got over. If the fault lasts,
     it is only asked for again after a day. If something else judges the rounds, all are asked for
-    anew.
-
-    Attributes
-    ----------
-    judged_by
-        The digest of all that rounds are judged by.
-    rounds
-        For each round: the digest of its bytes, how often it was asked for, and when it is next
-        looked at. That is None for a round that is decided.
+    anew. `rounds` has the digest of its bytes, how often it was asked for, and when it is next
+    looked at: None for a round that is decided.
     """
 
     judged_by: str
@@ -101,17 +89,14 @@ class Asked:
 
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
-        """What a cursor says. A cursor of other rules, or of another form, says nothing."""
         said = said_by(cursor)
         same = said.get("judged_by") == judged_by
         return cls(judged_by, said.get("rounds", {}) if same else {})
 
     def to_cursor(self) -> str:
-        """The cursor."""
         return json.dumps(vars(self), sort_keys=True)
 
     def resting(self, deliveries: Iterable[Delivery], now: float) -> dict[str, str]:
-        """The digests of the rounds that need no look now."""
         return {
             each.round: each.digest
             for each in deliveries
@@ -121,7 +106,6 @@ class Asked:
     def settle(
         self, deliveries: Collection[Delivery], due: Collection[Delivery], now: float
     ) -> None:
-        """Note which of the rounds that were looked at are decided. Forget those that are gone."""
         known = {"tries": 0, "next": None}
         found = {each.round: {"digest": each.digest, **known} for each in deliveries}
         waiting = {*self.resting(deliveries, now), *(each.round for each in due)}
@@ -132,16 +116,13 @@ class Asked:
         }
 
     def ask(self, delivery: Delivery, now: float) -> None:
-        """Note that a round is asked for now."""
         tries = self._known(delivery)["tries"] + 1
         self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
 
     def is_tried(self, delivery: Delivery) -> bool:
-        """True if a round was asked for, and its fault is not known to last."""
         return bool(self._known(delivery)["tries"])
 
     def rest(self, delivery: Delivery, now: float) -> None:
-        """Note that the fault of a round lasts."""
         self._wait(delivery, 0, now + LONGEST_WAIT)
 
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
@@ -153,10 +134,7 @@ class Asked:
 
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
-    """A run for every round that is new or whose bytes changed.
-
-    It looks often, since a look that finds nothing new costs milliseconds.
-    """
+    """It looks often, since a look that finds nothing new costs milliseconds."""
 
     @running(
         f"{project.name}_new_rounds",
@@ -203,7 +181,6 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
 def _ready(
     deliveries: Iterable[Delivery], settle_seconds: float, now: float
 ) -> tuple[list[Delivery], list[str]]:
-    """The deliveries that can be run. For the others: still being written, or refused by name."""
     ready, unsettled, refused = [], [], []
     for delivery in deliveries:
         early = any(each.modified > now for each in delivery.files)
@@ -269,9 +246,8 @@ def _requests(
 def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """A run of the table of all rounds whenever it would say something else.
 
-    That is so after every delivery, decision, release and withdrawal, and when a file is refused,
-    which changes no asset. A run that waits will show all that happens until it starts, so no other
-    one is asked for.
+    A refused file changes no asset, but the table. A run that waits will show all that happens
+    until it starts, so no other one is asked for.
     """
     project, table = host.project, host.key("agreement_history")
 
@@ -300,7 +276,6 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
 
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
-    """A digest of what the table shows: the log, the policy, what is not judged or overdue."""
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
@@ -308,17 +283,12 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
 
 
 def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:
-    """The digest of what the last table showed. None if there is no table."""
     last = instance.get_latest_materialization_event(table)
     shown = None if last is None else last.asset_materialization
     return shown and (shown.tags or {}).get(DATA_VERSION)
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
-    """A run of the training data of an admitted round whenever its adjudicated labels change.
-
-    Nothing if the project names no folder for them.
-    """
     project, training_data = host.project, host.key("training_data")
     if project.settings.adjudicated is None:
         return []
@@ -353,10 +323,7 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
 
 
 def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:
-    """A digest of the adjudicated labels of each admitted round, and which cannot be read.
-
-    A round whose labels cannot be read stays as it was before.
-    """
+    """A round whose adjudicated labels cannot be read stays as it was before."""
     found: dict[str, str] = {}
     mistakes: list[str] = []
     for name in admitted_rounds(project.store):

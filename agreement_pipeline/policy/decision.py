@@ -37,18 +37,14 @@ from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
 USUAL = "krippendorff_alpha"
-"""The measure that is told if no rule is about the whole round."""
 FEW, MOST = 0.25, 0.5
 APART, LEAST_VALUES = 5, 4
-"""How many times the range of the others lies between a far number and them."""
 NAMED = ("contract", "version")
 AUDITED = "silver_labels"
-"""The check of a silver round that found nothing against its certificate, draw and labels."""
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 WHOLE_OR_PART = ("round", "stratum")
 MOST_PARTS = 3
-"""So many weak parts are named."""
 EXPLAINED = {
     "criterion": "within each criterion all labels are alike",
     "member": "each label of the sets is always ticked, or never",
@@ -66,7 +62,6 @@ MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
         "with all items of one text as one cluster",
     ),
 }
-"""If a check of the contract fails, on which ratings the verdict must be admitted too."""
 
 
 @dataclass(frozen=True)
@@ -75,11 +70,9 @@ class Decision(Tabular):
 
     `unmet` are the verdicts that hold the release, `waived` the waivers that overrode one, and
     `refused` those that are not valid, in words. `manner` says how often the round was judged and
-    with which confidence; `recorded_manner` are the words that are recorded. The digests say what
-    was judged by what, and `contract` has the name and version of the data contract, if it has
-    them. `version` says how many different ratings came under the round's name, up to
-    these; it is None outside a store. `repeat_rate` is the share of rounds like this one with the
-    same decision; None if it is not known.
+    with which confidence; `recorded_manner` are the words that are recorded. `version` says how
+    many different ratings came under the round's name, up to these; it is None outside a store.
+    `repeat_rate` is the share of rounds like this one with the same decision; None if not known.
     """
 
     admitted: bool
@@ -100,12 +93,10 @@ class Decision(Tabular):
 
     @property
     def holding(self) -> tuple[Verdict, ...]:
-        """The verdicts of the rules that can hold a release."""
         return tuple(verdict for verdict in self.verdicts if verdict.rule.effect == "hold")
 
     @property
     def repeated(self) -> str:
-        """How often another round would get the same decision, in a sentence; empty if unknown."""
         if self.repeat_rate is None:
             return ""
         often = round(100 * self.repeat_rate)
@@ -120,23 +111,19 @@ class Decision(Tabular):
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
     def waives(self, found: Verdict | Finding) -> bool:
-        """True if a waiver overrode this verdict or failed check."""
         return any(waiver.turns(found) for waiver in self.waived)
 
     @property
     def broken(self) -> tuple[Finding, ...]:
-        """The findings that hold the round, but for those that a waiver overrode."""
         return tuple(each for each in self.findings if each.holds and not self.waives(each))
 
     @property
     def met(self) -> tuple[Finding, ...]:
-        """What the gate itself asked for and found, such as few wrong labels of a classifier."""
         asked = (each for each in self.findings if each.table == OF_THE_GATE)
         return tuple(each for each in asked if each.passed and each.severity == "error")
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the round is held or admitted, with a sentence for each reason."""
         of_rules = self.holding if self.admitted else self.unmet
         broken = [
             f"{'' if finding.table == OF_THE_GATE else 'contract: '}{finding.description}"
@@ -148,10 +135,7 @@ class Decision(Tabular):
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The reason codes of a held round; none if the round is admitted.
-
-        `docs/reasons.md` lists them.
-        """
+        """The reason codes of a held round, which `docs/reasons.md` lists."""
         if self.admitted:
             return ()
         broken = [
@@ -162,11 +146,9 @@ class Decision(Tabular):
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the decision."""
         return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
 
     def to_mapping(self) -> dict[str, Any]:
-        """The decision as plain data."""
         return {
             "decision": "admitted" if self.admitted else "held",
             "tentative": self.tentative,
@@ -186,12 +168,10 @@ class Decision(Tabular):
         }
 
     def __str__(self) -> str:
-        """The decision, and a line for each reason."""
         decided = "admitted" if self.admitted else "held"
         return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One row per verdict."""
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
@@ -200,8 +180,6 @@ class Decision(Tabular):
 
 @dataclass(frozen=True)
 class Assessment:
-    """A decision on ratings, and the estimates that were judged."""
-
     estimates: tuple[Estimate, ...]
     decision: Decision
 
@@ -233,10 +211,8 @@ def assess(
     version: int | None = None,
     checked: Sequence[Finding] | None = None,
 ) -> Assessment:
-    """Estimate what the policy asks for, and decide. `also` are findings of the gate itself.
-
-    If what the contract finds in these ratings is known, it is `checked`. Nothing but the arguments
-    is read, so the same ones and the same version of this package give the same decision.
+    """Nothing but the arguments is read, so the same ones and the same version of this package give
+    the same decision. `also` are findings of the gate itself.
     """
     part = judged_part(ratings, policy)
     found = tuple(
@@ -298,11 +274,6 @@ def decide(
     version: int | None = None,
     contract: tuple[str, int] | None = None,
 ) -> Decision:
-    """Judge estimates by a policy. `doubted` may take a verdict back.
-
-    The round is admitted if a rule can hold it, the policy admits each verdict of such rules or a
-    waiver overrides it, and no finding holds the round or a waiver overrides that.
-    """
     verdicts = tuple(doubted(verdict) for verdict in policy.judge(estimates))
     holding = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
     short = [verdict for verdict in holding if verdict.kind not in policy.admit]
@@ -356,7 +327,6 @@ def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
 
 
 def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:
-    """The estimates that some rules on scopes of one kind read."""
     kinds = {rule.scope for rule in rules}
     asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
     yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds)
@@ -366,12 +336,10 @@ def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator
 
 
 def _judged_again(policy: Policy, rule: Rule, others: Ratings) -> dict[Scope, Verdict]:
-    """The verdicts of a rule on other ratings of the round."""
     return {each.scope: each for each in rule.judge(_judged(others, policy, [rule]))}
 
 
 def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
-    """The ratings that a policy judges."""
     leaves_out = policy.assisted == "leave_out" and ratings.n_assisted > 0
     return ratings.unassisted if leaves_out else ratings
 
@@ -385,7 +353,6 @@ def _met_with(
     *,
     code: str,
 ) -> Verdict:
-    """The verdict; an inconclusive one if the policy does not admit the verdict on the others."""
     if verdict.scope.kind not in WHOLE_OR_PART or verdict.kind not in policy.admit:
         return verdict
     other = again(verdict.rule, others).get(verdict.scope)
@@ -395,13 +362,12 @@ def _met_with(
 
 
 def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
-    """An inconclusive verdict, since there is another one elsewhere."""
     said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
     return replace(verdict, kind="inconclusive", reason=said, code=code)
 
 
 def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one if raters surely agree less on a part of the round.
+    """A verdict is inconclusive if raters surely agree less on a part of the round.
 
     A part is weak if its value is under the cut-off that the policy admits, at the level of the
     policy for all parts together (Holm). Strata on which the policy has rules are left to these.
@@ -431,7 +397,6 @@ def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """How many labels began as a suggestion, and the values with them and without them."""
     count, total = ratings.n_assisted, ratings.n_of_panel
     if not count:
         return
@@ -448,9 +413,7 @@ def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
-    """The verdict, or an inconclusive one with the code *flattered* if it does not stand.
-
-    Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
+    """Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
     declared categories that nobody uses. So a verdict that the policy admits must stand without
     them.
     """
@@ -471,7 +434,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
 
 
 def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, tuple[Kind, ...]]]:
-    """What may flatter, in words, the ratings without it, and the verdicts on them that suffice.
+    """What may flatter, the ratings without it, and the verdicts on them that suffice.
 
     The other items alone may be too few or too much alike to tell. That takes nothing back.
     """
@@ -493,7 +456,7 @@ def _without(ratings: Ratings, policy: Policy) -> Iterator[tuple[str, Ratings, t
 def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
     """The few items that carry most of the expected disagreement, and their share of it.
 
-    Then all items with a number that lies far from all others, such as 999, if these are others.
+    Then all items with a number that lies far from all others, such as 999.
     """
     if not ratings.scale.numeric:
         return
@@ -519,7 +482,6 @@ def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
 
 
 def _lies_apart(numbers: Array) -> Codes:
-    """True for the lowest or the highest number, if it is far from all others."""
     values = np.unique(numbers)
     if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
         return np.zeros(len(numbers), dtype=bool)
@@ -531,7 +493,6 @@ def _lies_apart(numbers: Array) -> Codes:
 
 
 def _on_used(ratings: Ratings) -> Ratings:
-    """The ratings on the declared categories that are used, if these are fewer and can differ."""
     scale = ratings.scale
     if scale.categories is None or not scale.declared:
         return ratings
@@ -542,7 +503,6 @@ def _on_used(ratings: Ratings) -> Ratings:
 
 
 def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
-    """The verdict; not evaluated if the export cannot show what its rule requires."""
     lacking, found = _lacking(ratings, verdict.rule.requires), verdict.estimate
     if not lacking or found is None or found.value is None:
         return verdict
@@ -552,7 +512,6 @@ def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
 
 
 def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """What the policy requires of an export and this one cannot show."""
     lacking = _lacking(ratings, policy.requires)
     if policy.assisted == "leave_out" and not ratings.says_assisted:
         lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
@@ -565,7 +524,6 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    """What stands against labels that raters gave again, if their first ones are not known."""
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
@@ -583,7 +541,6 @@ def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
 
 
 def given_again(changes: Changes) -> Finding:
-    """What holds a round whose labels were given again where raters differed."""
     words = (
         f"found {changes.words}; expected labels that raters gave before they knew where they "
         "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
@@ -593,7 +550,6 @@ def given_again(changes: Changes) -> Finding:
 
 
 def disputed_dropped(dropped: Dropped) -> Finding:
-    """What holds a round from which items or labels are gone where raters differed."""
     words = (
         f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
         "have a fresh random sample of items labelled under another name."
@@ -602,16 +558,13 @@ def disputed_dropped(dropped: Dropped) -> Finding:
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
-    """Whether labels were given again, and which ones agreement rests on, in a sentence.
+    """Whether labels were given again, and which ones agreement rests on.
 
     >>> import pandas as pd
     >>> from agreement_pipeline import Scale
     >>> frame = pd.DataFrame([("i1", "a", "no")], columns=["item", "rater", "label"])
     >>> first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
     'This format cannot show whether labels were given again.'
-    >>> with_last = frame.assign(last_label="yes")
-    >>> first_labels(Ratings.from_frame(with_last, Scale(("no", "yes"))))
-    'Agreement rests on first labels: 1 label was changed later, and only trains.'
     """
     known, unknown = ratings.n_given_again
     if unknown:
@@ -636,12 +589,10 @@ def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
 
 
 def _lacking(ratings: Ratings, required: tuple[str, ...]) -> tuple[str, ...]:
-    """What is required and the export cannot show."""
     return required if ratings.origin is None else ratings.origin.lacks(required)
 
 
 def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
-    """What an export cannot show, in words."""
     origin = ratings.origin
     read = f"an export read as {origin.reader}" if origin else "ratings of an unknown export"
     shown = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
@@ -649,10 +600,6 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 
 
 def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
-    """What holds ratings under a policy of silver rounds, unless the gate found what it asks.
-
-    Or unless the gate holds them in another way that nobody can waive.
-    """
     audited = any(each.check == AUDITED and each.passed for each in also)
     held = any(each.holds and each.check not in OF_HISTORY for each in also)
     if policy.silver is not None and not audited and not held:
@@ -666,7 +613,6 @@ def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
 
 
 def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
-    """What holds a round that came more often than the policy allows."""
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
         words = (
             f"found version {version} of the round; expected {policy.most_versions} at most, since "
@@ -676,10 +622,6 @@ def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
 
 
 def manner(policy: Policy, version: int | None) -> str:
-    """How a version of a round is judged: how often, and with which confidence.
-
-    `version` is as in `Decision`.
-    """
     judged = "Judged once." if version == 1 else "The limits hold for one look."
     if policy.always_valid_at is not None:
         judged = (
@@ -700,10 +642,7 @@ def manner(policy: Policy, version: int | None) -> str:
 
 
 def recorded_manner(policy: Policy, version: int | None) -> str:
-    """The manner as a decision records it.
-
-    These words never change, because verifying a release must give the same words again.
-    """
+    """These words never change, because verifying a release must give the same words again."""
     judged = "once" if version == 1 else "as at one look"
     if policy.always_valid_at is not None:
         tightest = f"tightest at {policy.always_valid_at} items (or clusters)"

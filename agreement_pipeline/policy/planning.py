@@ -1,8 +1,7 @@
 """Plans: how many items the rules of a policy need before they decide.
 
-Rounds of a known *population* are simulated, and judged as real rounds are. A population is a
-statistic whose weights are shares of the items. A round is a random sample of its rows, or of whole
-clusters.
+Rounds are random samples of a known *population*, a statistic whose weights are shares of the
+items, and are judged as real rounds are.
 """
 
 from bisect import bisect_left
@@ -43,9 +42,9 @@ N_RESAMPLES = 1_000
 FEWEST_POSSIBLE, N_POSSIBLE, MOST_MASSES = 100, 500, 5_000_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
 GLANCE, STEP, WHOLE = 0.05, 0.25, 1.0
-"""How many rounds a number of items is tried on, as shares of `n_rounds`."""
+"""A number of items is tried on so many rounds, as shares of `n_rounds`."""
 HOPELESS = 0.5
-"""The share of the probability under which a glance is enough."""
+"""Under this share of the probability a glance is enough."""
 STEPS = 4
 LIKELY = 0.75
 """How much of what an earlier round leaves open lies over the cut-off, if one can plan from it."""
@@ -54,10 +53,9 @@ WORTH = 0.5
 TENTH = 0.1
 ITERATIONS, FARTHEST_PROBIT = 8, 4.0
 FARTHEST = 4
-"""How many times as many items a fitted curve may ask for at once, or how many times fewer."""
+"""A fitted curve may ask for so many times as many items at once, or so many times fewer."""
 FEWER = Inference(n_resamples=N_RESAMPLES)
 Deciding: TypeAlias = "Callable[[int, float], Trial]"
-"""From a number of items, and a share of all rounds, to what these rounds show."""
 EXPECTED, PROBABILITY = 0.85, 0.9
 PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 
@@ -66,14 +64,12 @@ PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 class Plan(Tabular):
     """The smallest number of items with which a rule decides as often as asked.
 
-    `expected` is the value in the population, and `labels_an_item` the mean number of ratings that
-    the measure uses. `decided` is the share of simulated rounds of `n_items` items that decide, and
-    `curve` has it for each number that was tried. If no number is enough, `impossible` says why.
-    `over` is the share of the populations that an earlier round leaves open and in which agreement
-    is over the cut-off. The plan is for these. `between` has two numbers of items. One in ten of
-    all these populations needs no more than the first, and one in ten needs more than the second,
-    which is None if no number is enough for them. `least` is the number of items with which full
-    agreement is enough, if the measure counts categories.
+    `labels_an_item` is the mean number of ratings that the measure uses. `decided` is the share of
+    simulated rounds of `n_items` items that decide, and `curve` has it for each number that was
+    tried. If no number is enough, `impossible` says why. `over` is the share of the populations
+    that an earlier round leaves open and in which agreement is over the cut-off. The plan is for
+    these. One in ten of them needs no more items than the first number of `between`, and one in ten
+    more than the second, if any is enough. With `least` items full agreement is enough.
     """
 
     measure: str
@@ -91,11 +87,9 @@ class Plan(Tabular):
 
     @property
     def n_ratings(self) -> int | None:
-        """The number of ratings that the items cost, rounded up."""
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The plan as plain data. If `labels_an_item` is a whole number, it is an integer."""
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -105,14 +99,12 @@ class Plan(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The plan in one row."""
         said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
         shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
         yield {name: said[name] for name in (*shown, "decided", "impossible")}
 
 
 KNOWN = np.ones(1)
-"""How far agreement is over the cut-off if one population is known. The unit is free."""
 
 
 class Trial(NamedTuple):
@@ -124,11 +116,9 @@ class Trial(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the rounds that decide."""
         return float(self.deciding.sum() / self.rounds.sum())
 
     def with_more(self, others: "Trial") -> "Trial":
-        """These rounds and others. Rounds of equal reach are counted together."""
         every, deciding, rounds = np.hstack([self, others])
         reach, place = np.unique(every, return_inverse=True)
         merged = (np.bincount(place, each).astype(np.float64) for each in (deciding, rounds))
@@ -145,14 +135,11 @@ class LeftOpen(NamedTuple):
     reach: Array
 
     def drawn(self, rng: np.random.Generator, n_rounds: int) -> Codes:
-        """The places of populations over the cut-off, drawn for each of some rounds."""
         over = np.flatnonzero(self.reach > 0)
         return over[rng.integers(len(over), size=n_rounds)]
 
 
 class Judging(NamedTuple):
-    """How the simulated rounds are judged: the cut-off, the fewest items, and the limits."""
-
     measure: str
     cutoff: float
     min_items: int
@@ -160,11 +147,9 @@ class Judging(NamedTuple):
     n_together: int
 
     def inference_of(self, number: int) -> Inference:
-        """How the limits of one simulated round are found. Each round has resamples of its own."""
         return replace(self.inference, lower_only=True, seed=number)
 
     def decides(self, found: Estimate) -> bool:
-        """True if the lower limit reaches the cut-off, also at the first of Holm's levels."""
         if (
             found.interval is None
             or found.distribution is None
@@ -204,8 +189,7 @@ def plan(
     Raises
     ------
     PolicyError
-        No rule on the round can hold a release, the limits are for raters at large, or the number
-        of verdicts that hold together is unknown.
+        One rule and its population do not say how many items the policy needs.
     """
     rules = [rule for rule in _holding(policy) if rule.scope == "round"]
     if earlier is not None:
@@ -244,7 +228,6 @@ def plan(
 
 
 def unplanned_look(policy: Policy) -> str | None:
-    """What a second look costs under a policy for rounds that are judged once; else None."""
     if policy.inference.several_looks:
         return None
     return (
@@ -259,7 +242,6 @@ def _holding(policy: Policy) -> list[Rule]:
 
 
 def _refuse_unplannable(policy: Policy) -> None:
-    """Refuse a policy if one rule and its population do not say how many items it needs."""
     if policy.inference.interval_method.population == "raters at large":
         raise PolicyError(
             f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
@@ -290,17 +272,15 @@ def plan_measure(
 ) -> Plan:
     """How many items of the population a round needs before a rule decides often enough.
 
-    If the population is only a sample, such as an earlier round, it leaves open what agreement is.
-    The share that decides is then averaged over the populations that it leaves open and that are
-    over the cut-off. This is called assurance (O'Hagan, Stevens & Campbell 2005,
-    https://doi.org/10.1002/pst.175). The populations are those of Rubin's Bayesian bootstrap, with
-    the unseen items of an interval if all of them are alike. If fewer than three in four are over
-    the cut-off, the sample is too small.
+    If the population is only a sample, such as an earlier round, the share that decides is averaged
+    over the populations that it leaves open and that are over the cut-off. This is called assurance
+    (O'Hagan, Stevens & Campbell 2005, https://doi.org/10.1002/pst.175). The populations are those
+    of Rubin's Bayesian bootstrap, with the unseen items of an interval if all of them are alike. If
+    fewer than three in four are over the cut-off, the sample is too small.
 
     An unlucky sample would ask for very many items. So the plan stops where twice as many items
-    bring less than half of what they bring if agreement is known. With 9 rounds of 10 asked for,
-    that is one round in ten. Labels are then bought at one price per round that decides, whether
-    the sample was lucky or not.
+    bring less than half of what they bring if agreement is known. Labels are then bought at one
+    price per round that decides, whether the sample was lucky or not.
 
     1. A glance at a twentieth of `n_rounds` shows whether a number of items is hopeless. It grows
        fourfold until it is not. If all rounds then decide, the last step is halved.
@@ -311,11 +291,6 @@ def plan_measure(
 
     A measure of every category is planned for the lowest one. Holm's procedure corrects
     `n_together` verdicts, and the plan is for the level that the first of them must meet.
-
-    Raises
-    ------
-    PolicyError
-        The probability is impossible, there are too few resamples, or the measure has no value.
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
@@ -356,7 +331,6 @@ def plan_measure(
 
 
 def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
-    """The plan before anything is simulated; it says so if no number of items is enough."""
     looks = judging.inference.looks
     if looks is not None and registered(judging.measure).needs == "replicates":
         raise PolicyError(
@@ -416,11 +390,11 @@ def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
 def least_items(
     measure: str, cutoff: float, statistic: Statistic, inference: Inference = FEWER
 ) -> int | None:
-    """How many items a round needs at the least: on fewer, not even full agreement is enough.
+    """On fewer items, not even full agreement is enough. With looks, it is the first that can
+    decide.
 
-    The categories have the same shares as in the statistic, and each item as many ratings as most
-    of its items have. With looks, it is the first look that can decide. None if none can, if the
-    measure does not count categories, or if there is one alone.
+    Categories have the shares of the statistic, and each item as many ratings as most of its items
+    have.
     """
     if type(statistic) is not CategoryCounts or np.count_nonzero(statistic.meeting) < 2:
         return None
@@ -436,7 +410,6 @@ def least_items(
 
 
 def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN) -> Plan:
-    """The plan that a search finds; without a number of items if none is enough."""
     hopeless = HOPELESS * asked.probability
     too_few = n_items = start
     tried = {start: decided(start, GLANCE)}
@@ -482,7 +455,6 @@ class Fit(NamedTuple):
     tail: float
 
     def enough(self, reach: Array, probability: float, among: range) -> int:
-        """The first number of items that is enough, or the end of the range."""
         if self.slope <= 0:
             return among.stop
         asked = NORMAL.inv_cdf(probability)
@@ -532,11 +504,6 @@ def _planned_looks(
     looks: Looks,
     n_rounds: int,
 ) -> Plan:
-    """At which look of the policy enough simulated rounds have decided.
-
-    Each round grows from look to look, and stops at the first look that decides. The curve holds
-    the share of rounds that decided by each look.
-    """
     rng, at = np.random.default_rng(0), looks.at
     decided = np.zeros(len(at))
     tails = looks.tails(judging.inference.tail / judging.n_together)
@@ -566,7 +533,6 @@ def _planned_looks(
 def simulated_rounds(
     population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[Statistic]:
-    """Simulated rounds of `n_items` items, or of whole clusters."""
     masses = drawn_masses(population)
     return (sampled_round(population, n_items, masses, rng) for _ in range(n_rounds))
 
@@ -574,10 +540,7 @@ def simulated_rounds(
 def sampled_round(
     population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
 ) -> Statistic:
-    """A round of so many items of a population, whose rows or clusters have these masses.
-
-    A cluster that is drawn twice stands for two clusters.
-    """
+    """A cluster that is drawn twice stands for two clusters."""
     n, clusters = n_items, population.clusters
     if clusters is not None:
         n = max(1, round(n_items * clusters.times.sum() / population.weights.sum()))
@@ -585,7 +548,6 @@ def sampled_round(
 
 
 def drawn_round(population: Statistic, times: Array) -> Statistic:
-    """The round in which each row, or each cluster, of the population was drawn so many times."""
     clusters = population.clusters
     if clusters is None:
         return population.reweighted(times)

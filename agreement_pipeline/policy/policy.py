@@ -1,5 +1,3 @@
-"""Rules as data: the policy that judges a round."""
-
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
@@ -36,7 +34,6 @@ FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
 FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
-"""The policies of this package, by name."""
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
 LATER: dict[str, Any] = {
     "items_in_conflict": "unresolved",
@@ -73,7 +70,7 @@ RESAMPLES = Value(
     "10000 is usual.",
 )
 ABOUT_THESE = ("strata", "gold")
-"""What measures need whose estimates are about these raters only."""
+"""The estimates of measures that need these are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),
     lambda name: name in DECIDING,
@@ -95,7 +92,6 @@ CUT = Value(
 )
 ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
 SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
-"""A measure that raters, or a classifier, cannot pass without looking."""
 NEVER = object()
 INCONCLUSIVE: Kind = "inconclusive"
 
@@ -128,8 +124,6 @@ class Policy:
 
     Parameters
     ----------
-    policy, version
-        The name and the number of the policy.
     rules
         At least one rule that can hold a release. No two have the same measure and scope.
     admit
@@ -288,15 +282,11 @@ class Policy:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
-        """The policy in plain data, as read from YAML or JSON.
-
-        A PolicyError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         return validated(cls, data, place, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The policy as plain data. `from_mapping` makes it again."""
         said = {
             **asdict(self),
             "rules": _plain(self.rules),
@@ -315,7 +305,6 @@ class Policy:
 
     @cached_property
     def inference(self) -> Inference:
-        """How the intervals of the estimates are found."""
         return Inference(
             self.confidence_level,
             self.n_resamples,
@@ -326,23 +315,14 @@ class Policy:
 
     @property
     def of_classifiers(self) -> "Policy":
-        """The policy whose rules are those for classifiers.
-
-        Raises
-        ------
-        PolicyError
-            It has none.
-        """
         rules = replace(self, rules=self.classifiers, classifiers=(), cut=None)
         return replace(rules, looks=None, requires=(), silver=None)
 
     @property
     def measures(self) -> tuple[str, ...]:
-        """The measures that the rules ask for."""
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        """The verdicts of all rules, corrected together if the policy asks for that."""
         of_rules = [rule.judge(estimates) for rule in self.rules]
         tail, holm = self.inference.tail, self.familywise == "holm"
         verdicts = tuple(
@@ -354,9 +334,7 @@ class Policy:
 
 
 def load_policy(path: Path | str) -> Policy:
-    """The policy in a YAML file, or the bundled policy of that name.
-
-    A PolicyError names every mistake with its line.
+    """A YAML file, or the bundled policy of that name. Every mistake is named with its line.
 
     >>> load_policy("standard").rules[0].reliable
     0.8
@@ -403,15 +381,9 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
     - *unreliable* is kept by Holm's procedure on the p of a value at the lower
       cut-off or above.
 
-    Only verdicts of rules that can hold a release count, *not_evaluated* as a failure. The smallest
-    p is the share of ten resamples.
+    Only verdicts of rules that can hold a release count, *not_evaluated* as a failure.
 
-    References
-    ----------
-    Berger, R. L. (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics
-    24(4), 295-300. https://doi.org/10.1080/00401706.1982.10487790
-    Holm, S. (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal
-    of Statistics 6(2), 65-70. https://www.jstor.org/stable/4615733
+    References: https://doi.org/10.1080/00401706.1982.10487790, https://www.jstor.org/stable/4615733
     """
     mine = [each for each in verdicts if each.rule.effect == "hold"]
     reliable = levels_met(
@@ -439,7 +411,6 @@ def _standing(
     unreliable: tuple[bool, float],
     m: int,
 ) -> Verdict:
-    """The verdict, or the weaker verdict that it is taken back to."""
     rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
         (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
@@ -464,7 +435,6 @@ def _standing(
 
 
 def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
-    """The p-value, at least the smallest that counts; 1 if nothing is known."""
     known = verdict.estimate.distribution if verdict.estimate else None
     if known is None:
         return 1.0

@@ -28,10 +28,6 @@ WHOLE = 1e9
 
 
 def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -> Statistic:
-    """The population that an earlier round shows, for a plan of this rule.
-
-    `where` names the round in errors.
-    """
     statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
     if statistic is None or record.why_undefined(statistic):
         raise PolicyError(
@@ -52,11 +48,10 @@ def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -
 
 
 def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
-    """The population in which the measure has the expected value.
+    """All raters of a clear item give its category, and those of an unclear one guess by the
+    prevalence.
 
-    All raters of a clear item give its category. Raters of an unclear item guess, with the
-    prevalence as probabilities. Other populations with the same agreement may need fewer items, or
-    more.
+    Other populations with the same agreement may need fewer items, or more.
     """
     shares = np.asarray(prevalence, dtype=float)
     if (
@@ -92,10 +87,8 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
 
 
 def true_value(measure: str, population: Statistic) -> float:
-    """The measure's value on very many items, or the lowest category's value; nan if undefined.
-
-    Very many items are used because some measures have a correction for few items. A category that
-    is declared and does not occur leaves the lowest value undefined.
+    """Very many items are used because some measures have a correction for few items. A category
+    that is declared and does not occur leaves the lowest value undefined.
     """
     values = np.atleast_1d(registered(measure)(_whole(population)).value)
     known = values if population.scale.declared else values[~np.isnan(values)]
@@ -121,7 +114,6 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
 
 
 def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
-    """Every possible row of counts of an item, with its share of the items."""
     _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
     counts = np.array(
         [
@@ -138,7 +130,6 @@ def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> 
 
 
 def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> LabelsByRater:
-    """Every possible row of labels of an item, with its share of the items."""
     _refuse_too_many(len(prevalence) ** n_raters)
     codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
     all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
@@ -153,7 +144,6 @@ def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -
 def _as_replicates(
     clear: float, prevalence: Array, n_raters: int, scale: Scale
 ) -> ReplicatedLabels:
-    """Items that one rater labels `n_raters` times: every possible row, with its share."""
     counts = _as_counts(clear, prevalence, n_raters, scale)
     first = LabelsByRater(
         counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
@@ -163,7 +153,7 @@ def _as_replicates(
 
 
 def _refuse_too_many(n_ways: int) -> None:
-    """Refuse before the rows are made, since they may not fit into memory."""
+    """Rows are refused before they are made, since they may not fit into memory."""
     if n_ways > MOST_ROWS:
         raise PolicyError(
             f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "
@@ -176,10 +166,9 @@ def _names(n_raters: int) -> tuple[str, ...]:
 
 
 def mean_labels(population: Statistic) -> float:
-    """The mean number of ratings of an item that a measure uses."""
     return _whole(population).n_ratings / WHOLE
 
 
 def _whole(population: Statistic) -> Statistic:
-    """The population as very many items, so that each share is a whole number of items."""
+    """The items are so many that each share is a whole number of them."""
     return population.reweighted(population.weights * (WHOLE / population.weights.sum()))

@@ -81,7 +81,7 @@ HELPS = {
     ),
     "contract": "what its description says",
 }
-"""What helps against each reason to hold a round, by its code. `docs/reasons.md` says the same."""
+"""`docs/reasons.md` says the same."""
 
 HALVINGS = 50
 EXACT_UNDER = 1_000
@@ -101,12 +101,10 @@ def each_of(kind: str) -> str:
 
 
 def undefined(estimate: Estimate) -> str:
-    """The reason if an estimate has no value."""
     return f"{_subject(estimate)}: undefined, since {estimate.undefined}"
 
 
 def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
-    """The reason if an estimate has a value, but evidence is missing."""
     return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
 
 
@@ -118,7 +116,6 @@ def judged(
     reliable: float,
     tentative: float,
 ) -> str:
-    """The reason of a verdict on an interval, with advice."""
     said = {
         "reliable": f"the lower limit reaches {reliable:g}",
         "tentative": f"the lower limit reaches {tentative:g} but not {reliable:g}",
@@ -137,7 +134,6 @@ def judged(
 
 
 def _prevailing(estimate: Estimate) -> str:
-    """Why the value is low though raters mostly agree, and what helps."""
     if estimate.prevailing is None:
         return ""
     category, share = estimate.prevailing
@@ -165,7 +161,6 @@ def _subject(estimate: Estimate) -> str:
 
 
 def _kinds(estimate: Estimate) -> str:
-    """What the disagreement on a category is about, where raters may mark nothing."""
     share = estimate.on_marking
     if share is None:
         return ""
@@ -196,7 +191,7 @@ def _items(estimate: Estimate) -> str:
 def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reliable: float) -> str:
     """How many more items (or clusters) would bring the lower limit to the cut-off.
 
-    For raters at large, the number is unknown. A part of their interval comes from differences
+    For raters at large the number is unknown: a part of their interval comes from differences
     between raters, and more items do not make that part narrower.
     """
     what = "items" if estimate.n_clusters is None else "clusters of items"
@@ -232,10 +227,7 @@ def _more(estimate: Estimate, more: int, what: str) -> str:
 
 
 def more_items(estimate: Estimate, reliable: float) -> int | None:
-    """How many more items, or clusters, would bring the lower limit to a cut-off.
-
-    Agreement is assumed to stay the same. None if no number would, or if it is not known.
-    """
+    """Agreement is assumed to stay the same. None if no number would do, or if it is not known."""
     value, limits = estimate.value, estimate.interval
     if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
         return None
@@ -267,11 +259,7 @@ def times_as_many(
     cutoff: float,
     kept: Callable[[float], float] | None = None,
 ) -> float:
-    r"""How many times as many items would bring the lower limit to a cut-off.
-
-    The agreement is assumed to stay the same.
-
-    The cut-off lies between the lower limit and the value.
+    r"""How many times as many items would bring the lower limit to a cut-off under the value.
 
     - The half-width h of the interval shrinks with the root of the number of items.
     - The middle of the interval lies under the value, because of unseen disagreement and because
@@ -279,11 +267,9 @@ def times_as_many(
 
     :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
 
-    The default method moves limits outwards if items are few. With t times as many items, they
-    reach less far: k is the part of their reach that is `kept`.
+    The default method moves limits outwards if items are few: k is the part of their reach that is
+    `kept` with t times as many.
 
-    >>> round(times_as_many(0.9, Interval(0.7, 1.1), 0.8), 6)
-    4.0
     >>> round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
     2.618034
     """

@@ -46,8 +46,6 @@ class Rule:
 
     Parameters
     ----------
-    measure
-        A registered measure.
     scope
         round, category, rater, without (a rater left out), pair, classifier or stratum. Each
         estimate of this scope is judged on its own. Those on strata hold together (Holm).
@@ -122,7 +120,6 @@ class Rule:
 
     @property
     def question(self) -> str:
-        """What it asks of a round, as a question."""
         title = registered(self.measure).title
         return (
             f"Does the lower limit of {title} of {reasons.each_of(self.scope)} "
@@ -163,7 +160,6 @@ class Rule:
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
-        """The code and the words for evidence that the rule asks for and the estimate lacks."""
         rests_on = "it rests on {} and the policy asks for {}"
         if (n := estimate.n_apart) < self.min_items:
             clustered = estimate.n_clusters is not None
@@ -185,7 +181,6 @@ class Rule:
 
 
 def _percent_meant(cutoff: float, low: float, high: float) -> str:
-    """What to do about a cut-off out of bounds: it may be a percentage."""
     is_meant = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
     return f"Did you mean {cutoff / 100:g}?" if is_meant else "Correct the value."
 
@@ -196,8 +191,6 @@ class Verdict(Tabular):
 
     Attributes
     ----------
-    rule, scope
-        The rule, and what the estimate is about.
     kind
         *reliable*: the lower limit reaches the upper cut-off. *tentative*: only the lower one.
         *unreliable*: the upper limit is under the lower cut-off. *inconclusive*: none of these.
@@ -216,7 +209,6 @@ class Verdict(Tabular):
     estimate: Estimate | None = None
 
     def to_mapping(self) -> dict[str, Any]:
-        """The verdict as plain data."""
         numbers: dict[str, Any] = dict.fromkeys(
             ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
         )
@@ -240,7 +232,6 @@ class Verdict(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """The verdict in one row."""
         said = self.to_mapping()
         shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
         yield {name: said[name] for name in shown}

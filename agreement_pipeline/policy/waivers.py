@@ -58,11 +58,11 @@ IF_MEASURED = Value(
 )
 IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
 WAIVABLE = ("items", "round")
-"""The tables of a contract whose checks a person may waive. Those of `rows` show broken data."""
+"""Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
 OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
-"""What the gate finds and a person may waive. Only a store shows earlier deliveries of a round."""
+"""A person may waive these. Only a store shows earlier deliveries of a round."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +71,16 @@ class Waiver:
 
     Parameters
     ----------
-    project, round, ratings_digest
-        The project, its round, and the digest of the ratings, as a decision shows it.
+    ratings_digest
+        As a decision shows it.
     measure, scope
         The rule's measure, and what the verdict is about: `round`, or a kind and a name such as
         `rater ana`. The measure is None if a check is waived.
     who, why, until
         The person who answers for it, the reason, and the last day. The policy bounds it.
     check, contract_digest
-        A check of the tables `items` or `round`, and the digest of its contract, as a decision
-        shows it; or `labels_given_again` or `disputed_items_dropped` of the gate itself. A check of
-        `rows` shows broken data, so nobody can waive it.
+        A check of the tables `items` or `round`, and the digest of its contract; or
+        `labels_given_again` or `disputed_items_dropped` of the gate itself.
 
     Raises
     ------
@@ -119,10 +118,7 @@ class Waiver:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
-        """The waiver in plain data, as read from YAML or JSON.
-
-        A WaiverError names every mistake with its place in `source`.
-        """
+        """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
             measure = {"measure": None} if "check" in data else {}
@@ -130,16 +126,13 @@ class Waiver:
         return validated(cls, data, place, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
-        """The waiver as plain data. `from_mapping` makes it again."""
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: str(value) for name, value in said.items() if value is not None}
 
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
-        """A copy under other rater names."""
         return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
 
     def turns(self, found: Verdict | Finding) -> bool:
-        """True if this is the verdict, or the failed check, that the waiver overrides."""
         if isinstance(found, Finding):
             if found.check != self.check or not found.holds:
                 return False
@@ -254,7 +247,6 @@ class Waivers:
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Waivers":
-        """A copy under other rater names."""
         return replace(self, written=tuple(each.renamed(names) for each in self.written))
 
 
@@ -262,7 +254,7 @@ NONE: Waivers = Waivers()
 
 
 def waived(waiver: Mapping[str, str]) -> str:
-    """What a waiver in plain data overrides, in words.
+    """What a waiver overrides, in words.
 
     >>> waived({"check": "raters_not_copied", "scope": "round"})
     'check raters_not_copied of round'
@@ -272,17 +264,14 @@ def waived(waiver: Mapping[str, str]) -> str:
 
 
 def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
-    """The waivers of one round, for the day on which it is judged."""
     return Waivers(tuple(each for each in waivers if each.round == round_name), on)
 
 
 def _letters(text: str) -> int:
-    """How many letters and digits of a text can be seen."""
     return sum(character.isalnum() and character not in FILLERS for character in text)
 
 
 def _day(said: object) -> object:
-    """The day in a value from YAML or JSON. Text that is no day is returned as it is."""
     try:
         return date.fromisoformat(said) if isinstance(said, str) else said
     except ValueError:
@@ -290,6 +279,6 @@ def _day(said: object) -> object:
 
 
 def load_waiver(path: Path | str) -> Waiver:
-    """The waiver in a YAML file. A WaiverError names every mistake with its line."""
+    """Every mistake is named with its line."""
     data, place = read_yaml(Path(path), WaiverError)
     return Waiver.from_mapping(data, source=place)

@@ -11,10 +11,8 @@ from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
 OF_TASK = ("item", "ratings_digest")
-"""What the command `disputed` writes into each task, and a tool hands back."""
 
 Answers = Iterable[tuple[str, Mapping[str, str]]]
-"""Where each answer stands, and what it says under the names in `NEEDED`."""
 
 
 def read_adjudicated(
@@ -23,14 +21,7 @@ def read_adjudicated(
     """The adjudicated labels of each round: a file a round, named after the round.
 
     A file is a table with the columns in `NEEDED`, or the export of a labelling tool whose labels
-    are those of `scale`. If `rounds` are given, no other file is read.
-
-    Raises
-    ------
-    ProjectError
-        There is no such folder, a file is not what it must be, or a round has two files.
-    AgreementError
-        The export of a tool is not what it must be.
+    are those of `scale`.
     """
     if not folder.is_dir():
         raise ProjectError(
@@ -51,12 +42,8 @@ def read_adjudicated(
 
 
 def refuse_as_round(path: Path) -> None:
-    """Refuse answers to a list of disputed items as a round. They are resolutions, and no ratings.
-
-    Raises
-    ------
-    ProjectError
-        The first record has the digest that the command `disputed` writes.
+    """Refuse answers to a list of disputed items as a round. They are resolutions, and no
+    ratings.
     """
     inside: list[object] = [Export(path).first]
     for each in inside:
@@ -76,7 +63,6 @@ def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
 
 
 def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The rows whose label is filled in."""
     header, *rows = _cells(path) or [[]]
     wrong = [name for name in NEEDED if header.count(name) != 1]
     if wrong:
@@ -99,7 +85,6 @@ def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
 
 
 def _cells(path: Path) -> list[list[str]]:
-    """The cells of each row, the header first."""
     try:
         if not path.is_file():
             raise OSError("no file")
@@ -113,7 +98,6 @@ def _cells(path: Path) -> list[list[str]]:
 
 
 def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """The submitted answers to the tasks. Drafts and skipped tasks are none."""
     answered = read(str(path), scale=scale, usable=False, rules=Rules(strata=OF_TASK))
     columns = {f"{STRATUM}{name}": name for name in OF_TASK}
     tasks = {

@@ -11,12 +11,10 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 
 def written_waivers(configs: Path) -> dict[str, Waiver]:
-    """All waivers of configs/, by the name of their file."""
     return {path.name: load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml"))}
 
 
 def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
-    """The keys that name a file or folder that configs/ does not hold, each with the mistake."""
     policies, contracts = configs / "policies", configs / "contracts"
     there = sorted(path.stem for path in policies.glob("*.yaml"))
     if settings.policy not in (*there, *BUNDLED):
@@ -37,7 +35,6 @@ def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[s
 
 
 def _absent_certificate(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
-    """What is missing to find the certificate of a project's classifier."""
     if settings.certified_by is None:
         return
     project = configs / "projects" / f"{settings.certified_by}.yaml"
@@ -48,12 +45,8 @@ def _absent_certificate(settings: ProjectSettings, configs: Path) -> Iterator[tu
 
 
 def load_project(path: Path) -> ProjectSettings:
-    """The settings in a project's YAML file. Relative paths start from the folder above configs/.
-
-    Raises
-    ------
-    ProjectError
-        The file is not what it must be. The message names every mistake with file and line.
+    """Relative paths start from the folder above configs/. One error names every mistake with its
+    line.
     """
     data, place = read_yaml(path, ProjectError)
     _refuse_templates(data, place)
@@ -67,13 +60,6 @@ def load_project(path: Path) -> ProjectSettings:
 
 
 def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
-    """The settings of all projects in a folder of YAML files.
-
-    Raises
-    ------
-    ProjectError
-        The folder has no project, or one is not what it must be.
-    """
     _refuse_unread(folder)
     files = sorted(folder.glob("*.yaml"))
     if not files:
@@ -137,7 +123,7 @@ def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[t
 
 
 def _refuse_templates(data: object, place: Place) -> None:
-    """Refuse templates: Dagster evaluates them in a component's file, but nothing does here."""
+    """Dagster evaluates templates in a component's file, but nothing does here."""
     if isinstance(data, Mapping):
         for key, value in data.items():
             _refuse_templates(value, place / key)

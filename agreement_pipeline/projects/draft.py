@@ -39,7 +39,6 @@ DOUBTS = {
     "interval": "numbers; add those that nobody chose yet",
     "nominal": "ordinal if the categories have an order, from the lowest",
 }
-"""What a team must look at in the level that was guessed."""
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
@@ -65,8 +64,7 @@ OF_REPLICATES = """  - measure: self_agreement_unbiased
 class Question:
     """A question of an export, the labels that were given in order, and their probable level.
 
-    The question of a wide table has no name. A label can be a set of labels. `units` is the kind
-    of its label objects, if answers are objects.
+    The question of a wide table has no name. `units` is the kind of its label objects, if any.
     """
 
     name: str
@@ -78,8 +76,6 @@ class Question:
 
 @dataclass(frozen=True)
 class Seen:
-    """What was seen of an export, what was guessed, and what was `said` of it."""
-
     reader: Reader
     questions: tuple[Question, ...]
     columns: dict[str, Any]
@@ -96,11 +92,6 @@ def first_files(
 
     Each question of the export is a project of its own. What is `said` of the export stands under
     the keys of a project, and is not guessed.
-
-    Raises
-    ------
-    RatingsError
-        Nothing can be read of the export.
     """
     with unpacked(export) as path:
         written = Columns(**said.get("columns", {}))
@@ -123,7 +114,7 @@ def first_files(
 
 
 def plain_name(text: str) -> str:
-    """A text as a project may be called.
+    """A name that a project may have.
 
     >>> plain_name("Batch 4711 (results)"), plain_name("4711")
     ('batch_4711_results', 'p_4711')
@@ -133,7 +124,6 @@ def plain_name(text: str) -> str:
 
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
-    """The lines of a project file."""
     reader, numbers = seen.reader, question.level in ("interval", "ratio")
     yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
@@ -236,7 +226,6 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
 
 
 def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
-    """An export in which all answers are label objects."""
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = tuple(
         Question(units.kind, labels, "nominal", False, units.kind)
@@ -258,7 +247,6 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
 
 
 def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
-    """The labels of some units. None if nothing of their kind was marked."""
     marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
     if not any(each.objects for each in marked):
         return ()
@@ -266,7 +254,7 @@ def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
 
 
 def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
-    """A table, which is read whole. So whatever is wrong with it is refused, with the next step."""
+    """A table is read whole. So whatever is wrong with it is refused, with the next step."""
     given = said.get("columns", {})
     header = header_of(path, Columns(**given))
     is_wide = said.get("layout") == "wide"
@@ -319,9 +307,8 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
 def _of_raters(
     raters: Iterable[str], said: Mapping[str, Any], path: Path, known: Collection[str] = ()
 ) -> tuple[str, ...]:
-    """The question whether raters are models, if their names look so.
-
-    A classifier that was named must be among them, or no round of the project could be read.
+    """A classifier that was named must be among the raters, or no round of the project could be
+    read.
     """
     every, named = sorted(raters), said.get("classifiers", ())
     refuse_absent(named, every, path.name)
@@ -349,7 +336,6 @@ def _columns_of(
 
 
 def _names(table: pd.DataFrame, name: str) -> bool:
-    """True if a field names the items one by one."""
     pairs = table[["item", name]].drop_duplicates()
     return bool(
         pairs[name].notna().all()

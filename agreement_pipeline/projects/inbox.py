@@ -27,7 +27,7 @@ HIDDEN = (".", "~$")
 
 
 class FileSeen(NamedTuple):
-    """A delivered file by its name in the inbox. Another content has another `mark`.
+    """A delivered file. Another content has another `mark`.
 
     A program can choose when it was `modified`, in seconds since 1970, but not when it `changed`.
     """
@@ -40,9 +40,8 @@ class FileSeen(NamedTuple):
 
 @dataclass(frozen=True)
 class Delivery:
-    """A round as it was delivered: its name, its file or folder, and the digest of its bytes.
-
-    In a bucket the digest is that of the sizes and ETags of its objects.
+    """A round as it was delivered. In a bucket the digest is that of the sizes and ETags of its
+    objects.
     """
 
     round: str
@@ -53,13 +52,13 @@ class Delivery:
 
     @property
     def here(self) -> Path:
-        """Its path on a disk. In a bucket there is none before the delivery was fetched."""
+        """In a bucket there is no path before the delivery was fetched."""
         assert isinstance(self.path, Path)
         return self.path
 
 
 class Found(NamedTuple):
-    """The rounds of an inbox by name, sorted; and why a round or a file cannot be read.
+    """The rounds of an inbox, sorted; and why a round or a file cannot be read.
 
     What is `refused` keeps no other round from being read.
     """
@@ -69,8 +68,6 @@ class Found(NamedTuple):
 
 
 class _Read(NamedTuple):
-    """What was read of a file or folder when its files were like this."""
-
     files: tuple[FileSeen, ...]
     round: str
     deliveries: tuple[Delivery, ...] = ()
@@ -81,12 +78,10 @@ class _Read(NamedTuple):
 class Inbox:
     """A file or folder on a disk where rounds arrive, or the folder of a bucket.
 
-    A file of a disk is read again only if its size, its inode or one of its times is another. The
-    last of these times no program can choose. A file that changed in the last two seconds is read
-    each time, since a clock may give two changes one time.
-
-    No object of a bucket is read to find what is new: one list has the sizes and ETags of a
-    thousand.
+    A file is read again only if its size, its inode or one of its times is another, of which no
+    program can choose the last. A file that changed in the last two seconds is read each time,
+    since a clock may give two changes one time. No object of a bucket is read to find what is new:
+    one list has the sizes and ETags of a thousand.
     """
 
     place: Folder
@@ -99,14 +94,11 @@ class Inbox:
         return Bucket(str(self.place))
 
     def is_there(self) -> bool:
-        """True if there is such a file, folder or bucket."""
         place = self.place
         return place.exists() if isinstance(place, Path) else self._bucket.is_there()
 
     def look(self, only: str = "") -> Found:
-        """The rounds in the inbox, and what of it cannot be read.
-
-        If `only` one round is looked for, no file of another one is read, unless files name the
+        """If `only` one round is looked for, no file of another one is read, unless files name the
         round of each row.
         """
         by_rows = bool(self.settings.columns.round)
@@ -132,13 +124,7 @@ class Inbox:
 
     @contextmanager
     def fetched(self, delivery: Delivery) -> Iterator[Delivery]:
-        """A delivery with a path on a disk. Errors name the object in the bucket, not its copy.
-
-        Raises
-        ------
-        ProjectError
-            An object changed meanwhile.
-        """
+        """Errors name the object in the bucket, not its copy."""
         if not delivery.in_bucket:
             yield delivery
             return
@@ -154,7 +140,6 @@ class Inbox:
             raise
 
     def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
-        """The visible files by the name of the file, or of the folder, that is a round."""
         found: dict[str, list[FileSeen]] = {}
         place = self.place
         for file in _on_disk(place) if isinstance(place, Path) else self._objects(start):
@@ -246,7 +231,6 @@ def _refuse_no_files(path: Path) -> None:
 
 
 def _refuse_no_paths(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
-    """Refuse objects whose names lead elsewhere, or cannot be the path of a file."""
     folders = {str(above) for file in files for above in PurePosixPath(file.name).parents}
     for name, *_ in files:
         parts = name.split("/")
@@ -264,6 +248,5 @@ def _refuse_no_paths(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
 
 
 def _remove(folder: Path, process: int) -> None:
-    """Remove a folder, unless this process was forked from the one whose folder it is."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)

@@ -36,20 +36,9 @@ TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 class Notice:
     """What a team is told once.
 
-    Attributes
-    ----------
-    about
-        The round. Empty if the project itself is overdue.
-    what, why
-        What became of it, and the reasons.
-    state
-        A digest of what is told. A notice in another state is another notice.
-    withdrawn
-        True if a release of the round is withdrawn.
-    who
-        Who differs, in a sentence. Empty if nobody was asked, or disagreement does not hold it.
-    steps
-        The page or the command that says what to do now. Empty if there is none.
+    `about` is the round, or empty if the project itself is overdue. A notice with another `state`,
+    a digest of what is told, is another notice. `who` says who differs, if disagreement holds the
+    round.
     """
 
     project: str
@@ -63,7 +52,6 @@ class Notice:
 
     @property
     def text(self) -> str:
-        """The notice in a sentence."""
         subject = f"round {self.about}" if self.about else "the next round"
         who = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
@@ -73,7 +61,6 @@ class Notice:
         return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
 
     def body(self, form: Form) -> dict[str, Any]:
-        """The notice as a webhook takes it: as plain facts, or as Slack's text."""
         if form == "slack":
             # Slack sees no link, no mention and no address in escaped text.
             return {"text": escape(self.text, quote=False)}
@@ -90,11 +77,6 @@ class Notice:
 
 
 def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
-    """All that a team must hear of at this time: what is held, what is broken, what is late.
-
-    `now` is in seconds since 1970. `broken` says why deliveries that a run has read cannot be
-    judged.
-    """
     held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
@@ -104,11 +86,7 @@ def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Not
 
 
 def with_who_differs(project: Project, notice: Notice) -> Notice:
-    """The notice with who differs, if disagreement holds the round. Raters have pseudonyms.
-
-    The decision that it tells of says by which policy, and on which ratings. If these cannot be
-    read, the notice says so, since it must arrive.
-    """
+    """If the policy or the ratings cannot be read, the notice says so, since it must arrive."""
     if notice.what != "held":
         return notice
     try:
@@ -118,7 +96,6 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
 
 
 def overdue(project: Project, now: float) -> Notice | None:
-    """The notice that no round came for longer than the project allows. None if one did."""
     last, allowed = project.store.log.latest("ingested"), project.settings.overdue_after_days
     if last is None:
         return None
@@ -132,10 +109,6 @@ def overdue(project: Project, now: float) -> Notice | None:
 
 @lru_cache(maxsize=MOST_KEPT)
 def _held(project: Project, head: str) -> tuple[Notice, ...]:
-    """The rounds whose last decision holds them, in the order of these decisions.
-
-    That is what the log says up to its `head`, and it is read once for each.
-    """
     held = [
         (entry, "withdrawn" in events)
         for events in last_events(project.store.history()).values()
@@ -156,7 +129,6 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
 
 
 def _steps(project: Project, round_name: str) -> str:
-    """The page of a round, if it is served; else the command that prints it."""
     url = project.settings.pages_url
     if project.settings.pages and url:
         return f"{url.rstrip('/')}/{quote(round_name)}.html"
@@ -164,7 +136,6 @@ def _steps(project: Project, round_name: str) -> str:
 
 
 def _who_differs(store: Store, notice: Notice) -> str:
-    """Who differs in the ratings that were judged. Empty if disagreement did not hold them."""
     history = store.history(notice.about)[::-1]
     decided = next(
         each for each in history if each["event"] == "decided" and _state(each) == notice.state

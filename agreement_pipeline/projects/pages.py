@@ -32,7 +32,6 @@ from agreement_pipeline.report import (
 from agreement_pipeline.text import natural
 
 MOST_READ = 40
-"""So many rounds are read for the page of a project, the last ones."""
 
 
 def round_page(
@@ -45,24 +44,8 @@ def round_page(
     index: str = "",
     render: Render = as_html,
 ) -> str:
-    """The page of a round of the store, judged by the present policy.
-
-    Parameters
-    ----------
-    on
-        The day on which a waiver must hold.
-    names
-        True shows the raters' names. Else they have the pseudonyms of releases, cut short.
-    pages, index
-        The address of each round's page, and of the page of all rounds, if the page shall link to
-        them.
-    render
-        Shows the page: as HTML, or as text.
-
-    Raises
-    ------
-    StoreError
-        The store has no such round.
+    """Judged by the present policy. Waivers must hold `on` this day. With `names` it shows the
+    raters' names, else the pseudonyms of releases, cut short.
     """
     ratings = project.store.ratings(round_name)
     last = round_before(round_name, project.store)
@@ -87,7 +70,6 @@ def round_page(
 
 
 def _beside(round_name: str, pages: Mapping[str, str]) -> dict[str, str]:
-    """The addresses of the pages of the round before and of the one after, by their words."""
     order = sorted({*pages, round_name}, key=natural)
     at = order.index(round_name)
     before = {f"‹ {name}": pages[name] for name in order[max(0, at - 1) : at]}
@@ -103,21 +85,7 @@ def project_page(
     links: Mapping[str, str] = MappingProxyType({}),
     render: Render = as_html,
 ) -> str:
-    """The page of all rounds of a project, from the decisions in its store.
-
-    Parameters
-    ----------
-    pages
-        The address of each round's page, if the page shall link to it.
-    rounds
-        What `round_table` gives, if it is known already.
-    names
-        True shows the raters' names where a reason has some. Else they have pseudonyms.
-    links
-        The addresses of other pages, by their words.
-    render
-        Shows the page: as HTML, or as text.
-    """
+    """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
     rounds, shares = round_table(project.store) if rounds is None else rounds.copy(), {}
     for name in sorted(rounds["round"].unique())[-MOST_READ:]:
         ratings = project.store.ratings(name)
@@ -143,25 +111,11 @@ def projects_page(
     names: bool = False,
     render: Render = as_html,
 ) -> str:
-    """The page of several projects: where rounds are held, waiting or overdue.
-
-    Parameters
-    ----------
-    now
-        The time, in seconds since 1970.
-    pages
-        The address of each project's page, if the page shall link to it.
-    names
-        True shows the raters' names where a reason has some. Else they have pseudonyms.
-    render
-        Shows the page: as HTML, or as text.
-    """
     states = [state_of(each, now, page=pages.get(each.name, ""), names=names) for each in projects]
     return page_of_projects(states, render)
 
 
 def state_of(project: Project, now: float, *, page: str = "", names: bool = False) -> ProjectState:
-    """What waits for somebody in a project. What cannot be read is said, and hides no other."""
     try:
         return _state(project, now, page, names)
     except EXPECTED as error:
@@ -203,7 +157,6 @@ def _state(project: Project, now: float, page: str, names: bool) -> ProjectState
 
 
 def _why(project: Project, round_name: str, why: str, names: bool) -> str:
-    """Why a round is held. Without names, raters have pseudonyms, or nothing is told of them."""
     if names:
         return f"{round_name}: {why}"
     try:

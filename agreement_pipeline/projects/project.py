@@ -1,5 +1,3 @@
-"""An annotation project: the steps from its inbox to its store."""
-
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -47,23 +45,24 @@ from agreement_pipeline.version import __version__
 
 @dataclass(frozen=True, eq=False)
 class Project:
-    """One project's settings, and the steps that they configure."""
+    """One project's settings, and the steps that they configure.
+
+    Policy, contract, waivers, classifiers and adjudicated labels are read again each time, since
+    the reviewed files decide.
+    """
 
     settings: ProjectSettings
 
     @property
     def name(self) -> str:
-        """The project's name."""
         return self.settings.project
 
     @cached_property
     def root(self) -> Path:
-        """The folder that relative paths start from."""
         return Path(self.settings.root).resolve()
 
     @cached_property
     def inbox(self) -> Folder:
-        """Where its rounds arrive."""
         return self._at(self.settings.inbox)
 
     @cached_property
@@ -72,33 +71,25 @@ class Project:
 
     @cached_property
     def store(self) -> Store:
-        """Where its rounds, decisions and releases are kept."""
         place = self._at(self.settings.store or f".agreement/store/{self.name}")
         return Store(place, project=self.name)
 
     def _at(self, place: str) -> Folder:
-        """The place that a setting names: a URL, or a path from the root."""
         return folder_at(place) if "://" in place else self.root / place
 
     @cached_property
     def standings(self) -> Standings:
-        """What became of each of its rounds."""
         return Standings(self.store)
 
     @property
     def configs(self) -> Path:
-        """The folder of reviewed files: policies, contracts and waivers."""
         return self.root / "configs"
 
     @property
     def policy(self) -> Policy:
-        """The policy that judges its rounds, read again each time: the reviewed file decides.
+        """A file with the name of a bundled policy must decide as that one does.
 
-        Raises
-        ------
-        PolicyError
-            A file has the name of a bundled policy, and decides otherwise. That one would replace
-            the file without a word on the day that the file is lost.
+        Else that one would replace the file without a word on the day that the file is lost.
         """
         named = self.settings.policy
         own = self.configs / "policies" / f"{named}.yaml"
@@ -114,7 +105,6 @@ class Project:
 
     @property
     def contract(self) -> Contract:
-        """The data contract that its rounds must keep."""
         named = self.settings.contract
         if named is None:
             return Contract.default()
@@ -122,11 +112,8 @@ class Project:
 
     @property
     def judged_by(self) -> str:
-        """SHA-256 of all that a delivery is read and judged by.
-
-        This is settings, engine, policy, contract and code.
-
-        It raises the errors of `policy` and `contract`.
+        """SHA-256 of settings, engine, policy, contract and code: all that a delivery is read and
+        judged by.
         """
         digests = (self.settings.reading_digest, self.policy.digest, self.contract.digest)
         by = (self.settings.engine, __version__)
@@ -134,21 +121,11 @@ class Project:
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
-        """The waivers for its rounds, read again each time."""
         written = written_waivers(self.configs).values()
         return tuple(waiver for waiver in written if waiver.project == self.name)
 
     @property
     def certified_by(self) -> CertifiedBy | None:
-        """The classifier whose labels train, and who certifies it, read again each time.
-
-        Raises
-        ------
-        CertificateError
-            The file of the classifier is not what it must be, or has another name.
-        ProjectError
-            The project whose rounds certify it cannot be read.
-        """
         named = self.settings.certified_by
         if named is None:
             return None
@@ -157,13 +134,11 @@ class Project:
 
     @property
     def identities(self) -> tuple[Identity, ...]:
-        """Which classifiers label its rounds, as far as files say it, read again each time."""
         named = (*self.settings.classifiers, *self.settings.optional_classifiers)
         known = [name for name in named if self._identity_file(name).is_file()]
         return tuple(map(self._identity, known))
 
     def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
-        """What the gate itself finds on a day of a round of the store, with its ratings."""
         terms = Terms(self.policy, self.contract, on, **self.judged_under)
         return found_by_gate(self.store, self.store.present(round_name), terms, ratings)
 
@@ -181,7 +156,6 @@ class Project:
 
     @property
     def judged_under(self) -> dict[str, Any]:
-        """What its rounds are judged by beside policy and contract, as the lock takes it."""
         return {
             "waivers": self.waivers,
             "settings_digest": self.settings.reading_digest,
@@ -191,23 +165,17 @@ class Project:
 
     @property
     def images(self) -> Path | None:
-        """The folder with the images that raters marked, if the project names one."""
         folder = self.settings.images
         return None if folder is None else self.root / folder
 
     def adjudicated(self, rounds: Collection[str]) -> Mapping[str, Adjudicated]:
-        """The labels that adjudicators chose, by the round, read again each time.
-
-        No file of another round is read. So a broken file stops its own round alone.
-        """
+        """No file of another round is read. So a broken file stops its own round alone."""
         folder, scale = self.settings.adjudicated, self.settings.scale
         return {} if folder is None else read_adjudicated(self.root / folder, scale, rounds)
 
     def unused_waivers(self) -> dict[str, str]:
-        """Why waivers speak of nothing in the project, by the name of their file.
-
-        One names a round that never arrived. Or it names another project, and is bound to ratings
-        of this one.
+        """One names a round that never arrived, or another project and is bound to ratings of this
+        one.
         """
         found: dict[str, str] = {}
         for file, waiver in written_waivers(self.configs).items():
@@ -228,13 +196,6 @@ class Project:
         return found
 
     def checked(self) -> "Project":
-        """Read the policy, the waivers and the contract, look for the inbox, return the project.
-
-        Raises
-        ------
-        AgreementError
-            One of them is absent, or is not what it must be, or there is no inbox.
-        """
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = (self.policy, self.judged_under, self.contract)
@@ -243,7 +204,6 @@ class Project:
         return self
 
     def no_inbox(self) -> str:
-        """What is wrong if the inbox is not there. Empty if it is."""
         if self._inbox.is_there():
             return ""
         what, make = (
@@ -255,7 +215,6 @@ class Project:
         )
 
     def look(self) -> Found:
-        """The rounds in the inbox, and what of it cannot be read."""
         return self._inbox.look()
 
     def due(
@@ -263,8 +222,7 @@ class Project:
     ) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not decided under these settings.
 
-        Rounds that were `asked` for with the same digest are left out. If `found` is given, the
-        inbox is not looked into again.
+        Rounds that were `asked` for with the same digest are left out.
         """
         there = (found or self.look()).deliveries.values()
         waiting = [each for each in there if asked.get(each.round) != each.digest]
@@ -273,11 +231,6 @@ class Project:
         return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
 
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
-        """The delivered rounds without a decision on what was delivered, and why there is none.
-
-        A file that cannot be read is read once more to say why. If what is `due` is given, the
-        inbox is not looked into again.
-        """
         waiting = self.due() if due is None else due
         return {each.round: self._why_unjudged(each) for each in waiting}
 
@@ -290,19 +243,9 @@ class Project:
         return "delivered, and not judged yet"
 
     def times_arrived(self, round_name: str) -> int:
-        """How often a round has come, each time with other bytes than the time before."""
         return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
-        """A round in the inbox, and its checked ratings.
-
-        Raises
-        ------
-        RatingsError
-            The round is not in the inbox, or is not what it must be.
-        ProjectError
-            Two files hold the round, or its file cannot be read.
-        """
         found = self._inbox.look(check_round_name(round_name))
         if round_name in found.refused:
             raise ProjectError(found.refused[round_name], may_pass=True)
@@ -316,7 +259,6 @@ class Project:
         return self._fetched(found.deliveries[round_name])
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
-        """Columns of a wide delivery that hold labels and are not read, as a warning."""
         if self.settings.layout != "wide":
             return []
         found = self._columns_left_out(delivery)
@@ -328,7 +270,6 @@ class Project:
         return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
-        """Keep a delivered round in the store, unless its file has changed since it was found."""
         bucket = delivery.in_bucket
         return self.store.ingest(
             delivery.round,
@@ -341,7 +282,6 @@ class Project:
 
     @cached_property
     def checked_here(self) -> dict[str, Checked]:
-        """What this process kept of a round and found in it, until a decision is taken on it."""
         return {}
 
     def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
@@ -351,7 +291,6 @@ class Project:
         return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
 
     def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
-        """A delivery that can be read here, and its checked ratings."""
         with self._inbox.fetched(delivery) as here:
             return here, self._read(here)
 
@@ -367,14 +306,8 @@ class Project:
         return ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
-        """Each population, and the draw from it, with tasks in a file; or why there is none.
-
-        A population has one draw. Only `draw` with a reason makes another one, which then counts.
-
-        Raises
-        ------
-        ProjectError
-            There is no folder of populations.
+        """A population has one draw. Only `draw` with a reason makes another one, which then
+        counts.
         """
         folder = self.root / (self.settings.populations or "")
         if not folder.is_dir():
@@ -402,7 +335,6 @@ class Project:
         return found
 
     def labels_of_classifiers(self, file: Path) -> Ratings:
-        """What classifiers said in a file that is no round."""
         return self._as_settings_say(file, file.stem, (), usable=False)
 
     def _as_settings_say(
@@ -427,10 +359,8 @@ class Project:
 
 
 def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
-    """The ratings, preceded by each rater's labels for the same items in earlier rounds.
-
-    A round is earlier if its name comes before `round_name`, with numbers in names by size: week-2
-    comes before week-10.
+    """A round is earlier if its name comes before `round_name`, with numbers in names by size:
+    week-2 comes before week-10.
     """
     with store.reading():
         earlier = [store.ratings(name) for name in _earlier(round_name, store)]
@@ -438,10 +368,7 @@ def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Rati
 
 
 def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
-    """The round of the store whose name comes last before `round_name`, with its ratings.
-
-    None if it is the first.
-    """
+    """The round of the store whose name comes last before `round_name`, with its ratings."""
     with store.reading():
         earlier = _earlier(round_name, store)
         last = max(earlier, key=natural, default=None)
@@ -462,13 +389,9 @@ def classifiers_among(
 ) -> tuple[str, ...]:
     """The classifiers among the raters of a round, under the names of the ratings.
 
-    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater.
-
-    Raises
-    ------
-    RatingsError
-        A rater of the panel prints like a classifier, or a `named` classifier rated nothing: its
-        name may be misspelt, and the model would count as a rater of the panel.
+    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater. One
+    that is `named` and rated nothing may be misspelt, and the model would count as a rater of the
+    panel.
 
     >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])
     ('2',)

@@ -1,5 +1,3 @@
-"""What a project file may say."""
-
 import hashlib
 import json
 import re
@@ -27,15 +25,13 @@ FIELDS: tuple[tuple[range, tuple[str, ...], dict[str, range]], ...] = (
     (range(1, 13), MONTHS, {}),
     (range(8), DAYS, {"?": range(8)}),
 )
-"""The numbers of each field, the names of the first of them, and signs for several of them."""
 
 
 def is_cron_expression(text: str) -> bool:
     """True for five cron fields whose day exists, and for a nickname.
 
-    A field holds numbers, names, ranges, steps or a list of these. The fields are minute, hour, day
-    of the month, month and day of the week. A range may pass the end of its field. Instead of a
-    day, `?` stands for any day. `L` stands for the last day of the month.
+    A field holds numbers, names, ranges, steps or a list of these. A range may pass the end of its
+    field. Instead of a day, `?` stands for any day, and `L` for the last day of the month.
 
     >>> is_cron_expression("0 6 * * 1"), is_cron_expression("*/15 8-18 L jan,jul fri-mon")
     (True, True)
@@ -58,7 +54,6 @@ def is_cron_expression(text: str) -> bool:
 def _numbers(
     part: str, every: range, names: tuple[str, ...], signs: dict[str, range]
 ) -> Iterable[int]:
-    """The numbers that a part of a field stands for. None if it is wrong."""
     known = {f"{each:{form}}": each for each in every for form in ("", "02")}
     known |= dict(zip(names, every, strict=False))
     span, sign, step = part.partition("/")
@@ -112,7 +107,7 @@ NOT_OF_READING = {
     "root",
     "certified_by",
 }
-"""The settings that do not change what is read of a file. All others do, also later ones."""
+"""These settings do not change what is read of a file. All others do, also later ones."""
 
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
 PLACES = ("inbox", "store", "root", "adjudicated", "pages", "images", "populations")
@@ -181,12 +176,11 @@ FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
     (("draw",), lambda n: 2 <= n <= 10_000, "a number from 2 to 10000. Correct the value."),
     (("memory_limit",), SIZE.fullmatch, "a size such as 500MB or 4GB. Correct the size."),
 )
-"""What the value of a setting must be, and the words for it."""
 
 
 @dataclass(frozen=True)
 class _TruthValue:
-    """A truth value, which pydantic would read as the number 1 or 0."""
+    """Pydantic would read a truth value as the number 1 or 0."""
 
     value: bool
 
@@ -327,12 +321,10 @@ class ProjectSettings(BaseModel):
 
     @property
     def rules(self) -> Rules:
-        """Which rows of an export count, and as what."""
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
 
     @model_validator(mode="after")
     def _settings_agree(self) -> "ProjectSettings":
-        """Settings that exclude each other, and the rules, are checked when the file is read."""
         _ = self.rules
         if self.units is not None and self.layout == "wide":
             raise ValueError(
@@ -370,7 +362,7 @@ class ProjectSettings(BaseModel):
 
     @property
     def reading_digest(self) -> str:
-        """SHA-256 of the settings that files are read under. Settings left alone do not count."""
+        """Settings left alone do not count."""
         of_reading = {*ProjectSettings.model_fields} - NOT_OF_READING
         said = self.model_dump(mode="json", include=of_reading, exclude_defaults=True)
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

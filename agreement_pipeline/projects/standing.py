@@ -1,7 +1,5 @@
-"""What became of each round of a store, brought up to date instead of being read anew.
-
-What the log says is kept in the store beside it, and after more entries only their rounds are
-looked up again::
+"""What became of each round of a store. It is kept beside the log, and after more entries only
+their rounds are looked up again::
 
     standing/<version of the code>/<number of an entry>-<its digest>-<digest of the content>
 
@@ -26,19 +24,7 @@ Entry = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Standing:
-    """What the log says of each round, up to a mark.
-
-    Attributes
-    ----------
-    mark
-        The number and the digest of the last entry.
-    rows
-        The rows of each round, as `rows_by_round` gives them.
-    decided
-        For each round that is decided: the digests of its delivery, and of the settings of reading.
-    chart
-        The control chart that was kept with it.
-    """
+    """What the log says of each round, up to a mark. `decided` has the digests of what was read."""
 
     mark: str
     rows: Mapping[str, Rows]
@@ -47,18 +33,10 @@ class Standing:
 
     @property
     def rounds(self) -> list[str]:
-        """The names of the rounds, sorted."""
         return sorted(self.rows)
 
     @classmethod
     def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
-        """The standing of all rounds now. From a `known` one on, only later entries are read.
-
-        Raises
-        ------
-        StoreError
-            The log shows that an entry was edited or removed.
-        """
         with store.reading():
             later = None if known is None else store.log.following(known.mark)
             if known is None or later is None:
@@ -69,7 +47,6 @@ class Standing:
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
-        """The standing after more entries. The rounds in them are looked up again."""
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
         changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
@@ -84,7 +61,6 @@ class Standing:
         )
 
     def to_bytes(self) -> bytes:
-        """The standing as a file."""
         chart = [
             [*vars(each.reading).values(), each.centre, each.limits and [*each.limits]]
             for each in self.chart
@@ -94,7 +70,7 @@ class Standing:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Standing":
-        """The standing that `to_bytes` wrote. Call only with bytes of a known digest."""
+        """Call only with bytes of a known digest."""
         said = json.loads(data)
         chart = tuple(
             Charted(Reading(*reading), centre, limits and Interval(*limits))
@@ -106,18 +82,14 @@ class Standing:
 
 @dataclass(eq=False)
 class Standings:
-    """The standing of the rounds of a store, as it was seen last and as it is kept."""
-
     store: Store
     _last: Standing | None = field(default=None, repr=False)
 
     def now(self) -> Standing:
-        """The standing now."""
         self._last = Standing.of(self.store, self._last or self._kept())
         return self._last
 
     def keep(self, standing: Standing) -> None:
-        """Keep a standing in the store, in the place of older ones."""
         data = standing.to_bytes()
         name = f"{standing.mark}-{digest_of(data)}"
         with self.store.locked():
@@ -127,7 +99,6 @@ class Standings:
         self._last = standing
 
     def _kept(self) -> Standing | None:
-        """The latest that was kept. None if there is none, or other bytes stand there."""
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")
@@ -135,7 +106,6 @@ class Standings:
 
 
 def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
-    """The last entry of each kind, by the round."""
     last: dict[str, dict[str, Entry]] = {}
     for entry in history:
         last.setdefault(entry["round"], {})[entry["event"]] = entry
@@ -143,12 +113,10 @@ def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
 
 
 def _rounds_of(entry: Entry) -> set[str]:
-    """The rounds whose rows an entry can change: its own, and those whose releases it names."""
     return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
-    """The delivery of each round that was decided last, by its digest and that of its settings."""
     return {
         name: (arrived.get("delivered_as", arrived["original_digest"]), arrived["settings_digest"])
         for name, events in last_events(history).items()

@@ -1,7 +1,7 @@
 """The project to date: what was counted in each round, added up.
 
-Each round is counted once. Its statistics are kept in the store beside it, and so are the sums of
-every 32 rounds, and of every 32 such sums. No decision reads them::
+Statistics of each round are kept in the store beside it, and so are the sums of every 32 rounds,
+and of every 32 such sums. No decision reads them::
 
     counted/<version of the code>/<digest>.npz
 """
@@ -21,23 +21,12 @@ MOST_ADDED = 32
 
 @dataclass(frozen=True)
 class _Part:
-    """A round, or parts that are counted together. A part that may still grow is not kept."""
-
     name: str
     of: "RoundVersion | Sequence[_Part]"
     kept: bool = True
 
 
 def to_date(store: Store) -> CountedRatings:
-    """What was counted in the present version of every round of a store.
-
-    Raises
-    ------
-    StoreError
-        The store holds no round, or kept statistics cannot be read.
-    RatingsError
-        The rounds have other scales, or items in clusters.
-    """
     fields = RoundVersion.__dataclass_fields__
     ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
@@ -57,10 +46,7 @@ def _together(parts: Sequence[_Part]) -> _Part:
 
 
 def _counted(store: Store, part: _Part) -> CountedRatings:
-    """What was kept of a part. If nothing was, it is counted and kept.
-
-    Of a round these are its own ratings, since those of earlier rounds are counted there.
-    """
+    """The ratings of a round are its own, since those of earlier rounds are counted there."""
     name = f"counted/{__version__}/{part.name}.npz"
     data = store.storage.read(name) if part.kept else None
     if data is not None:

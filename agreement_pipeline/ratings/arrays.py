@@ -14,21 +14,19 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIRST, PART_BYTES = 64, 2**22
-"""How many rows are made first, and from how many bytes a part has no more rows than the last."""
+"""A part has few rows first, and from so many bytes on no more rows than the last."""
 
 
 def whole(found: Any) -> Codes:
-    """An Arrow column of whole numbers or flags; -1 where it has none."""
+    """A missing whole number or flag is -1."""
     return _filled(_one(found), MISSING).astype(np.int64, copy=False)
 
 
 def flags(found: Any) -> np.ndarray:
-    """An Arrow column of flags; False where it has none."""
     return whole(found) > 0
 
 
 def numbers_in(found: Any) -> np.ndarray:
-    """The codes or numbers of an Arrow column. Vectors have shape (n, D)."""
     from pyarrow import types
 
     column = _one(found)
@@ -39,7 +37,7 @@ def numbers_in(found: Any) -> np.ndarray:
 
 
 def column_of(numbers: np.ndarray) -> "pa.Array":
-    """An array of numbers as an Arrow column.
+    """An Arrow column.
 
     >>> column_of(np.array([2, 1])).to_pylist()
     [2, 1]
@@ -52,7 +50,7 @@ def column_of(numbers: np.ndarray) -> "pa.Array":
 
 
 def texts_of(texts: Sequence[str]) -> "pa.Array":
-    """Texts as an Arrow column.
+    """An Arrow column.
 
     >>> texts_of(["no", "", "yes"]).to_pylist()
     ['no', '', 'yes']
@@ -80,7 +78,6 @@ def packed(texts: Any) -> tuple[Codes, bytes]:
 
 
 def growing(n_rows: int, made: "Callable[[slice], pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    """Batches that are made of few rows first, and then of more while they need few bytes."""
     start, many = 0, FIRST
     while start < n_rows:
         batch = made(slice(start, min(start + many, n_rows)))
@@ -90,14 +87,12 @@ def growing(n_rows: int, made: "Callable[[slice], pa.RecordBatch]") -> "Iterator
 
 
 def _one(found: Any) -> Any:
-    """An Arrow column in one piece."""
     import pyarrow as pa
 
     return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
 
 
 def _filled(column: Any, missing: float) -> np.ndarray:
-    """The numbers of a column in one piece. Where it has none, another number stands."""
     import pyarrow as pa
 
     each = column.cast(pa.int64()) if pa.types.is_boolean(column.type) else column
@@ -140,12 +135,11 @@ def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def parts(n_rows: int, size: int = BLOCK) -> Iterator[slice]:
-    """The rows of a column, a block at a time."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
 def of_whole_items(item: Array, size: int) -> list[slice]:
-    """Rows in order of item, in parts that hold all rows of their items.
+    """Parts of rows, which are in order of item, that hold all rows of their items.
 
     >>> of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
     [slice(0, 5, None), slice(5, 6, None)]

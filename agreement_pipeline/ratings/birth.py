@@ -64,10 +64,6 @@ class Limits:
         refuse_mistakes(self, ProjectError)
 
     def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
-        """Refuse what is larger than the limit of that name.
-
-        >>> LIMITS.refuse_beyond("columns", 1000, "round.csv", "columns")
-        """
         most = getattr(self, limit)
         if found > most:
             raise RatingsError(
@@ -80,15 +76,13 @@ LIMITS = Limits()
 
 
 WORD = 60
-"""The bits of a whole number that hold labels."""
 
 
 class Packing:
-    """Where the label of each rater stands in the whole numbers of an item.
+    """The labels of an item are one whole number, or a few, so equal items are counted in the
+    engine.
 
-    A label takes a few bits, so the labels of an item are one number, or a few, in `columns`.
-    Items with equal numbers are then counted, and only distinct rows leave the engine. `bits` are
-    those of a label, where 0 stands for a missing one. `a_word` is how many raters a number holds.
+    A label takes `bits`, and 0 stands for a missing one.
     """
 
     def __init__(self, raters: int, labels: int) -> None:
@@ -97,7 +91,6 @@ class Packing:
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
-        """The query for each number of an item, over its first ratings."""
         label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
         if len(self.columns) == 1:
             return [f"BIT_OR({label}) AS w0"]
@@ -109,7 +102,6 @@ class Packing:
         ]
 
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
-        """The labels at some places, from the numbers of items. -1 if missing. Shape (P, R)."""
         mask = (1 << self.bits) - 1
         columns = [
             (words[:, at // self.a_word] >> (self.bits * (at % self.a_word))) & mask
@@ -123,7 +115,6 @@ REQUIRED = ("item", "rater", "label")
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp", "last_label", "changed_at")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
-"""The columns with few distinct values."""
 MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
@@ -146,11 +137,7 @@ OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
-    """The columns that speak of items, in a fixed order. Those of strata come last.
-
-    >>> content_columns(["stratum:source", "item", "cluster", "text", "stratum:language"])
-    ['text', 'cluster', 'stratum:language', 'stratum:source']
-    """
+    """The columns that speak of items, in a fixed order. Those of strata come last."""
     names = list(map(str, columns))
     strata = sorted(name for name in names if name.startswith(STRATUM))
     return [*(name for name in CONTENT if name in names), *strata]
@@ -223,7 +210,6 @@ class Birth:
     # What is known of the cells before any check
 
     def _counted(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
-        """How many rows fail each test, the longest names, and the distinct keys, in one pass."""
         cells = self.cells
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
@@ -252,7 +238,6 @@ class Birth:
 
     @cached_property
     def _tests(self) -> dict[str, str]:
-        """Tests of rows, by what they are about. A row that meets one is at fault."""
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
         tests = self._of_days | {
@@ -279,7 +264,6 @@ class Birth:
 
     @property
     def _of_days(self) -> dict[str, str]:
-        """A test of times that are text: do they begin with a day that no calendar has?"""
         if self.cells.kinds.get("timestamp") != "text" or self.limits is None:
             return {}
         time, session = self.cells.quoted("timestamp"), self.cells.relation.session
@@ -295,7 +279,6 @@ class Birth:
         return {"timestamp": f"{LABELLED} AND CASE {' '.join(cases)} ELSE FALSE END"}
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
-        """The distinct values of a column in rows with a label, or in all."""
         if name == "label" and name not in self._keys:
             # They are numbers, and few.
             spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"
@@ -320,7 +303,6 @@ class Birth:
         return f"{self.cells.source}: {'the columns of raters' if of_raters else name}"
 
     def _refuse(self, test: str, name: str, expected: str, found: str = "") -> NoReturn:
-        """Say what is wrong with the cells of a column in the rows that meet a test."""
         cells = self.cells
         found = found or listed(cells.found(test, name))
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
@@ -432,13 +414,11 @@ class Birth:
         self._refuse(test, "label", f"{expected}{self._of_commas(test, 'label')}", found)
 
     def _of_commas(self, test: str, name: str) -> str:
-        """What helps if the first cell that meets a test has a decimal comma."""
         first = self.cells.found(test, name)[0]
         is_comma = isinstance(first, str) and DECIMAL_COMMA.fullmatch(first.strip())
         return HOW_OF_COMMAS if is_comma else ""
 
     def _code(self, label: object) -> int:
-        """The place of a label among the categories. -1 if it is none."""
         if not self.scale.numeric:
             return int(self.scale.places([category_text(label)])[0])
         number, categories = _number(label), self.scale.categories or ()
@@ -474,7 +454,6 @@ class Birth:
         refuse_all_tiny(np.array(found), self._where)
 
     def refuse_repeats(self) -> NoReturn:
-        """Refuse two labels of a rater for one item and occurrence, which are there."""
         rated, cells = self.rated, self.cells
         keys = "item, place, occurrence"
         groups = f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth FROM {rated} GROUP BY {keys}"
@@ -544,7 +523,6 @@ class Birth:
 
     @cached_property
     def _last_labels(self) -> list[Any]:
-        """The distinct labels that raters gave later, as they are written."""
         cells = self.cells
         if "last_label" not in cells.names:
             return []
@@ -554,7 +532,6 @@ class Birth:
         )
 
     def _check_last_labels(self) -> None:
-        """Refuse a later label that is none of the scale."""
         cells, scale = self.cells, self.scale
         if scale.dimensions > 1:
             raise RatingsError(
@@ -575,7 +552,6 @@ class Birth:
             self._refuse(test, "last_label", expected, off)
 
     def _last_label(self) -> str:
-        """The label that a rater gave last. Nothing where it is the first."""
         cells, scale = self.cells, self.scale
         if scale.continuous:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
@@ -672,7 +648,6 @@ class Birth:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
     def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
-        """The item of the first row whose item has two contents, a test of its rows, and these."""
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
         items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
         if not table.ask(f"{items} LIMIT 1").num_rows:
@@ -691,7 +666,6 @@ class Birth:
         return found, f"{self._is_item(found)} AND {rows}", list(contents)
 
     def _content(self, name: str) -> str:
-        """What a row says of its item."""
         if name == "gold":
             return self._is_yes(name)
         if name == "gold_label":
@@ -711,9 +685,8 @@ class Birth:
 
     @cached_property
     def known(self) -> Relation | None:
-        """A row an item with what its rows say, and in `c{n}` whether they differ in a column.
-
-        A text may be long, so `text` is the `nth` of a row that tells it.
+        """A row an item with what its rows say, and in `c{n}` whether they differ in a column. A
+        text may be long, so `text` is the `nth` of a row that tells it.
         """
         if not self.contents:
             return None
@@ -737,7 +710,6 @@ class Birth:
 
     @property
     def texts(self) -> Texts | None:
-        """The texts of items, if `known` tells rows in the place of them."""
         is_text = "text" in self.contents and self.cells.relation.session.numbers_rows
         return Texts(self.cells, self.known) if is_text and self.known is not None else None
 
@@ -785,7 +757,6 @@ class Birth:
     def _mapped(
         self, name: str, number: str, numbers: Mapping[Any, int], joined: dict[str, Relation]
     ) -> str:
-        """The number of each value of a column. Many values are joined as a table."""
         if len(numbers) <= MOST_INLINE:
             cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
@@ -804,7 +775,6 @@ def _parts(dimensions: int) -> list[str]:
 
 
 def _told(value: object) -> bool:
-    """True for a value that is neither missing nor nothing but blanks."""
     return value is not None and bool(category_text(value).strip())
 
 
@@ -826,7 +796,7 @@ def _flag(value: object) -> bool | None:
 
 
 def refuse_absent(named: Collection[str], raters: Iterable[str], source: str) -> None:
-    """Refuse classifiers that rated nothing: a name may be misspelt."""
+    """A classifier that rated nothing may be misspelt."""
     if unknown := sorted({*named}.difference(raters)):
         panel = sorted({*raters}.difference(named))
         raise RatingsError(

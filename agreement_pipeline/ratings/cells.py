@@ -23,27 +23,18 @@ if TYPE_CHECKING:
 Kind = Literal["text", "whole", "float", "flag"]
 
 STRATUM = "stratum:"
-"""How the name of a column begins that tells strata of items apart."""
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 WHOLE = 9e18
 VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
-"""How many rows or values an error shows."""
 
 
 @dataclass(frozen=True)
 class Cells:
     """Ratings as they were written, a row each, not checked yet.
 
-    A column of cells is text, whole numbers, floats or flags. A time may be anything.
-
-    Parameters
-    ----------
-    relation
-        The cells under canonical names. `nth` is the order of the rows, `row` is how an error
-        names one, and `column` the rater's column of a wide table.
-    source, columns
-        For errors: the name of the source, and what each column is called there.
+    `nth` is the order of the rows, `row` is how an error names one, and `column` the rater's column
+    of a wide table. `columns` says what each column is called in the source.
     """
 
     relation: Relation
@@ -52,7 +43,6 @@ class Cells:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
-        """What the cells of each column are. The kinds of times are not told."""
         return {
             each.name: kind
             for each in self.relation.schema
@@ -62,15 +52,12 @@ class Cells:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns that there are."""
         return tuple(self.relation.schema.names)
 
     def quoted(self, name: str) -> str:
-        """A column as it stands in a query."""
         return self.relation.session.column(name)
 
     def text(self, name: str) -> str:
-        """A cell as text. Whole numbers have no decimal point."""
         column, kind = self.quoted(name), self.kinds[name]
         if kind == "text":
             return column
@@ -83,19 +70,16 @@ class Cells:
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
 
     def number(self, name: str) -> str:
-        """A cell as a number, or nothing."""
         column = self.quoted(name)
         if self.kinds[name] != "text":
             return f"CAST({column} AS DOUBLE)"
         return f"CASE WHEN {self.spelt(name)} THEN TRY_CAST({column} AS DOUBLE) END"
 
     def spelt(self, name: str, dimensions: int = 1) -> str:
-        """A test of text: is it a number, or several of them with `|` between?"""
         pattern = "[|]".join([rf"\s*{SPELT}\s*"] * dimensions)
         return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
 
     def blank(self, name: str) -> str:
-        """A test: is a cell missing, or nothing but blanks?"""
         if self.kinds[name] != "text":
             return f"({self.quoted(name)} IS NULL)"
         text = self.quoted(name)
@@ -107,22 +91,18 @@ class Cells:
         )
 
     def among(self, name: str, values: Collection[object]) -> str:
-        """A test: is a cell one of some values? None stands for a missing one."""
         known = [self.literal(each) for each in values if each is not None]
         tests = [f"{self.quoted(name)} IN ({', '.join(known)})"] if known else []
         tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
 
     def called(self, name: str) -> str:
-        """What a column is called in the source."""
         return self.columns.get(name, name).removeprefix(STRATUM)
 
     def any(self, test: str) -> bool:
-        """True if a row meets a test."""
         return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
 
     def at(self, test: str, *names: str) -> str:
-        """The source, the rows that meet a test, and the columns, in words."""
         by_column = "column" in self.names and {"rater", "label"} & {*names}
         keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
         table = self.relation
@@ -139,7 +119,6 @@ class Cells:
         return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
 
     def found(self, test: str, name: str) -> list[object]:
-        """The cells of the rows that meet a test. Only the first are told, the others counted."""
         table = self.relation
         some = table.values(
             f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT {SHOWN}"
@@ -148,7 +127,6 @@ class Cells:
         return [*some, *range(total - len(some))]
 
     def literal(self, value: object) -> str:
-        """A value as it stands in a query."""
         if isinstance(value, str):
             return self.relation.session.literal(value)
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
@@ -156,16 +134,14 @@ class Cells:
 
 @dataclass(eq=False)
 class Texts:
-    """The texts of items, by the `nth` of a row of the cells that `known` tells in their place.
-
-    They are read when one is asked. Many letters are put on disk, in a file that goes with them.
+    """The texts of items, by the `nth` of a row. They are read when one is asked. Many letters are
+    put on disk, in a file that goes with them.
     """
 
     cells: Cells
     known: Relation
 
     def take(self, nth: pa.Array) -> pa.Array:
-        """The texts of some rows. Missing where there is no row."""
         rows, order, texts, data = self._read
         found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
         if isinstance(data, mmap):
@@ -174,7 +150,6 @@ class Texts:
 
     @cached_property
     def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
-        """The rows that tell a text, their order, the texts and an empty one, and their bytes."""
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
@@ -200,7 +175,6 @@ class Texts:
 
 
 def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """A batch of stored rows as cells. Vectors of numbers become text with `|` between them."""
     return pa.RecordBatch.from_arrays([*map(_stored, batch.columns)], names=batch.schema.names)
 
 
@@ -214,9 +188,7 @@ def _stored(column: pa.Array) -> pa.Array:
 
 
 def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
-    """The columns of a frame, under their names, in batches.
-
-    None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text; no digit is lost.
+    """None, NaN, `pd.NA` and NaT are missing. A vector of numbers becomes text; no digit is lost.
 
     >>> import pandas as pd
     >>> schema, batches = cells_of_frame(pd.DataFrame({"label": [True, 2, {"b", "a"}, (1, 2.5)]}))
@@ -239,13 +211,6 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
-    """The cells of a frame in a session. An index level `row` names its rows.
-
-    Raises
-    ------
-    RatingsError
-        A column is there twice.
-    """
     twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if twice:
         raise RatingsError(
@@ -264,7 +229,6 @@ def frame_in(
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """What the cells of an Arrow type become: texts, numbers or times."""
     if types.is_dictionary(kind):
         return plain_type(kind.value_type)
     if types.is_float16(kind):
@@ -274,12 +238,10 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 
 
 def is_time(kind: pa.DataType) -> bool:
-    """True for the Arrow type of dates with times. Those of a zone become text."""
     return bool(types.is_timestamp(kind) and kind.tz is None)
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """True for the Arrow types of text."""
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
@@ -292,7 +254,6 @@ KINDS: dict[Kind, Callable[[pa.DataType], bool]] = {
 
 
 def plain(cells: pa.Array) -> pa.Array:
-    """An Arrow array of single values as `plain_type` says."""
     kind = cells.type
     if types.is_dictionary(kind):
         return plain(cells.dictionary).take(cells.indices)
@@ -305,7 +266,7 @@ def plain(cells: pa.Array) -> pa.Array:
 
 
 def written(cells: pa.Array) -> pa.Array:
-    """An Arrow array of single values as text. Each distinct value is written once."""
+    """Each distinct value is written once."""
     coded = cells.dictionary_encode()
     texts = [None if each is None else category_text(each) for each in coded.dictionary.to_pylist()]
     return pa.array(texts, pa.large_string()).take(coded.indices)
@@ -336,7 +297,6 @@ def _plain(cells: Any) -> Any:
 
 
 def _objects(values: "pd.Series") -> Any:
-    """A column of Python objects. Those of one kind stay what they are."""
     import pandas as pd
 
     found = pd.api.types.infer_dtype(values)

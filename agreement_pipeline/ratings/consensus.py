@@ -34,7 +34,6 @@ Rows = np.ndarray[Any, Any]
 
 
 def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
-    """The number of ratings of each item in each category. The ratings are in order of items."""
     votes = np.zeros(shape, dtype=np.int32)
     for part in parts(len(item)):
         cells = item[part] * shape[1] + code[part]
@@ -45,7 +44,6 @@ def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
 
 
 def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
-    """For each item: the first category with the most votes, and the resolution."""
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
     for part in parts(len(votes)):
@@ -59,10 +57,7 @@ def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
 
 
 def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
-    """For each item: the mean label and the resolution. The labels are in the order of items.
-
-    The mean is exact to the last digit in every order of the raters.
-    """
+    """The mean is exact to the last digit in every order of the raters."""
     if not len(n_raters):
         return np.empty(0), np.empty(0, dtype=np.int8)
     ends = np.cumsum(n_raters)
@@ -75,21 +70,13 @@ def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
 
 
 MOST_SAID = 5
-"""How many wrong answers an error shows."""
 
 
 @dataclass(frozen=True)
 class Adjudicated:
-    """The labels that an adjudicator gave to items of one version of a round.
+    """The labels that an adjudicator gave to items of the ratings with this digest.
 
     They are no ratings. No measure reads them, and no rater's label changes.
-
-    Parameters
-    ----------
-    ratings_digest
-        The digest of the ratings that the adjudicator looked at.
-    labels
-        The label of each item.
     """
 
     ratings_digest: str = ""
@@ -97,26 +84,12 @@ class Adjudicated:
 
     @classmethod
     def released(cls, entry: Mapping[str, Any]) -> "Adjudicated":
-        """The labels that a manifest names for a round.
-
-        Raises
-        ------
-        TypeError
-            They are no labels by item.
-        """
         labels = entry.get("adjudicated", {})
         if not isinstance(labels, dict) or not all(isinstance(x, str) for x in labels.values()):
             raise TypeError("adjudicated")
         return cls(entry["ratings_digest"], labels)
 
     def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
-        """The places of the items, and their labels as `PanelLabels` holds them.
-
-        Raises
-        ------
-        RatingsError
-            The panel did not rate an item, or a label is not on the scale.
-        """
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
@@ -138,7 +111,6 @@ class Adjudicated:
 
     @staticmethod
     def place(label: str, scale: Scale) -> float | None:
-        """The place of a category, or the number that a label is."""
         if not scale.numeric:
             return scale.names.index(label) if label in scale.names else None
         try:
@@ -158,10 +130,8 @@ class PanelLabels:
 
     Attributes
     ----------
-    rounds, round
-        The names of the rounds, and the place of each item's round among them.
-    items, texts
-        The names of the items, sorted, and their texts. None if no item has one.
+    round
+        The place of each item's round among `rounds`.
     label
         The place of the category on the scale, or the mean. It says nothing of an unresolved item.
     votes
@@ -190,15 +160,8 @@ class PanelLabels:
         among: Collection[str] | None = None,
         first: bool = False,
     ) -> "PanelLabels":
-        """The labels of the panel in a round. Adjudicated labels stand instead of the panel's.
-
-        `among` names the items to look at. None: all. The label of an item is that of its last
+        """Adjudicated labels stand instead of the panel's. The label of an item is that of its last
         labels, unless the `first` ones are asked for. Its votes are the first ones.
-
-        Raises
-        ------
-        RatingsError
-            The labels are vectors of numbers, which have no consensus.
         """
         scale, panel = ratings.scale, ratings.raters
         if scale.dimensions > 1:
@@ -240,12 +203,8 @@ class PanelLabels:
         )
 
     def beside(self, ratings: Ratings, classifier: str) -> "PanelLabels":
-        """The labels of all items of a classifier: its own, where the panel's give no label.
-
-        Raises
-        ------
-        RatingsError
-            It did not label an item that the panel did, or the labels are numbers.
+        """The labels of a classifier, which must have labelled all items that the panel did, where
+        the panel's give none.
         """
         names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
         items, n = pd.Index(in_pandas(names)), len(names)
@@ -273,9 +232,8 @@ class PanelLabels:
 
     @classmethod
     def first_of(cls, rounds: Sequence["PanelLabels"]) -> "PanelLabels":
-        """The labels of several rounds. If an item is in several, its first round counts.
-
-        If another round has another label for it, the item is in conflict and has no label.
+        """If an item is in several rounds, its first one counts. If another has another label for
+        it, the item is in conflict and has no label.
         """
         if len(rounds) == 1:
             return rounds[0]
@@ -290,40 +248,31 @@ class PanelLabels:
 
     @property
     def unresolved(self) -> Rows:
-        """True for each item that has no label."""
         return np.asarray(self.resolution >= TIE)
 
     @property
     def in_conflict(self) -> Rows:
-        """True for each item that has other labels in other rounds."""
         return np.asarray(self.resolution == CONFLICT)
 
     @property
     def adjudicated(self) -> Rows:
-        """True for each item whose label is an adjudicator's."""
         return np.asarray(self.resolution == ADJUDICATED)
 
     @property
     def relabelled(self) -> Rows:
-        """True for each item whose label is that of labels that raters gave later."""
         return np.asarray(self.resolution == RELABELLED)
 
     @property
     def silver(self) -> Rows:
-        """True for each item whose label is that of a classifier."""
         return np.asarray(self.resolution == SILVER)
 
     @property
     def resolved(self) -> Rows:
-        """The places of the items that have a label."""
         return np.flatnonzero(~self.unresolved)
 
     @property
     def soft_label(self) -> Array:
-        """The share of the ratings in each category. Shape (N, K).
-
-        If nobody of the panel labelled an item, it is that of its label.
-        """
+        """Shape (N, K). If nobody of the panel labelled an item, it is that of its label."""
         assert self.votes is not None
         votes = self.votes
         if len(unseen := np.flatnonzero(self.n_raters == 0)):
@@ -333,12 +282,10 @@ class PanelLabels:
 
     @property
     def entropy_bits(self) -> Array:
-        """-Σ p log2 p of the soft label."""
         soft = self.soft_label
         return np.asarray(-(soft * np.log2(np.where(soft > 0, soft, 1))).sum(1) + 0.0)
 
     def take(self, rows: Rows) -> "PanelLabels":
-        """The labels of some items."""
         columns: dict[str, Any] = {name: getattr(self, name)[rows] for name in OF_ITEMS}
         if self.texts is not None:
             columns["texts"] = self.texts.iloc[rows]
@@ -347,7 +294,6 @@ class PanelLabels:
         return replace(self, **columns)
 
     def frame(self) -> pd.DataFrame:
-        """The labels as `consensus` gives them."""
         columns = {
             "id": pd.Series(self.items),
             "round": np.array(self.rounds, dtype=object)[self.round],
@@ -368,7 +314,6 @@ class PanelLabels:
 
 
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series | None:
-    """The texts of items. None if none has one."""
     if "text" not in ratings.has:
         return None
     known: pd.DataFrame = in_pandas(ratings.items(["text"]))
@@ -399,14 +344,7 @@ def _relabel(
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     """On how many items all raters agree at first and their label is another, and on how many they
-    agree. An adjudicator overruled them, or they gave another label later.
-
-    >>> from agreement_pipeline import Ratings, Scale
-    >>> rows = [("i1", "a", "no"), ("i1", "b", "no"), ("i2", "a", "no"), ("i2", "b", "yes")]
-    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
-    >>> overruled(ratings, Adjudicated(ratings.digest, {"i1": "yes", "i2": "yes"}))
-    (1, 1)
+    agree.
     """
     panel = PanelLabels.of(ratings, first=True)
     labels = PanelLabels.of(ratings, adjudicated=adjudicated)
@@ -422,15 +360,6 @@ def consensus(
 
     Only first ratings of the panel in the round itself count. Gold items have no row, and neither
     has an item without such a rating.
-
-    Parameters
-    ----------
-    ratings
-        The ratings of a round.
-    round_name
-        The value of the column `round`.
-    adjudicated
-        Labels that somebody chose after the raters had differed.
 
     Returns
     -------
@@ -502,7 +431,6 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
 
 
 def _differ(labels: PanelLabels, item: Rows) -> Rows:
-    """For each item: does it have several labels?"""
     n_items, known = int(item.max(initial=-1)) + 1, ~labels.unresolved
     least, most = np.full(n_items, np.inf), np.full(n_items, -np.inf)
     np.minimum.at(least, item[known], labels.label[known])

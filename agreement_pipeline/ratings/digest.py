@@ -16,16 +16,12 @@ An item is its place among the sorted names, and a category its place on the sca
 texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
 which columns there are, so no two tables are the same bytes.
 
-The names of the columns of strata enter, and the stratum of each item. What has no strata has the
-digest that it had before there were any. So has what does not say which labels were assisted.
-Places are where the objects of ratings lie. They enter only where they are known. So does what a
-rater said later, and when.
+Columns of strata enter with their names. Places are where the objects of ratings lie. Places,
+strata, assistance and later labels enter only where they are known, so older digests stay.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
-their own digests. Ratings come in batches, in the order of item, rater and occurrence. So an engine
-can stream them, and the memory that is needed does not grow with the ratings.
-
-Version 1 read each name and label as a Python object, and no engine could compute it.
+their own digests. Ratings come in batches, in the order of item, rater and occurrence, so an engine
+can stream them.
 """
 
 import hashlib
@@ -46,7 +42,6 @@ VERSION = 2
 
 
 def digest_of(ratings: "Ratings") -> str:
-    """The digest of ratings, in hexadecimal."""
     label = "number" if ratings.scale.continuous else "code"
     items, raters = _Texts(), [_Rater() for _ in ratings.everyone]
     seen = 0
@@ -81,7 +76,7 @@ class _Texts:
         self.lengths, self.bytes = hashlib.sha256(), hashlib.sha256()
 
     def feed(self, texts: pa.Array) -> None:
-        """Add texts. A missing one has the length -1."""
+        """A missing text has the length -1."""
         lengths, data = packed(texts)
         self.lengths.update(lengths.astype("<i8").tobytes())
         self.bytes.update(data)
@@ -95,8 +90,6 @@ WHERE_KNOWN = ("drawn", "last_label", "changed_at")
 
 
 class _Rater:
-    """What is fed of one rater."""
-
     def __init__(self) -> None:
         self.records, self.times = hashlib.sha256(), _Texts()
         self.known: dict[str, _Texts] = {}
@@ -110,7 +103,6 @@ class _Rater:
 
 
 def _contents(ratings: "Ratings") -> bytes:
-    """SHA-256 of what is known of the items, column by column."""
     names, items, known = ratings.contents()
     texts, numbers = {name: _Texts() for name in names}, b""
     for each in texts.values():
@@ -130,7 +122,6 @@ def _contents(ratings: "Ratings") -> bytes:
 
 
 def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
-    """Add ratings to what is fed of each rater."""
     place = whole(part["place"])
     part = part.take(np.argsort(place, kind="stable"))
     records, given = _records(part, label), part.schema.names
@@ -149,7 +140,6 @@ def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
 
 
 def _records(part: pa.RecordBatch, label: str) -> Any:
-    """One record of a fixed width for each rating."""
     labels, given = numbers_in(part[label]), part.schema.names
     kind = "<f8" if labels.dtype.kind == "f" else "<i4"
     columns: dict[str, tuple[Any, ...]] = {
@@ -169,12 +159,10 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
 
 
 def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Numbers with one kind of nan and one zero."""
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
 def _as_texts(values: pa.Array) -> pa.Array:
-    """Values as text, missing where they are missing."""
     if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
         return values
     coded = values.dictionary_encode()
@@ -185,7 +173,7 @@ def _as_texts(values: pa.Array) -> pa.Array:
 
 
 def _name(column: str) -> bytes:
-    """The name of a column. A team's own name has a fixed width, so that no two are the same."""
+    """A team's own name has a fixed width, so that no two names are the same."""
     if not column.startswith(STRATUM):
         return column.encode()
     return STRATUM.encode() + hashlib.sha256(column.encode()).digest()

@@ -2,8 +2,7 @@
 
 Two readers may understand a file differently if its footer contradicts its pages, and Arrow even
 ends the whole process on some footers. So each column chunk is walked here page by page, and
-whatever does not agree is refused. The chunks, the filters and the indexes fill the file from its
-mark to its footer, each at its own place.
+whatever does not agree is refused. Chunks, filters and indexes must fill the file.
 """
 
 import re
@@ -78,7 +77,6 @@ values are and how they are written.
 """
 
 MOST_VALUES = 8_000_000
-"""The most values that one description may have."""
 
 BITS: Final = {"i16": 16, "i32": 32, "i64": 64, "n32": 32, "n64": 64}
 KINDS: Final = {
@@ -97,8 +95,6 @@ class FooterError(ValueError):
 
 
 class Field(NamedTuple):
-    """A field of a struct: is it a list, the kind of its values, its name, and its marks."""
-
     many: str
     kind: str
     name: str
@@ -107,7 +103,6 @@ class Field(NamedTuple):
 
     @property
     def wire(self) -> int:
-        """The number of its kind in the bytes."""
         return LIST if self.many else KINDS.get(self.kind, STRUCT)
 
 
@@ -129,13 +124,6 @@ class Compact:
         self.is_plain = True
 
     def struct(self, name: str) -> Fields:
-        """The next struct, which the format calls by this name.
-
-        Raises
-        ------
-        FooterError
-            The bytes are none, or it is larger than is allowed.
-        """
         known, fields, number = STRUCTS[name], Fields(), 0
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._whole("i16")
@@ -184,14 +172,13 @@ class Compact:
         return self._byte() if field.kind == "i8" else self.struct(field.kind)
 
     def _whole(self, kind: str) -> int:
-        """A whole number. Readers would cut off what does not fit its kind."""
+        """Readers would cut off what does not fit its kind."""
         number = self.unsigned()
         if number >> BITS[kind]:
             raise FooterError(f"a number of more than {BITS[kind]} bits")
         return (number >> 1) ^ -(number & 1)
 
     def unsigned(self) -> int:
-        """The next whole number, which has no sign."""
         number = 0
         for place in range(0, 70, 7):
             part = self._byte()
@@ -201,7 +188,6 @@ class Compact:
         raise FooterError("a number of more than 10 bytes")
 
     def take(self, size: int) -> bytes:
-        """The next bytes."""
         start, self.at = self.at, self.at + size
         if self.at > len(self.data):
             raise FooterError(f"{size} bytes where {len(self.data) - start} are left")
@@ -218,33 +204,26 @@ MARK, ENCRYPTED = b"PAR1", b"PARE"
 BYTE_ARRAY = 6
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 DATA, DICTIONARY, DATA_2 = 0, 2, 3
-"""The kinds of pages."""
 HEADERS: Final = {
     DATA: "data_page_header",
     DICTIONARY: "dictionary_page_header",
     DATA_2: "data_page_header_v2",
 }
 LEVELS = 3
-"""The encoding of levels that all readers know."""
 CODECS: Final = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
 BY_PREFIX = 7
-"""The encoding in which a text may repeat the one before it."""
 USUAL, LARGEST = 1 << 10, 1 << 24
 """Bytes that nearly all headers of pages fit in, and that each must fit in."""
 DEEPEST = 100
-"""How many columns may be inside each other."""
 CONVERTED: Final = [
     *("STRING", "MAP", "MAP", "LIST", "ENUM", "DECIMAL", "DATE"),
     *("TIMEMILLIS", "TIMEMICROS", "TIMESTAMPMILLIS", "TIMESTAMPMICROS"),
     *(f"INTEGER{bits}{sign}" for sign in "us" for bits in (8, 16, 32, 64)),
     *("JSON", "BSON"),
 ]
-"""The newer names of the older types, by the numbers of these."""
 
 
 class Leaf(NamedTuple):
-    """A column of a schema: its path, its physical type, and its highest levels."""
-
     path: str
     names: tuple[bytes, ...]
     kind: int
@@ -253,11 +232,6 @@ class Leaf(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page: where its header, content and end are, its kind, and what its header says.
-
-    `size` has the bytes of its content once they are unpacked, `whole` also those of its header.
-    """
-
     at: int
     content: int
     end: int
@@ -272,16 +246,12 @@ class Chunk(NamedTuple):
 
     Attributes
     ----------
-    text
-        True if the values are texts or bytes of any length.
     size, largest
         The bytes of its pages once they are unpacked, and of the largest page.
     coded, by_prefix
         True if the texts stand there once, or as what differs from the one before.
     is_plain
         True if its pages say no more of the values than how they are written.
-    begin, end
-        Where its pages are.
     """
 
     group: int
@@ -311,13 +281,6 @@ class Footer:
 
     @classmethod
     def of(cls, source: Path | pa.NativeFile) -> "Footer":
-        """The footer of a file.
-
-        Raises
-        ------
-        FooterError
-            It has none, or one that contradicts itself or the file.
-        """
         with source.open("rb") if isinstance(source, Path) else nullcontext(source) as file:
             fields, is_plain, end = _at_the_end(file)
             groups = fields["row_groups"]
@@ -347,18 +310,15 @@ class Footer:
 
     @property
     def keys(self) -> list[tuple[bytes, bytes]]:
-        """The metadata, in their order. A key may stand there twice."""
         pairs = self.fields.get("key_value_metadata", ())
         return [(pair["key"], pair.get("value", b"")) for pair in pairs]
 
     @property
     def rows(self) -> int:
-        """The number of rows."""
         return int(self.fields["num_rows"])
 
     @property
     def size(self) -> int:
-        """The bytes of all pages once they are unpacked."""
         return sum(each.size for each in self.chunks)
 
 
@@ -418,7 +378,6 @@ def _chunk(file: File, most: int, at: int, rows: int, leaf: Leaf, given: Fields)
 
 
 def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
-    """The pages between two places of a file. Each begins where the one before ends."""
     at = begin
     while at < end:
         header, length = _header(file, at)
@@ -436,7 +395,6 @@ def _pages(file: File, where: str, begin: int, end: int) -> Iterator[Page]:
 
 
 def _header(file: File, at: int) -> tuple[Fields, int]:
-    """The header of a page and its length. More is read if it is unusually long."""
     for most in (USUAL, LARGEST):
         found = Compact(_bytes(file, at, most))
         try:
@@ -491,7 +449,6 @@ def _refuse_nulls(file: File, where: str, said: Fields, data: Sequence[Page], le
 
 
 def _nulls(file: File, codec: int, page: Page, leaf: Leaf) -> int:
-    """How many values are missing: their level is below the highest."""
     if not leaf.defined:
         return 0
     data, values = _bytes(file, page.content, page.end - page.content), page.said["num_values"]
@@ -519,7 +476,6 @@ def _unpacked(data: bytes, codec: int, size: int) -> bytes:
 
 
 def _highest(levels: bytes, highest: int, values: int) -> int:
-    """How many levels are the highest. They stand there as runs, or bit by bit."""
     width, found, rest = highest.bit_length(), 0, Compact(levels)
     while values > 0:
         head = rest.unsigned()
@@ -540,7 +496,6 @@ def _highest(levels: bytes, highest: int, values: int) -> int:
 def _pieces(
     file: File, chunks: Sequence[Chunk], columns: Sequence[Fields]
 ) -> Iterator[tuple[int, int, str]]:
-    """Where the chunks, filters and indexes of a row group begin and end, and what they are."""
     for chunk, given in zip(chunks, columns, strict=True):
         name = f"column {chunk.path!r} of row group {chunk.group}"
         if chunk.end > chunk.begin:
@@ -555,7 +510,6 @@ def _pieces(
 
 
 def _refuse_gaps(file: File, pieces: Sequence[tuple[int, int, str]], end: int) -> None:
-    """Refuse a file with bytes that belong to nothing or to two."""
     at = len(MARK)
     for begin, stop, name in [*pieces, (end, end, "the footer")]:
         if begin < at:
@@ -588,7 +542,6 @@ def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
 def _leaves(
     elements: Iterator[Fields], number: int, path: tuple[bytes, ...], repeated: int, defined: int
 ) -> Iterator[Leaf]:
-    """The next columns of a schema, which stands there depth first."""
     names: set[str] = set()
     for _ in range(number):
         if (element := next(elements, None)) is None:
@@ -646,7 +599,6 @@ def _refuse_sizes(sizes: Fields, leaf: Leaf) -> None:
 
 
 def _refuse_other(where: str, said: Fields, **derived: object) -> None:
-    """Refuse fields that say something else than what the file holds."""
     for name, value in derived.items():
         if said.get(name, value) != value:
             raise FooterError(f"{where}{name}: {said[name]} in the footer, and {value} in the file")

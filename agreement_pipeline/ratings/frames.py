@@ -18,7 +18,7 @@ OF_ARROW = {pa.string(): TEXT, pa.large_string(): TEXT}
 
 
 def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
-    """A column of codes of distinct texts. -1 is a missing one.
+    """A column of codes of distinct texts; -1 is a missing one.
 
     To see that texts are distinct, pandas would make a Python object of each, and keep them.
 
@@ -31,7 +31,6 @@ def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
 
 
 def in_pandas(found: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
-    """An Arrow table or column in pandas."""
     return found.to_pandas(types_mapper=OF_ARROW.get, **options)
 
 
@@ -42,10 +41,7 @@ Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def seconds(given: "pd.Series[Any]") -> Seconds:
-    """The seconds of each time, from any start. NaN where none can be read.
-
-    Numbers are seconds, or smaller units if they are large.
-    """
+    """They count from any start. Numbers are seconds, or smaller units if large."""
     numbers = pd.to_numeric(given, errors="coerce") if not _is_time(given) else None
     if numbers is not None and numbers.notna().any():
         found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -72,7 +68,6 @@ def _is_time(given: "pd.Series[Any]") -> bool:
 def frame_of(
     parts: Iterable[pa.RecordBatch], everyone: Sequence[str], scale: Scale
 ) -> pd.DataFrame:
-    """Ratings as a frame. Items, raters and categories are categorical."""
     frame: pd.DataFrame = in_pandas(pa.Table.from_batches(parts))
     names = {"item": frame["item"].unique(), "rater": everyone}
     if scale.dimensions > 1:

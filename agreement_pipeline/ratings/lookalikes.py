@@ -1,6 +1,5 @@
-"""Names that look the same in print, or nearly, although they are different text.
-
-They are never merged.
+"""Names that look the same in print, or nearly, although they are different text. They
+never merge.
 """
 
 import re
@@ -21,13 +20,11 @@ LATIN = str.maketrans(
         **dict(zip("ɑɡıℓ", "agil", strict=True)),
     }
 )
-"""Small letters of other scripts that print as a Latin one."""
 MODEL = re.compile(
     r"gpt|claude[- ]?(?:\d|opus|sonnet|haiku)|gemini|llama|mistral|qwen|deepseek"
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
     re.I,
 )
-"""A name that is more likely a model's than a person's."""
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
@@ -83,7 +80,7 @@ def _resemble(name: str, other: str) -> bool:
 
 
 def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
-    r"""Texts as they print: texts that print alike become equal.
+    r"""Texts that print alike become equal.
 
     >>> import pandas as pd
     >>> from agreement_pipeline.ratings import TEXT
@@ -109,7 +106,7 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def described(group: Iterable[str]) -> str:
-    r"""A group of look-alikes, with every character that is not ASCII written out.
+    r"""Every character that is not ASCII is written out.
 
     >>> described(["ana", "\u0430na"])
     "'ana' and '\\u0430na'"

@@ -20,10 +20,9 @@ CAPABILITIES = {
     "none": "that a rater ticked nothing, apart from no answer",
     "rejected": "which work was rejected",
 }
-"""What an export can show. A project or a policy may require some of it."""
 
 COLUMNS_NOT_READ = "columns of labels not read"
-"""A reason that counts columns. The columns have raters' names, so only their number is kept."""
+"""The columns have raters' names, so only their number is kept."""
 
 Part = Literal["", "marking", "naming"]
 """The question about marked objects that ratings answer. Empty: both, or they are no units."""
@@ -37,8 +36,6 @@ class Origin:
 
     Attributes
     ----------
-    reader
-        The name of the reader that read it.
     shows
         What it can show, of `CAPABILITIES`.
     left_out
@@ -48,11 +45,6 @@ class Origin:
     classifiers
         What it says of models among the raters, as plain data with the `name` of the rater. Two
         with one name are two models.
-
-    Examples
-    --------
-    >>> Origin("doccano", ("raters",)).lacks(["raters", "gold"])
-    ('gold',)
     """
 
     reader: str
@@ -70,7 +62,6 @@ class Origin:
         part: Part = "",
         classifiers: Iterable[Mapping[str, Any]] = (),
     ) -> "Origin":
-        """The origin with what it shows, and what was left out, in one order."""
         there = frozenset(shows)
         return cls(
             reader,
@@ -82,13 +73,6 @@ class Origin:
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> "Origin":
-        """The origin that `to_mapping` wrote.
-
-        Raises
-        ------
-        RatingsError
-            It is none.
-        """
         try:
             part = data.get("part", "")
             told = data.get("classifiers", ())
@@ -103,24 +87,17 @@ class Origin:
         return found
 
     def to_mapping(self) -> dict[str, Any]:
-        """The origin as plain data."""
         part = {"part": self.part} if self.part else {}
         told = {"classifiers": list(self.classifiers)} if self.classifiers else {}
         known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
         return {**known, **part, **told}
 
     def without_columns(self, n_columns: int) -> "Origin":
-        """The origin that also says how many columns of labels were not read.
-
-        >>> Origin("table", ()).without_columns(2).words
-        'columns of labels not read 2'
-        """
         counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
         left_out = {**self.left_out, **counts}
         return Origin.of(self.reader, self.shows, left_out, self.part, self.classifiers)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
-        """What of the required it cannot show."""
         return tuple(name for name in required if name not in self.shows)
 
     @property

@@ -25,18 +25,14 @@ from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import called
 
 ROW_GROUP, GROUP_BYTES = 100_000, 2**26
-"""How many rows a row group has, and after how many bytes it ends before."""
+"""A row group ends after so many rows, or after so many bytes."""
 MOST_BYTES = 1_000_000_000
-"""The most that the texts of one column may need in one row group."""
 
 EXPANDED_AT_ONCE = 2**26
-"""The bytes of texts that are counted at once."""
 SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
 
 
 class Rows(Protocol):
-    """The rows of a table, made a batch at a time. A `pyarrow.Table` is one."""
-
     @property
     def schema(self) -> pa.Schema:
         """The columns."""
@@ -49,14 +45,11 @@ class Rows(Protocol):
 
 
 class InTurn:
-    """The rows of a table in turn, so many as are asked for."""
-
     def __init__(self, rows: Rows) -> None:
         self._schema, self._batches = rows.schema, iter(rows.to_batches())
         self._ahead = rows.schema.empty_table()
 
     def take(self, n_rows: int) -> pa.Table:
-        """The next rows. There are fewer where the rows end."""
         parts, lacking = [self._ahead], n_rows - len(self._ahead)
         while lacking > 0 and (batch := next(self._batches, None)) is not None:
             parts.append(pa.Table.from_batches([batch], self._schema))
@@ -67,17 +60,16 @@ class InTurn:
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
-    """Rows as a Parquet file, as `parquet_bytes` writes it. One row group is in memory at once."""
     if len(rows) <= ROW_GROUP:
         return parquet_bytes(rows, metadata)
     return LargeFile(lambda path: _write(rows, path, metadata))
 
 
 def parquet_bytes(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> bytes:
-    """Rows as a Parquet file, with the metadata of their schema or with others.
+    """Equal rows give equal bytes.
 
-    Equal rows give equal bytes. The footer has nothing that readers could use in the place of the
-    rows: no statistics, no index, no filter.
+    The footer has nothing that readers could use in the place of the rows: no statistics, no index,
+    no filter.
     """
     sink = io.BytesIO()
     _write(rows, sink, metadata)
@@ -99,7 +91,6 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
 
 
 def _groups(rows: Rows) -> Iterator[pa.Table]:
-    """The rows of each row group. Long texts make it short."""
     in_turn, is_first = InTurn(rows), True
     while len(group := _group(in_turn)) or is_first:
         yield group
@@ -119,13 +110,7 @@ def _group(rows: InTurn) -> pa.Table:
 
 @dataclass(frozen=True, eq=False)
 class ParquetRows:
-    """The rows of a Parquet file, read a row group at a time.
-
-    Raises
-    ------
-    RatingsError
-        The bytes are not a Parquet file.
-    """
+    """A Parquet file, read a row group at a time."""
 
     data: Content
 
@@ -134,7 +119,6 @@ class ParquetRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns."""
         _ = self._footer
         with _readable():
             return self._file().schema_arrow
@@ -143,7 +127,6 @@ class ParquetRows:
         return self._footer.rows
 
     def parts(self) -> Iterator[pa.Table]:
-        """The row groups, each checked."""
         names, file = self.schema.names, self._file()
         for group in range(file.num_row_groups):
             with _readable():
@@ -161,10 +144,7 @@ class ParquetRows:
                 )
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
-        """True if the footer says no more than `parquet_bytes` writes, with these metadata.
-
-        Readers believe a footer. With false statistics, for example, they leave out rows.
-        """
+        """Readers believe a footer. With false statistics, for example, they leave out rows."""
         footer, said = self._footer, dict(metadata)
         return (
             sorted(key for key, _ in footer.keys) == sorted((SCHEMA, *said))
@@ -201,9 +181,8 @@ def expanded_bytes(
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
-    A file keeps each text of a chunk once, or how it differs from the one before. So a text of a
-    megabyte in a thousand rows is a small file, and a gigabyte in memory. The limit is exact where
-    it would be over `most`, or it is a number over `most`.
+    A file keeps each text of a chunk once, so a text of a megabyte in a thousand rows is a small
+    file, and a gigabyte in memory. The limit is exact, or it is a number over `most`.
     """
     chunks = [
         each
@@ -228,7 +207,6 @@ def expanded_bytes(
 
 
 def _counted_bytes(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> int:
-    """The bytes of a chunk, counted in small parts. No text is longer than its page."""
     total, rows = 0, max(EXPANDED_AT_ONCE // max(chunk.largest, 1), 1)
     for part in file.iter_batches(batch_size=rows, row_groups=[chunk.group], columns=[name]):
         total += part.nbytes
@@ -238,7 +216,7 @@ def _counted_bytes(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> 
 
 
 def _longest_text(file: pq.ParquetFile, name: str, group: int) -> int:
-    """The bytes of the longest text of a chunk. One row is read, and with it all texts."""
+    """One row is read, and with it all texts."""
     batch = next(file.iter_batches(batch_size=1, row_groups=[group], columns=[name]), None)
     coded = None if batch is None else _codes_in(batch.column(0))
     return 0 if coded is None else pc.max(pc.binary_length(coded.dictionary)).as_py() or 0
@@ -253,7 +231,6 @@ def _bytes_of_texts(file: pq.ParquetFile, name: str, group: int) -> int:
 
 
 def _codes_in(array: Any) -> Any:
-    """The codes in an array, also in one of lists."""
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         array = array.flatten()
     return array if pa.types.is_dictionary(array.type) else None
@@ -268,7 +245,6 @@ KINDS = {
     "gold": pa.bool_(),
     "weight": pa.int64(),
 }
-"""The types of columns that are neither text, nor label or time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,35 +253,16 @@ class RatingsRows:
 
     Each item without a rating has a row without rater and label. These rows come last. Columns:
 
-    ============== ======================= =================================
-    column         value                   when it is there
-    ============== ======================= =================================
-    `item`         text                    always
-    `rater`        text                    always
-    `kind`         panel or classifier     always
-    `label`        as on the scale         always
-    `occurrence`   whole number from 1     always
-    `earlier`      true or false           always
-    `confidence`   as given                if the ratings have it
-    `assisted`     true, false or unknown  if the ratings have it
-    `drawn`        text                    if the ratings have it
-    `timestamp`    as given                if the ratings have it
-    `last_label`   text                    if the ratings have it
-    `changed_at`   text                    if the ratings have it
-    `text`         text                    if the items have it
-    `gold`         true or false           if the items have it
-    `gold_label`   text                    if the items have it
-    `cluster`      text                    if the items have it
-    `weight`       whole number from 1     if the items have it
-    `stratum:NAME` text                    for each column of strata
-    ============== ======================= =================================
+    - always: `item`, `rater`, `kind` (panel or classifier), `label`, `occurrence`, `earlier`
+    - as far as ratings have it: `confidence`, `assisted`, `drawn`, `timestamp`, `last_label`,
+      `changed_at`
+    - as far as items have it: `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`
     """
 
     ratings: Ratings
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns."""
         has = self.ratings.has
         names = ["item", "rater", "kind", "label", "occurrence", "earlier"]
         names += [*(name for name in EXTRAS if name in has), *content_columns(has)]
@@ -318,7 +275,6 @@ class RatingsRows:
         return len(self.ratings) + len(self._unrated)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in order."""
         ratings = self.ratings
         kinds = [
             "classifier" if name in ratings.classifiers else "panel" for name in ratings.everyone
@@ -350,7 +306,6 @@ class RatingsRows:
 
     @property
     def _kind_of_times(self) -> pa.DataType:
-        """The type of times as they were given. Texts are large."""
         (told,) = self.ratings.first(["timestamp"], items=()).schema.types
         return pa.large_string() if pa.types.is_string(told) else told
 
@@ -364,13 +319,6 @@ class RatingsRows:
 
 
 def stored_cells(rows: ParquetRows, source: str) -> Cells:
-    """The rows of a Parquet file of `RatingsRows` in a session, not checked yet.
-
-    Raises
-    ------
-    RatingsError
-        The file cannot be read.
-    """
     batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
     empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
     relation = duckdb_session().load(empty.schema, batches)
@@ -378,13 +326,6 @@ def stored_cells(rows: ParquetRows, source: str) -> Cells:
 
 
 def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
-    """The ratings in stored cells, checked again.
-
-    Raises
-    ------
-    RatingsError
-        The cells do not hold ratings.
-    """
     needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
     missing = [name for name in needed if name not in cells.names]
     if missing:

@@ -45,13 +45,11 @@ if TYPE_CHECKING:
 
 LABELS = ("label", "code", "number")
 PACKED = ("item", "at", "place", "rater", *LABELS, "occurrence", "earlier")
-"""The columns that follow from the labels of items in words, if no rater met an item again."""
+"""These columns follow from the labels of items in words, if no rater met an item again."""
 SPARSE = 4
-"""How many cells of items by raters there are at most for each rating, if items are unpacked."""
+"""Items are unpacked if there are at most so many cells of items by raters for each rating."""
 CHANGES = ("last_label", "changed_at")
-"""The columns that tell whether a label was given again."""
 FEW = 200
-"""How many names stand in the text of a query."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +62,8 @@ class Patterns:
         Shape (P, W): the labels of a row, packed.
     n, items
         Shape (P,): the first ratings of each row, and how many items it stands for.
-    gold
-        Shape (P,): are these items gold?
-    cluster
-        Shape (P,): the number of their cluster. -1 if it has gold items alone, or there are none.
+    gold, cluster
+        Shape (P,): are they gold, and the number of their cluster; -1 if there is none.
     """
 
     words: Codes
@@ -89,8 +85,8 @@ class Ratings:
         `gold`, and those of `has`. Ratings of earlier rounds count for intra-rater agreement only.
     known
         One row an item with what is known of it. None if nothing is.
-    scale, coded
-        What the labels may be, and the scale that the codes are of.
+    coded
+        The scale that the codes are of.
     names
         The raters by place.
     classifiers
@@ -104,10 +100,9 @@ class Ratings:
         where it is another, and trains.
     met_again, preceded
         True if a rater may have met an item again, and if there may be ratings of earlier rounds.
-    also_gold
-        Items that are gold in another round of the same release. Not in the digest.
-    origin
-        Where they came from, if it is known. Not in the digest.
+    also_gold, origin
+        Items that are gold in another round of the same release, and where ratings came from.
+        Neither is in the digest.
     texts
         The texts of items, if `known` tells rows in the place of them.
     """
@@ -145,18 +140,14 @@ class Ratings:
         cells
             A row a rating. Rows without a label are missing ratings and are left out.
         scale, level
-            What the labels may be. Without a scale it is read off the labels, on this level.
+            Without a scale it is read off the labels, on this level.
         classifiers
             Names of raters that are models, or a function from all raters and the source's name to
             these names.
         models
             More of them, as far as they rated.
-        limits
-            How long names may be, and how many categories are read off the labels.
-        origin
-            Where the ratings came from.
         in_order
-            They will be read in order, as for their digest. Then items are grouped only once.
+            They will be read in order, so that items are grouped only once.
 
         Raises
         ------
@@ -209,19 +200,9 @@ class Ratings:
             The columns `item`, `rater` and `label`, and any of `occurrence`, `earlier` and those of
             `has`. Rows without a label are missing ratings. A vector of numbers may be a tuple, a
             list, an array, or text with `|` between; a set of labels, a set or such a text.
-        scale, classifiers
-            What the labels may be, and the names of raters that are models.
         source, columns, first_row
-            For errors: the name of the file, of each column in it, and the number of its first
-            row. An index with a level `row` numbers the rows itself, and its level `column` names
-            the column of each rating.
-        session
-            Where the ratings are put. None: into DuckDB.
-
-        Raises
-        ------
-        RatingsError
-            As of `from_cells`.
+            For errors: the name of the file, of each column, and the number of its first row. An
+            index level `row` numbers the rows itself, and a level `column` names the column.
 
         Examples
         --------
@@ -239,25 +220,21 @@ class Ratings:
 
     @property
     def session(self) -> Session:
-        """Where the ratings are."""
         return self.table.session
 
     @property
     def engine(self) -> str:
-        """The name of the engine."""
         return self.session.engine
 
     # Who rated, and how much
 
     @cached_property
     def everyone(self) -> tuple[str, ...]:
-        """All raters who rated, by name: the panel and the classifiers."""
         there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
         return tuple(self.names[place] for place in there)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        """The raters of the panel, by name."""
         return tuple(name for name in self.everyone if name not in self.classifiers)
 
     @cached_property
@@ -266,14 +243,14 @@ class Ratings:
 
     @cached_property
     def n_rated(self) -> int:
-        """How many items were rated, gold items too."""
+        """Gold items count too."""
         if self.preceded or "weight" in self.has:
             return self._count("TRUE", "DISTINCT item")
         return int(self.patterns.items.sum())
 
     @cached_property
     def n_items(self) -> int:
-        """How many items that are not gold were rated in the round itself."""
+        """Items count that are not gold and were rated in the round itself."""
         if "weight" in self.has:
             items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
             return int(self.table.values(items)[0])
@@ -281,24 +258,22 @@ class Ratings:
 
     @cached_property
     def n_earlier(self) -> int:
-        """How many ratings earlier rounds gave."""
         return self._count("earlier") if self.preceded else 0
 
     @cached_property
     def n_repeated(self) -> int:
-        """How many ratings are of an item that the rater had met before."""
         return self._count("occurrence > 1") if self.met_again else 0
 
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
-        """How many items each rater rated in the round itself, gold items too."""
+        """Items of the round itself count, gold items too."""
         found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
         by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
         return {self.names[place]: by_place[place] for place in sorted(by_place)}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
-        """How many ratings gave each category, of those that occur. Gold items count too."""
+        """Ratings of gold items count too."""
         found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
         places = self.positions(whole(found["code"]) - 1)
         counts = dict(zip(places.tolist(), found["n"].to_pylist(), strict=True))
@@ -306,34 +281,31 @@ class Ratings:
 
     @cached_property
     def given(self) -> Codes:
-        """The places on the scale of the categories that were given, sorted."""
         codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
         return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
 
     @cached_property
     def n_of_panel(self) -> int:
-        """How many ratings are by raters who are no classifiers."""
+        """Classifiers do not count."""
         if not self.classifiers:
             return len(self)
         return self._count(self._of_panel)
 
     @cached_property
     def n_assisted(self) -> int:
-        """How many of them are known to have begun as a suggestion."""
         if "assisted" not in self.has:
             return 0
         return self._count(f"{self._of_panel} AND assisted")
 
     @property
     def says_assisted(self) -> bool:
-        """True if it is known of each label of the panel whether it began as a suggestion."""
         if "assisted" not in self.has:
             return False
         return not self._count(f"{self._of_panel} AND assisted IS NULL")
 
     @cached_property
     def n_given_again(self) -> tuple[int, int]:
-        """How many labels of the panel were changed later: those with a first label, and others.
+        """Labels of the panel that were changed later: those with a first label, and others.
 
         Nobody knows the first label of the others.
         """
@@ -348,7 +320,6 @@ class Ratings:
 
     @property
     def tells_first_labels(self) -> bool:
-        """True if it is known of each label of the panel whether it is the first one given."""
         return bool({*CHANGES} & self.has) and not self.n_given_again[1]
 
     @cached_property
@@ -360,7 +331,7 @@ class Ratings:
 
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
-        """The strata of the rated items that are not gold, sorted, by the name of their column."""
+        """Rated items count that are not gold. Keys are the names of columns."""
         found = {}
         for name in self._columns:
             if name.startswith(STRATUM):
@@ -371,7 +342,6 @@ class Ratings:
 
     @cached_property
     def cluster_names(self) -> frozenset[str]:
-        """The names of the clusters of all items that are not gold."""
         return frozenset(self.without_gold.ordered_clusters.to_pylist())
 
     @cached_property
@@ -390,8 +360,7 @@ class Ratings:
     def digest(self) -> str:
         """SHA-256 of what was rated and how, and of which items stand together.
 
-        The order of rows and the names of raters and clusters do not enter. Two tables with the
-        same digest and gold items give the same estimates to the last digit.
+        Two tables with the same digest and gold items give the same estimates to the last digit.
         """
         from agreement_pipeline.ratings.digest import digest_of
 
@@ -406,7 +375,6 @@ class Ratings:
 
     @property
     def extras(self) -> list[str]:
-        """The optional columns of ratings that are known."""
         return [name for name in EXTRAS if name in self.has]
 
     # What is asked of them
@@ -461,9 +429,8 @@ class Ratings:
         return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
 
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
-        """All ratings in batches, in the order of item, rater and occurrence.
-
-        The columns are those of `first`, and what is known of the rating's item.
+        """The order is that of item, rater and occurrence. Columns are those of `first` and of
+        `items`.
         """
         asked, last, seen = self._asked(columns), None, -1
         beside = [name for name in columns if name in ("text", "gold", "gold_label")]
@@ -489,7 +456,6 @@ class Ratings:
                     last, seen = part["item"][-1], int(at[-1])
 
     def _whole(self, columns: Sequence[str], rows: str) -> "pa.Table":
-        """Some columns of some rows, which are in the order of their items."""
         import pyarrow as pa
 
         batch = _batch_of(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
@@ -547,13 +513,7 @@ class Ratings:
         return _named(codes, self.scale.names)
 
     def positions(self, codes: Codes) -> Codes:
-        """The place on the scale of each code of the table, which counts from 0; -1 stays.
-
-        Raises
-        ------
-        RatingsError
-            The scale has no categories, or lacks one that was given.
-        """
+        """The place on the scale of each code of the table, which counts from 0; -1 stays."""
         if self.scale.categories is None or self.coded.categories is None:
             raise without_categories(self.scale)
         if self.coded.categories == self.scale.categories:
@@ -598,10 +558,9 @@ class Ratings:
     def items(
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
     ) -> "pa.Table":
-        """What is known of some items, in the order of their names. None: all.
-
-        `columns` are some of `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`.
-        `cluster_at` is the number of the cluster, in the order of first items.
+        """Items are in the order of names. `columns` are some of `text`, `gold`, `gold_label`,
+        `cluster`, `weight` and `stratum:NAME`. `cluster_at` is the number of the cluster, in the
+        order of first items.
         """
         import pyarrow as pa
 
@@ -628,7 +587,7 @@ class Ratings:
         return _batch_of(found)
 
     def _with_texts(self, rows: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
-        """Rows, in parts of few bytes if they have texts, which stand in the place of `nth`."""
+        """Rows in parts of few bytes. The texts stand in the place of `nth`."""
         if "text" not in rows.schema.names or (texts := self.texts) is None:
             return iter([rows])
         column = rows.schema.get_field_index("text")
@@ -640,13 +599,12 @@ class Ratings:
         return growing(rows.num_rows, made) if rows.num_rows else iter([made(slice(0, 0))])
 
     def to_pandas(self) -> "pd.DataFrame":
-        """All ratings as a frame, in the order of item, rater and occurrence."""
+        """All ratings, in the order of item, rater and occurrence."""
         from agreement_pipeline.ratings.frames import frame_of
 
         return frame_of(self.every(self._shown), self.everyone, self.scale)
 
     def head(self, n: int) -> "pd.DataFrame":
-        """The first rows of `to_pandas`."""
         from agreement_pipeline.ratings.frames import frame_of
 
         found = list["pa.RecordBatch"]()
@@ -679,12 +637,11 @@ class Ratings:
 
     @cached_property
     def _is_dense(self) -> bool:
-        """True if the numbers of an item tell its ratings, and a quarter of all raters gave one."""
         once = self.coded.categories and not (self.met_again or self.preceded)
         return bool(once) and self.n_rated * len(self.names) <= SPARSE * len(self)
 
     def _unpacked(self) -> "Iterator[pa.RecordBatch]":
-        """All ratings in order, from items in order, which are fewer."""
+        """Items are in order, and fewer than ratings."""
         import pyarrow as pa
 
         rows = 1 + BATCH // len(self.names)
@@ -704,7 +661,6 @@ class Ratings:
 
     @cached_property
     def _all(self) -> Relation:
-        """The table, in which the items that are gold elsewhere are gold too."""
         if not self.also_gold:
             return self.table
         test, asked = self._some(self.also_gold)
@@ -722,7 +678,7 @@ class Ratings:
 
     @cached_property
     def packing(self) -> Packing:
-        """Where labels stand in words. Without categories, one bit says that there is one."""
+        """Without categories, one bit says that there is a label."""
         return Packing(len(self.names), len(self.coded.categories or ("rated",)))
 
     @property
@@ -743,7 +699,6 @@ class Ratings:
 
     @cached_property
     def patterns(self) -> Patterns:
-        """Distinct rows of items. One pass over the ratings."""
         keys = ", ".join([*self.packing.columns, "n", "gold", *self._of_items])
         rows = vars(self).get("items_in_order") or f"({self.by_item()})"
         text = f"SELECT {keys}, COUNT(*) AS items FROM {rows} AS i GROUP BY {keys}"
@@ -768,7 +723,6 @@ class Ratings:
 
     @property
     def repeats(self) -> bool:
-        """True if a rater gave an item two labels as one occurrence."""
         if not self.met_again:
             codes = self.packing.codes(self.patterns.words, range(len(self.names)))
             return bool(((codes >= 0).sum(1) != self.patterns.n).any())
@@ -778,14 +732,7 @@ class Ratings:
 
     @cached_property
     def teams(self) -> tuple[tuple[str, ...], ...]:
-        """The raters of the panel, by who shares items that are not gold, also by way of others.
-
-        >>> import pandas as pd
-        >>> said = [("1", "ana"), ("1", "ben"), ("2", "ben"), ("2", "cem"), ("3", "dora")]
-        >>> frame = pd.DataFrame(said, columns=["item", "rater"]).assign(label="yes")
-        >>> Ratings.from_frame(frame, Scale(("no", "yes"))).teams
-        (('ana', 'ben', 'cem'), ('dora',))
-        """
+        """The raters of the panel, by who shares items that are not gold, also by way of others."""
         places = [at for at, name in enumerate(self.names) if name not in self.classifiers]
         words, nobody = self.patterns.words[~self.patterns.gold], len(places)
         team: Codes = np.arange(nobody)
@@ -804,7 +751,6 @@ class Ratings:
         )
 
     def by(self, raters: Collection[str]) -> "Ratings":
-        """The ratings by some raters."""
         return self._only(self._by(raters))
 
     @property
@@ -821,11 +767,9 @@ class Ratings:
         return [*label, *self.extras, "gold", *of_items, "nth"]
 
     def _count(self, test: str, what: str = "*") -> int:
-        """How many ratings meet a test, or how many of something they have."""
         return int(self.table.values(f"SELECT COUNT({what}) FROM {self.table} WHERE {test}")[0])
 
     def _made(self, columns: Mapping[str, str], *of: Relation) -> Relation:
-        """The table with some columns made anew."""
         quoted = self.session.column
         chosen = (
             f"{columns.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
@@ -837,7 +781,7 @@ class Ratings:
         return replace(self, table=rated, **changed)
 
     def _some(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
-        """A test of rows: is the item one of some? And what it asks."""
+        """Is the item of a row one of some? And what the test asks."""
         if items is None:
             return "TRUE", ()
         if len(items) <= FEW:
@@ -852,19 +796,17 @@ class Ratings:
     # Other ratings made of these
 
     def from_origin(self, origin: Origin | None) -> "Ratings":
-        """The same ratings with another origin. What was asked of them before stays known."""
         other = replace(self, origin=origin)
         known = {name: each for name, each in vars(self).items() if not isinstance(each, Ratings)}
         vars(other).update({**known, "origin": origin})
         return other
 
     def with_gold(self, items: frozenset[str]) -> "Ratings":
-        """The ratings in which some items are gold too."""
+        """Some more items are gold."""
         return self if items <= self.gold else replace(self, also_gold=self.also_gold | items)
 
     @property
     def without_gold(self) -> "Ratings":
-        """The ratings of the items that are not gold. Agreement rests on these."""
         # What holds itself stays in memory until garbage is collected.
         return self._without_gold if self.also_gold or "gold" in self.has else self
 
@@ -880,7 +822,6 @@ class Ratings:
 
     @property
     def with_gold_measured(self) -> "Ratings":
-        """The ratings in which no item is gold, so that agreement rests on all of them."""
         known = self.has - {"gold", "gold_label"}
         table = self._made({"gold": "FALSE"})
         return replace(self, table=table, also_gold=frozenset(), has=known)
@@ -889,7 +830,7 @@ class Ratings:
     def clustered_by_text(self) -> "Ratings":
         """The ratings in which items are a cluster if their texts print alike.
 
-        Clusters that were delivered do not count. The same ratings if they have no texts.
+        Clusters that were delivered do not count.
         """
         if self.known is None or "text" not in self.has:
             return self
@@ -919,14 +860,13 @@ class Ratings:
 
     @property
     def without_earlier(self) -> "Ratings":
-        """The round's own ratings: replicates stay, ratings of earlier rounds do not."""
+        """Replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
         return self._only("NOT earlier", preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
-        """The ratings without the panel's labels that began as a suggestion."""
         return self._unassisted if "assisted" in self.has else self
 
     @cached_property
@@ -934,7 +874,7 @@ class Ratings:
         return self._only(f"NOT COALESCE({self._of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
-        """The ratings of the items in some strata, without classifiers that rated none of them."""
+        """Classifiers that rated none of the items are left out."""
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
         known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
@@ -944,11 +884,6 @@ class Ratings:
 
     def at_cut(self, cut: Category) -> "Ratings":
         """The ratings on two categories: labels under a cut, and those from it on.
-
-        Raises
-        ------
-        RatingsError
-            The scale has no order, or the cut is none of its categories but the lowest.
 
         >>> import pandas as pd
         >>> said = pd.DataFrame({"item": list("ab"), "rater": "ana", "label": ["2", "4"]})
@@ -983,11 +918,6 @@ class Ratings:
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.
 
         What was earlier in those rounds already is left out.
-
-        Raises
-        ------
-        RatingsError
-            A label of an earlier round is not on the scale.
         """
         quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
         told = [name for name in self._columns if name not in counted]
@@ -1036,7 +966,6 @@ class Ratings:
         return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
 
     def _label_on(self, scale: Scale) -> dict[str, str]:
-        """The label on another scale, by the name of its column. Code 0: it is not on that one."""
         if scale.categories and self.coded.categories:
             names = scale.names
             codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]
@@ -1050,7 +979,7 @@ class Ratings:
         return {name: name for name in ("code", *_dimensions(scale))}
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
-        """Give raters other names; raters without a new name keep their old one."""
+        """Raters without a new name keep their old one."""
         called = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(called))
         cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
@@ -1070,7 +999,6 @@ def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
 
 
 def _places(items: "pa.Array", last: object, seen: int) -> Codes:
-    """The place of each row's item, if the item before was `last` in place `seen`."""
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)

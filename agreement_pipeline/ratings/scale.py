@@ -21,7 +21,7 @@ NUMBER = re.compile(
     r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", re.ASCII
 )
 SPELT = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
-"""How a number may be spelt. All engines read such numbers alike."""
+"""How a number may be spelt, so that all engines read it alike."""
 WHOLE = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
@@ -61,7 +61,7 @@ def meaning(text: str, *, sets: bool) -> Hashable:
 
 
 def set_in_order(text: str) -> str:
-    """A set of labels as text: each label once, in order.
+    """Each label of a set once, in order.
 
     >>> set_in_order("joy|anger|joy"), set_in_order("|"), set_in_order("joy")
     ('anger|joy', '', 'joy')
@@ -71,11 +71,6 @@ def set_in_order(text: str) -> str:
 
 def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[str]:
     """Distinct labels, none of them in two spellings. `1.0` is `1` if all are numbers.
-
-    Raises
-    ------
-    RatingsError
-        Two labels mean the same.
 
     >>> sorted(spelt_once(["1", "1.0", "2.5"], Decimal))
     ['1', '2.5']
@@ -93,7 +88,6 @@ def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[st
 
 
 def in_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -> list[str]:
-    """The first texts that mean the same."""
     alike: dict[Hashable, list[str]] = {}
     for text in sorted(texts):
         alike.setdefault(means(text), []).append(text)
@@ -130,13 +124,7 @@ def is_number(text: str) -> bool:
 
 
 def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
-    """Refuse numbers that are all so small that their squares are lost.
-
-    Raises
-    ------
-    RatingsError
-        The largest of them is under 1e-100 in size, and is not 0.
-    """
+    """Refuse numbers that are all so small that their squares are lost."""
     largest = float(np.nanmax(np.abs(numbers), initial=0.0))
     if 0 < largest < SMALLEST:
         raise RatingsError(
@@ -187,16 +175,12 @@ class Scale:
     Raises
     ------
     RatingsError
-        There are fewer than two categories, or one is missing, or there twice, also in another
-        spelling. One is no number of the level, or all are too small. The level does not have this
-        number of dimensions.
+        A value is not one of those described above.
 
     Examples
     --------
-    >>> Scale(("no", "yes")).level
-    'nominal'
-    >>> Scale(("low", "high"), "ordinal").index("high")
-    1
+    >>> Scale(("no", "yes")).level, Scale(("low", "high"), "ordinal").index("high")
+    ('nominal', 1)
     >>> Scale.from_labels([(71, 166), (74, 171)], "multivariate interval").dimensions
     2
     """
@@ -292,14 +276,9 @@ class Scale:
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
         """The scale that fits the labels. Its categories are not declared.
 
-        ======================= ======================================================
-        level                   categories
-        ======================= ======================================================
-        nominal                 the labels in text order
-        ordinal                 the labels in numeric order. They must be numbers.
-        interval, ratio         the distinct numbers. No list, if there are more than 64.
-        multivariate interval   no list. The longest label gives the dimensions.
-        ======================= ======================================================
+        Nominal categories are in text order, and ordinal ones are numbers in their order. Interval
+        and ratio scales have the distinct numbers, or no list if these are over 64. Multivariate
+        interval scales have no list, and the longest label gives the dimensions.
         """
         if level == "multivariate interval":
             return cls(
@@ -345,16 +324,10 @@ class Scale:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The categories as text, in order. Empty on a continuous scale."""
         return tuple(category_text(category) for category in self.categories or ())
 
     @property
     def in_words(self) -> str:
-        """The scale as an error shows it.
-
-        >>> Scale(("no", "yes")).in_words, Scale(None, "interval").in_words
-        ("nominal with categories ['no', 'yes']", 'interval without categories')
-        """
         several = f" of {self.dimensions} dimensions" if self.dimensions > 1 else ""
         if self.continuous:
             return f"{self.level}{several} without categories"
@@ -369,27 +342,16 @@ class Scale:
 
     @property
     def canonical(self) -> "Scale":
-        """The scale with its categories sorted. On an ordinal scale their order stays.
-
-        >>> Scale(("no", "maybe")).canonical.names
-        ('maybe', 'no')
-        """
+        """Categories are sorted. On an ordinal scale their order stays."""
         if self.categories is None or self.level == "ordinal":
             return self
         return replace(self, categories=tuple(sorted(self.categories)))
 
     def positions_of(self, other: "Scale") -> Codes:
-        """The position here of each category of a scale that lists the same ones."""
         return np.array([self.names.index(name) for name in other.names], dtype=np.int64)
 
     def index(self, label: object) -> int:
-        """The position of `label` among the categories.
-
-        Raises
-        ------
-        RatingsError
-            The scale does not have the label.
-        """
+        """The position of a label, however it is spelt."""
         try:
             if self.numeric:
                 return (self.categories or ()).index(self.number(label))
@@ -414,11 +376,9 @@ class Scale:
         return {self._means(name): place for place, name in enumerate(self.names)}
 
     def number(self, label: object) -> float:
-        """`label` as a finite number, as interval and ratio scales need it."""
         return float(self._category(label))
 
     def to_mapping(self) -> dict[str, object]:
-        """The scale as plain data."""
         categories = None if self.categories is None else list(self.categories)
         dimensions: dict[str, object] = (
             {"dimensions": self.dimensions} if self.dimensions > 1 else {}
@@ -428,7 +388,6 @@ class Scale:
 
     @classmethod
     def from_mapping(cls, data: dict[str, object]) -> "Scale":
-        """The scale that `to_mapping` wrote."""
         categories = data["categories"]
         return cls(
             None if categories is None else tuple(categories),  # type: ignore[arg-type]
@@ -439,7 +398,6 @@ class Scale:
 
 
 def without_categories(scale: Scale) -> RatingsError:
-    """What is wrong with a question about categories if any number may be a label."""
     return RatingsError(
         f"ratings: found the {scale.level} level without categories; expected a list "
         "of them to count labels. Name the categories."
@@ -457,7 +415,7 @@ def _rank(text: str) -> Decimal:
 
 
 def present(label: object) -> bool:
-    """True for a label, False for a mark of a missing one.
+    """False for a mark of a missing label.
 
     >>> present("no"), present(0), present(None), present(float("nan"))
     (True, True, False, False)

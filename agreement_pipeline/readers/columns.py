@@ -1,5 +1,3 @@
-"""What the columns of a table are called, and how its cells are written."""
-
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -18,7 +16,6 @@ REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 """Columns that are read without being named. `gold` often is the right label, not yes or no."""
 WRITTEN = ("encoding", "decimal", "sheet", "header_row")
-"""What says how a table is written, and names no column."""
 LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
@@ -31,7 +28,7 @@ KNOWN_AS = {
         "cluster": "document doc conversation dialogue thread patient subject batch group source",
     }.items()
 }
-"""Usual names of these columns in exports. Errors propose them; the reader never assumes them."""
+"""Errors propose these usual names; the reader never assumes them."""
 
 
 def is_encoding(name: object) -> bool:
@@ -119,7 +116,6 @@ class Columns:
 
     @property
     def named(self) -> dict[str, str]:
-        """The columns of the file that have a name, under their canonical names."""
         return {
             each.name: value
             for each in fields(self)
@@ -128,16 +124,10 @@ class Columns:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What is said of how the table is written. Nothing is said of a usual table.
-
-        >>> Columns(encoding="cp1252", decimal=".").written
-        ('encoding',)
-        """
         usual = {each.name: each.default for each in fields(self)}
         return tuple(name for name in WRITTEN if getattr(self, name) != usual[name])
 
     def refuse_written(self, source: str, what: str, *but: str) -> None:
-        """Refuse what does not say how a source of this kind is written."""
         if wrong := [name for name in self.written if name not in but]:
             raise ProjectError(
                 f"{source}: found {listed(wrong)} for {what}; expected "
@@ -151,7 +141,6 @@ COLUMNS = Columns()
 def chosen_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
-    """The columns of the file to read, under their canonical names."""
     named = columns.named
     if layout == "wide":
         del named["rater"], named["label"]
@@ -175,12 +164,10 @@ def chosen_columns(
 
 
 def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
-    """The columns that are read although their name is another one, and nobody named them.
+    """Columns that are read under another name, though nobody named them.
 
     >>> unnamed_columns(["item", "rater", "label", "replicate"], COLUMNS)
     {'occurrence': 'replicate'}
-    >>> unnamed_columns(["item", "rater", "label", "replicate", "occurrence"], COLUMNS)
-    {}
     """
     taken = (*columns.named.values(), *columns.raters)
     return {
@@ -193,7 +180,6 @@ def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
 def rater_columns(
     header: list[str], columns: Columns, chosen: Mapping[str, str], source: str
 ) -> list[str]:
-    """The columns of a wide table that are raters."""
     raters = list(columns.raters)
     missing = [name for name in raters if name not in header]
     if missing or "" in raters:
@@ -224,7 +210,6 @@ def rater_columns(
 
 
 def refuse_twice(names: list[str], where: str) -> None:
-    """Refuse names that stand there twice."""
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
         raise RatingsError(
@@ -249,7 +234,6 @@ def probable_columns(header: list[str]) -> dict[str, str]:
 
 
 def _near(name: str, column: str, free: list[str]) -> str | None:
-    """The column of the file that probably is the missing one."""
     if name == "label":  # a column whose name ends in `id` names rows and holds no labels
         free = [each for each in free if not each.strip().lower().endswith("id")]
     plain = {

@@ -33,17 +33,15 @@ SEPARATORS = ",\t;|"
 SAMPLE = 20
 RETURN, QUOTE = b'\r"'
 BLOCK_BYTES = 1 << 19
-"""What Arrow reads at once. With larger blocks it takes more memory, and more system time."""
+"""With larger blocks Arrow takes more memory, and more system time."""
 AT_ONCE = 8_192
-"""How many rows are Python objects at once."""
 Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
-    """The separator of a file of delimited text: the usual one, if it parts the header.
+    """The usual separator, if it parts the header.
 
-    Else it is the mark that parts the first rows into equally many cells, if there is one. If no
-    mark is usual, it is the one that parts the header into most cells.
+    Else it is the mark that parts the first rows into equally many cells, or the header into most.
     """
     start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
@@ -61,7 +59,6 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows of data as records, each with its number. Blank lines are none."""
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
             rows = _rows(file, separator_in(path), place)
@@ -77,7 +74,6 @@ def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, d
 def _rows(
     lines: Iterable[str], separator: str, source: str, first: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    """The rows with their numbers from the `first`, the header. A blank line has no cells."""
     number, width = first - 1, 0
     try:
         for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), first):
@@ -99,14 +95,6 @@ def _rows(
 
 
 class Delimited:
-    """A file of delimited text.
-
-    Attributes
-    ----------
-    header
-        The names of its columns.
-    """
-
     def __init__(self, path: Path, usual: str, limits: Limits, columns: Columns) -> None:
         self._source, self._first = path.name, columns.header_row
         self._file = Steady.at(path, columns.encoding, above=self._first - 1)
@@ -117,10 +105,6 @@ class Delimited:
         refuse_twice(self.header, place)
 
     def _look(self, limits: Limits) -> None:
-        """One pass over the lines: the header, and if Arrow must find the same cells as Python.
-
-        A block of lines at a time is in memory.
-        """
         start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
         if self._first > 1 and "\r" in start and "\n" not in start:
             raise RatingsError(
@@ -152,7 +136,6 @@ class Delimited:
         return _rows(text, self._separator, self._source, self._first)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
-        """Some columns as batches of texts. Only an empty cell is missing."""
         with readable(self._file.path):
             n_rows = (yield from self._by_arrow(names)) if self._regular else 0
         if n_rows is not None:
@@ -160,7 +143,7 @@ class Delimited:
         self._file.refuse_change()
 
     def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
-        """The columns in batches. It returns after how many rows Arrow cannot go on."""
+        """It returns after how many rows Arrow cannot go on."""
         from pyarrow import csv as arrow_csv
 
         n_rows = 0
@@ -196,7 +179,6 @@ class Delimited:
         return None
 
     def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
-        """The rows from one on, read by the standard library."""
         places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
         rows = islice(self._rows(b"".join(self._file.blocks())), start + 1, None)
         data = (cells or blank for _, cells in rows)
@@ -224,10 +206,9 @@ def _refuse_no_header(header: list[str], separator: str, place: str) -> None:
 
 
 def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:
-    """True if lines follow RFC 4180, without a carriage return in a cell.
+    """Every quote opens a cell, closes one, or is doubled inside of one, as in RFC 4180.
 
-    Then every quote opens a cell, closes one, or is doubled inside of one. Arrow loses the line
-    feed after a carriage return in a cell if a block of its own ends there.
+    Arrow loses the line feed after a carriage return in a cell if a block of its own ends there.
     """
     text = np.frombuffer(block, dtype=np.uint8)
     if b"\r" in block:

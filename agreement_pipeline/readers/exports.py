@@ -32,27 +32,23 @@ if TYPE_CHECKING:
 
 
 class Record(NamedTuple):
-    """A record, and its place for errors."""
-
     place: str
     value: Mapping[str, Any]
 
 
 @dataclass(eq=False)
 class Export:
-    """A file or a folder, and the place of the record that was read last, for errors."""
+    """A file or a folder. It remembers the place of the record that was read last, for errors."""
 
     path: Path
     at: str = ""
 
     @property
     def name(self) -> str:
-        """The name, for errors."""
         return self.path.name
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
-        """The finished visible files, by name, without what describes a data set."""
         if not self.path.is_dir():
             return (self.path,)
         return tuple(
@@ -66,18 +62,15 @@ class Export:
 
     @cached_property
     def data_sets(self) -> frozenset[Path]:
-        """The folders that Hugging Face's `save_to_disk` wrote."""
         described, stated = ({each.parent for each in self.path.rglob(name)} for name in DESCRIBING)
         return frozenset(described & stated)
 
     @cached_property
     def kind(self) -> FileKind:
-        """What the first file is."""
         return kind_of(self.files[0]) if self.files else "text"
 
     @cached_property
     def first(self) -> Mapping[str, Any]:
-        """The first record, or nothing if there is none that can be read."""
         if not self.files:
             return {}
         try:
@@ -88,27 +81,22 @@ class Export:
             return {}
 
     def records(self) -> Iterator[Record]:
-        """All records of all files."""
         for path in self.files:
             yield from self.records_in(path)
 
     def records_in(self, path: Path) -> Iterator[Record]:
-        """All records of a file."""
         for record in records_of(path, self.place(path)):
             self.at = record.place
             yield record
 
     def place(self, path: Path) -> str:
-        """The name of a file in the export, for errors."""
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
     def folders(self, path: Path) -> tuple[str, ...]:
-        """The folders of the export in which a file lies."""
         return path.relative_to(self.path).parts[:-1] if path != self.path else ()
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
-    """The records of a file."""
     kind, what = kind_of(path), "record"
     rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
@@ -140,15 +128,12 @@ SIGNS = {
     "platforms": ("datasetId", "label_hash", "data_row", "instances"),
     "prodigy": ("_task_hash",),
 }
-"""How the name of a column ends that the formats of a file need in text with a header."""
+"""How the names of columns end that the formats of a file have in text with a header."""
 OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
-"""How the first line of tokens with tags looks, which has no header."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked of a source, as in `read`, and the session where the rows are put."""
-
     columns: Columns = COLUMNS
     layout: Layout = "long"
     limits: Limits = LIMITS
@@ -162,8 +147,6 @@ class Reader(ABC):
 
     Parameters
     ----------
-    name, title
-        The format's name in settings, and in words.
     recognises
         True if an export has this format, by its content.
     shows
@@ -188,16 +171,14 @@ class Reader(ABC):
 
     @abstractmethod
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
-        """Only the rounds of all rows of a source, in the column `round`."""
+        """The rows in the column `round` alone."""
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
-        """What finds all submissions of an export. None for tables: their rows are ratings."""
         return None
 
     @property
     def lacks(self) -> tuple[str, ...]:
-        """What the format cannot show."""
         return tuple(name for name in CAPABILITIES if name not in self.shows)
 
 
@@ -205,7 +186,6 @@ READERS: dict[str, Reader] = {}
 
 
 def register(reader: Reader) -> Reader:
-    """Add a reader to `READERS`. A known name or an unknown capability is a `ValueError`."""
     if reader.name in READERS:
         raise ValueError(
             f"reader {reader.name}: found a reader of that name; expected a name of its own. "
@@ -224,12 +204,7 @@ def register(reader: Reader) -> Reader:
 def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -> Reader:
     """The registered reader for an export: the one of that name, or the one that recognises it.
 
-    What says how a table is written also says that the export is one.
-
-    Raises
-    ------
-    RatingsError
-        The file is unfinished, or no reader knows it.
+    Columns that say how a table is written also say that the export is one.
     """
     refuse_unfinished(path)
     export = Export(path)
@@ -261,7 +236,6 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
 
 
 def _is_plain(export: Export) -> bool:
-    """True for delimited text that no tool recognises, which is told before a tool is loaded."""
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
     start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()

@@ -1,4 +1,4 @@
-"""Delivered files: an unfinished or damaged one is refused, and a packed one is unpacked."""
+"""Delivered files: a damaged one is refused, and a packed one is unpacked."""
 
 import zlib
 from codecs import BOM_UTF8
@@ -15,19 +15,16 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LIMITS, Limits
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
-"""How the name of a file ends while a program still writes the file."""
 WAIT = "Wait until it is complete, or export it again."
 UTF_8 = "utf-8"
 NAME_IT = (
     "Or name the encoding of the table, as --encoding {} (encoding: {} among the columns of a "
     "project)."
 )
-"""What else helps with a table of text in another encoding."""
 START = 65_536
-"""How many bytes tell what a file is."""
 FileKind = Literal["json", "xml", "parquet", "arrow", "workbook", "text"]
 OF_EXCEL_97 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-"""How a workbook of Excel 97 to 2003 begins, and a later one with a password."""
+"""A later workbook with a password begins so too."""
 MAGIC: dict[bytes, FileKind] = {
     b"PAR1": "parquet",
     b"PK\x03\x04": "workbook",
@@ -35,20 +32,17 @@ MAGIC: dict[bytes, FileKind] = {
     b"\xff\xff\xff\xff": "arrow",
 }
 DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
-"""The files that describe a data set of Hugging Face's library."""
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
 ZIP = b"PK\x03\x04"
 WORKBOOKS = ({"[Content_Types].xml"}, {"mimetype", "content.xml"})
-"""The files that are in a workbook of Excel, and in one of OpenDocument."""
 COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
-"""How a compressed file begins: the name of its form, and how its name ends."""
 AT_ONCE = 1 << 20
 MOST_FILES = 100_000
-"""The most files of a ZIP file. Each takes time, however small it is."""
+"""Each file of a ZIP file takes time, however small it is."""
 DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
 FULL = (ENOSPC, EDQUOT)
-"""What the system says of a full disk, which is no fault of the file."""
+"""A full disk is no fault of the file."""
 
 
 class CutOffError(RatingsError):
@@ -56,7 +50,6 @@ class CutOffError(RatingsError):
 
 
 def refuse_unfinished(path: Path) -> None:
-    """Refuse a path to nothing, to a device, or to a file that its name calls unfinished."""
     if not path.exists():
         raise RatingsError(
             f"{path}: found no such file; expected an export or a table. Check the path."
@@ -80,12 +73,10 @@ class Steady:
 
     Attributes
     ----------
-    path
-        Where it is.
     size, changed
         Its bytes and the time of its last change, before it was read.
-    encoding, above
-        Of a text: its encoding, and how many of its first lines are not read.
+    above
+        How many of the first lines of a text are not read.
     """
 
     path: Path
@@ -96,7 +87,6 @@ class Steady:
 
     @classmethod
     def at(cls, path: Path, encoding: str = UTF_8, above: int = 0) -> "Steady":
-        """The file at a path, before it is read."""
         with readable(path), path.open("rb"):
             found = path.stat()
         if not found.st_size:
@@ -107,7 +97,7 @@ class Steady:
         return cls(path, found.st_size, found.st_mtime_ns, encoding, above)
 
     def blocks(self) -> Iterator[bytes]:
-        """The text as UTF-8 in blocks of whole lines, without a byte order mark."""
+        """The lines are whole, in UTF-8, and have no byte order mark."""
         name, n_lines, is_blank = self.path.name, self.above, True
         with readable(self.path), self._opened() as file:
             for block in self._in_utf_8(file):
@@ -136,7 +126,6 @@ class Steady:
         return self.path.open(encoding=self.encoding, newline="\n")
 
     def _in_utf_8(self, file: IO[Any]) -> Iterator[bytes]:
-        """Blocks of whole lines in UTF-8, from the line on that is read first."""
         mark = BOM_UTF8
         try:
             for _ in range(self.above):
@@ -153,7 +142,6 @@ class Steady:
             ) from None
 
     def refuse_change(self) -> None:
-        """Refuse the file if it changed."""
         with readable(self.path):
             now = self.path.stat()
         if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
@@ -166,7 +154,6 @@ class Steady:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Whatever the system says of a file that cannot be read, as a refusal."""
     try:
         yield
     except OSError as error:
@@ -177,13 +164,11 @@ def readable(path: Path) -> Iterator[None]:
 
 
 def start_of(path: Path) -> bytes:
-    """The first bytes of a file."""
     with readable(path), path.open("rb") as file:
         return file.read(START)
 
 
 def kind_of(path: Path) -> FileKind:
-    """What a file is, by its first bytes."""
     start = start_of(path)
     text = start.removeprefix(BOM_UTF8).lstrip()
     known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
@@ -191,7 +176,6 @@ def kind_of(path: Path) -> FileKind:
 
 
 def no_row(source: str) -> RatingsError:
-    """The refusal of a table without a row of data."""
     return RatingsError(
         f"{source}: found no row of data; expected at least one rating. "
         "Check that the export is complete."
@@ -199,7 +183,6 @@ def no_row(source: str) -> RatingsError:
 
 
 def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
-    """Bytes as text."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -218,14 +201,8 @@ def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
 
 @contextmanager
 def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
-    """What a ZIP file or a compressed file holds, for as long as it is read.
-
-    Anything else as it is.
-
-    Raises
-    ------
-    RatingsError
-        The file is absent, unfinished or damaged, or too large once it is unpacked.
+    """What a ZIP file or a compressed file holds, for as long as it is read; else the path
+    itself.
     """
     refuse_unfinished(path)
     form = packed_as(path)
@@ -253,7 +230,6 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
 
 
 def packed_as(path: Path) -> str | None:
-    """How a file is packed: ZIP, or its form of compression. A workbook is not packed."""
     if not path.is_file():
         return None
     if is_zipfile(path):
@@ -276,7 +252,7 @@ def packed_as(path: Path) -> str | None:
 
 
 def without_ending(name: str) -> str:
-    """The name of a file without the ending of a compressed one.
+    """The name without the ending of a compressed file.
 
     >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')
@@ -299,7 +275,6 @@ def _extract(path: Path, place: Path, limits: Limits) -> None:
 
 
 def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
-    """Write the content of a compressed file. No more is written than the limit allows."""
     import pyarrow as pa
 
     expanded = 0

@@ -22,19 +22,16 @@ from agreement_pipeline.readers.files import (
 
 CHUNK = 1 << 20
 AT_ONCE = 8_192
-"""How many records of a table are Python objects at once."""
 NOT_BLANK = re.compile(r"\S")
 BEGUN = re.compile(r'[^\s{}\[\],:"]*\s*')
-"""A word that may go on, for example half of a number: it has no mark after it."""
+"""A word that may go on, such as half of a number: it has no mark after it."""
 HALF = re.compile(r"\\u[dD][89a-fA-F]")
-"""How JSON writes half of a character."""
 LARGE = 100_000_000
-"""From how many bytes on it is said how far a file has been read."""
 _now: dict[object, str] = {}
 
 
 def how_far() -> str:
-    """How far the file is that was opened last. Empty if no large file is being read.
+    """How far the large file is that was opened last; empty if none is being read.
 
     >>> how_far()
     ''
@@ -43,7 +40,6 @@ def how_far() -> str:
 
 
 def _is_cut(error: Exception, text: str) -> bool:
-    """True if a text that is not readable as JSON may go on after its end."""
     if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
     return bool(BEGUN.fullmatch(text, error.pos)) or error.msg.startswith("Unterminated string")
@@ -64,10 +60,7 @@ def _refuse_half(found: object, where: str) -> None:
 
 
 def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
-    """The objects of a file, numbered from 1. No more than a few are in memory.
-
-    `place` is the name of the file in an export, for errors.
-    """
+    """The objects of a file, numbered from 1. No more than a few are in memory."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         stream = _Stream(path, file, place or path.name)
         try:
@@ -98,7 +91,6 @@ class _Stream:
             raise self._wrong("text after the last record", "the end of the file. Remove the text")
 
     def _next_mark(self) -> str:
-        """The next character that is not blank; empty at the end."""
         while not (found := NOT_BLANK.search(self.buffer, self.at)):
             self.at = len(self.buffer)
             if not self._more():
@@ -154,14 +146,6 @@ class _Stream:
 
 
 class JsonLines:
-    """A file of JSON Lines.
-
-    Attributes
-    ----------
-    header
-        The names of its columns.
-    """
-
     def __init__(self, path: Path, limits: Limits) -> None:
         names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
         records = _records(path, limits)
@@ -175,10 +159,6 @@ class JsonLines:
         self.header = list(names)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
-        """Some columns, some rows at a time.
-
-        A column is an Arrow array of texts. If it holds anything but texts, it is a list.
-        """
         for n_rows, columns in self._parts:
             empty = pa.nulls(n_rows, pa.large_string())
             yield {name: columns.get(name, empty) for name in names}
@@ -196,7 +176,6 @@ def _cell(value: object) -> object:
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
-    """The records of a file, one a line. Blank lines at its end are none."""
     source, row, waiting = path.name, 0, list[str]()
     for block in Steady.at(path).blocks():
         for line in block.decode().removesuffix("\n").split("\n"):
@@ -226,7 +205,6 @@ _LINE = json.JSONDecoder(
     parse_float=lambda written: category_text(float(written)),
     parse_constant=str,
 )
-"""What a line holds. Numbers are the text that they are as categories."""
 
 
 def _record(line: str, row: int, last: bool, source: str) -> dict[str, object]:

@@ -1,6 +1,5 @@
-"""Parquet and Arrow files: as the cells of a table, and as the records of an export.
-
-Hugging Face's library stores labels as numbers of names (`ClassLabel`).
+"""Parquet and Arrow files. Hugging Face's library stores labels as numbers of names
+(`ClassLabel`).
 """
 
 import json
@@ -31,7 +30,7 @@ from agreement_pipeline.readers.json_files import json_objects
 
 BATCH = 65_536
 FEW = 64
-"""Rows of an export at a time: each may hold a text that the file keeps once."""
+"""So few rows of an export at a time, since each may hold a text that the file keeps once."""
 PATTERN = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
 KEY = b"huggingface"
@@ -39,20 +38,9 @@ SPLIT = "split"
 NO_LABEL = -1
 Data = Mapping[str, Any]
 Named = Callable[[Any], Any]
-"""From the number of a label, or a list of numbers, to its name."""
 
 
 class ParquetTable:
-    """A Parquet file of ratings.
-
-    Attributes
-    ----------
-    schema
-        Its columns.
-    named
-        Of each column of numbered labels, what names a number.
-    """
-
     def __init__(self, path: Path, limits: Limits) -> None:
         self._path, self._limits, self._delivered = path, limits, Steady.at(path)
         with _as_refusal(path.name):
@@ -70,7 +58,6 @@ class ParquetTable:
             raise no_row(path.name)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
-        """Some columns, decoded and checked."""
         self._refuse_expanded(names)
         with _as_refusal(self._path.name):
             for batch in self._file.iter_batches(BATCH, columns=list(names)):
@@ -79,7 +66,6 @@ class ParquetTable:
         self._delivered.refuse_change()
 
     def seen(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
-        """Some columns where they lie, under other names. None if they must be decoded."""
         names = list(columns.values())
         is_odd = any(mark in str(self._path) for mark in PATTERN) or {*names} & {*self.named}
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
@@ -110,7 +96,6 @@ class ParquetTable:
 
 @contextmanager
 def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
-    """Whatever Arrow, an engine or the footer says of a broken file, as one refusal."""
     try:
         yield
     except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as error:
@@ -123,10 +108,7 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
 
 
 def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet or Arrow file as records.
-
-    Who only looks at the first row does not ask if the file has one reading, which takes long.
-    """
+    """Who looks only at the first row does not ask for one reading: to find out takes long."""
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
             if errors == "strict":
@@ -143,10 +125,7 @@ def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dic
 
 
 def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
-    """A data set that `save_to_disk` wrote, and what names the numbers of its labels.
-
-    If it has several splits, the column `split` names them.
-    """
+    """A data set that `save_to_disk` wrote, with a column `split` if it has several."""
     places = sorted(path.parent for path in folder.rglob(STATE))
     tables, named = [], dict[str, Named]()
     for place in places:
@@ -160,7 +139,7 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
 
 
 def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
-    """One split of a data set. The library writes missing numbers as NaN."""
+    """The library writes missing numbers as NaN."""
     try:
         (_, state), (_, info) = (
             next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
@@ -183,7 +162,6 @@ def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
 
 
 def named_in(info: Data, source: str) -> dict[str, Named]:
-    """From each column of labels to what gives the names of the numbers in a cell."""
     found: dict[str, Named] = {}
     with _described(source):
         for column, feature in (info.get("features") or {}).items():
@@ -194,7 +172,6 @@ def named_in(info: Data, source: str) -> dict[str, Named]:
 
 
 def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
-    """The same, from what the schema of a Parquet or Arrow file says of itself."""
     with _described(source):
         said = json.loads((metadata or {}).get(KEY, b"{}"))
     return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
@@ -202,7 +179,6 @@ def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict
 
 @contextmanager
 def _described(source: str) -> Iterator[None]:
-    """What is wrong with a description of columns, as a refusal."""
     try:
         yield
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
@@ -213,10 +189,7 @@ def _described(source: str) -> Iterator[None]:
 
 
 def in_names(cells: pa.Array, named: Named) -> Any:
-    """An Arrow array of numbers as names. Each distinct number is looked up once.
-
-    Lists of numbers become lists of names, in a list.
-    """
+    """Each distinct number is looked up once. Lists of numbers become lists of names."""
     if pa.types.is_nested(cells.type):
         return list(map(named, cells.to_pylist()))
     coded = cells.dictionary_encode()
@@ -225,7 +198,7 @@ def in_names(cells: pa.Array, named: Named) -> Any:
 
 
 def _named(names: Sequence[str | None], where: str) -> Named:
-    """A number, or a list of numbers, as names. -1 stands for no label, and so does no name."""
+    """-1 stands for no label, and so does no name."""
     known: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
 
     def named(value: Any) -> Any:

@@ -42,9 +42,7 @@ EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
 EMPTY = "of an item without content"
 HERE = "file://"
-"""How the URL of a file of this machine begins."""
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
-"""What a table shows that has a column."""
 
 
 def read(
@@ -72,11 +70,11 @@ def read(
         `round/*.parquet`. Or a DataFrame of pandas, Polars or Spark, or anything else that gives
         Arrow batches. Spark also reads the URL of a Parquet file.
     columns
-        What the columns of the source are called. In a tool's export `label` is the question.
+        In a tool's export `label` is the question.
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     scale, level
-        What the labels may be. No scale: it is read off the labels, on this level.
+        No scale: it is read off the labels, on this level.
     classifiers
         Names of raters that are models. Or a function of all raters, as they are written, and of
         the source's name that returns these names.
@@ -86,10 +84,6 @@ def read(
         The ratings will be judged, or read in order. Then their items are grouped only once.
     round_name
         The round to read, if the source names more than one.
-    limits
-        How large the source may be.
-    rules
-        Which rows count, which items are one, and what the units of label objects are.
     engine
         Where the ratings are put and counted: duckdb, in this process, or spark. auto means Spark
         for a Spark DataFrame and DuckDB for all else. The numbers are the same.
@@ -142,15 +136,9 @@ def read_marked(
 ) -> "list[Marked]":
     r"""What each rater marked in each item, from the export of a tool.
 
-    Parameters
-    ----------
-    source
-        The path of the export.
-    kind
-        The kind of the objects: `spans`, `boxes` or another of `agreement_pipeline.units.KINDS`.
-    columns, round_name, limits, rules
-        As in `read`. Some formats do not tell an empty item from one that nobody opened. They need
-        `Rules(requires=())`.
+    `kind` is one of `agreement_pipeline.units.KINDS`, such as `spans`. All else is as in `read`.
+    Some formats do not tell an empty item from one that nobody opened. They need
+    `Rules(requires=())`.
 
     Raises
     ------
@@ -178,7 +166,6 @@ def read_marked(
 
 
 def _marked(rows: Rows) -> "list[Marked]":
-    """What is marked in each row. Its label is the number of what was drawn, after a mark."""
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
@@ -223,7 +210,6 @@ def _units_in(
 
 
 def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
-    """The units with what is known of their items: gold, cluster and strata."""
     names = [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]
     if not names:
         return units
@@ -239,13 +225,7 @@ def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
 def read_rounds(
     path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
 ) -> tuple[str, ...]:
-    """The rounds that a file with a column of rounds names, sorted.
-
-    Raises
-    ------
-    RatingsError
-        The file is broken. Or it has no such column, or a row without a round.
-    """
+    """The sorted names in a file's column of rounds. It refuses a row without one."""
     named = set[str]()
     with unpacked(path, limits) as place:
         for rows in reader_of(place, reader, columns).rounds(place, Asked(columns, limits=limits)):
@@ -277,14 +257,8 @@ def rows_of(
     rules: Rules = RULES,
     session: Session | None = None,
 ) -> Rows:
-    """The ratings of a source under canonical names, not yet checked. All is as in `read`.
-
-    No session: they are put in that of a Spark DataFrame, else in DuckDB.
-
-    Raises
-    ------
-    RatingsError
-        The source is broken, too large or unknown, or it cannot show what is required.
+    """It is `read` without checks. Without a session, rows are put in that of a Spark DataFrame,
+    else in DuckDB.
     """
     asked = Asked(columns, layout, limits, rules, session or _session(source))
     if isinstance(source, str) and source.startswith(HERE):
@@ -310,7 +284,6 @@ def _kept(rows: Rows) -> Relation:
 
 
 def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
-    """The rows of one round. If no round is named, all rows of a source with at most one round."""
     if name is None and rules.all_rounds:
         return rows
     where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
@@ -352,10 +325,7 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
 def unnamed(
     source: object, columns: Columns = COLUMNS, rules: Rules = RULES, limits: Limits = LIMITS
 ) -> dict[str, str]:
-    """The columns of a table that are read as something else than their name, by what they are.
-
-    Of a compressed file nothing is told, since it would be unpacked once more.
-    """
+    """Of a compressed file nothing is told, since it would be unpacked once more."""
     if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
     if reader_of(source, rules.reader, columns) is not TABLE:
@@ -364,10 +334,6 @@ def unnamed(
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
-    """The rows, with what their reader is called and what they can show.
-
-    They are refused if they cannot show what is required.
-    """
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}
@@ -394,7 +360,6 @@ def _checked(
     *,
     in_order: bool,
 ) -> Ratings:
-    """The rows as ratings. Their scale is found if none is given."""
     try:
         return Ratings.from_cells(
             rows,
@@ -419,7 +384,6 @@ def _checked(
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:
-    """Refuse ratings without agreement to measure, since no two raters rated the same item."""
     raters = ratings.raters
     if len(raters) < 2:
         models = (

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 Rejected = Literal["kept", "left out"]
 ALIKE = 0.85
 FIELD = "field:"
-"""How the names of columns begin that a rule reads and that hold no rating."""
 OFFSET = (
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
     " ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$"
@@ -34,8 +33,6 @@ class Rules:
 
     Parameters
     ----------
-    reader
-        The name of the reader. None: it is found by the content.
     where
         Fields, each with the values whose rows count.
     exclude_raters
@@ -52,11 +49,6 @@ class Rules:
         The fields that tell strata of items apart, for example the language.
     units
         How label objects become units. None: labels are categories.
-
-    Raises
-    ------
-    ProjectError
-        A value is not one of those described above.
     """
 
     reader: str | None = None
@@ -91,13 +83,11 @@ class Rules:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """The fields that the rules read."""
         named = (*self.where, self.replicate_of, self.replicates_share, *self.strata)
         return tuple(dict.fromkeys(name for name in named if name))
 
     @property
     def plain(self) -> bool:
-        """True if every row counts as it stands."""
         return self == Rules(all_rounds=self.all_rounds)
 
 
@@ -105,7 +95,7 @@ RULES = Rules()
 
 
 LeftOut = Counter[tuple[str, str]]
-"""How many rows are no ratings, by round and reason. The round is empty if none is named."""
+"""Counts are by round and reason. The round is empty if none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +104,8 @@ class Rows(Cells):
 
     In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
-    Parameters
-    ----------
-    classifiers
-        The raters that the source calls models.
-    left_out
-        How many rows of the source are no ratings.
-    reader, shows
-        The name of the reader, and what the source can show. Empty if it is not known.
-    drawn
-        The label objects of the source, if labels are their numbers.
-    told
-        What the source says of models, each with the `name` of its rater.
+    `classifiers` are the raters that the source calls models, and `told` is what it says of them.
+    Where labels are numbers of label objects, these are `drawn`.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -140,7 +120,6 @@ class Rows(Cells):
 
     @property
     def origin(self) -> Origin | None:
-        """Where the rows came from, if it is known."""
         if not self.reader:
             return None
         left_out: Counter[str] = Counter()
@@ -149,14 +128,9 @@ class Rows(Cells):
         return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
 
     def text(self, name: str) -> str:
-        """A cell as text in SQL. Whole numbers have no decimal point."""
         return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"
 
     def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
-        """What a query selects for all columns, of which some are made anew and some are new.
-
-        `names` is their order. None: as they are, and the new ones last.
-        """
         order = dict.fromkeys([*self.names, *made]) if names is None else names
         return ", ".join(
             f"{made[name]} AS {self.quoted(name)}" if name in made else self.quoted(name)
@@ -164,15 +138,13 @@ class Rows(Cells):
         )
 
     def view(self, sql: str, *others: Relation) -> "Rows":
-        """The rows that a query makes of them."""
         return replace(self, relation=self.relation.view(sql, *others))
 
     def made(self, columns: Mapping[str, str], *others: Relation) -> "Rows":
-        """The rows with some columns made anew in SQL, and some new ones."""
         return self.view(f"SELECT {self.with_columns(columns)} FROM {self}", *others)
 
     def without(self, test: str, reason: str, *others: Relation) -> "Rows":
-        """The rows that do not meet a test of SQL. Those that do are counted, by round."""
+        """Those that meet the test of SQL are counted, by round."""
         of_round = f"COALESCE({self.text('round')}, '')" if "round" in self.names else "''"
         found = self.relation.ask(
             f"SELECT {of_round} AS name, COUNT(*) AS n FROM {self} WHERE {test} GROUP BY 1"
@@ -182,7 +154,6 @@ class Rows(Cells):
         return replace(some, left_out=self.left_out + Counter(counts))
 
     def distinct(self, name: str) -> list[str]:
-        """The texts of a column, sorted."""
         text = self.text(name)
         return sorted(
             self.relation.values(
@@ -192,10 +163,8 @@ class Rows(Cells):
 
 
 def of_first_labels(rows: Rows) -> Rows:
-    """The rows with the label that was given first, and the last one where it is another.
-
-    A label that was changed back was not changed. Nor was one that was changed when it was given,
-    if each row has a time of change.
+    """A label that was changed back was not changed. Nor was one that was changed when it was
+    given, if each row has a time of change.
     """
     if "changed_at" in rows.names:
         rows = _changed_later(rows)
@@ -228,7 +197,6 @@ def _changed_later(rows: Rows) -> Rows:
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:
-    """The rows that count."""
     for name, values in rules.where.items():
         accepted = sorted({category_text(value) for value in values})
         meets = _is_one_of(rows, FIELD + name, accepted)
@@ -254,10 +222,6 @@ def kept(rows: Rows, rules: Rules) -> Rows:
 
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
-    """The rows with each repetition under its item, the labels of models, and the strata.
-
-    `models` names the field of each model.
-    """
     linked = _with_models(_linked(rows, rules), models)
     if rules.strata:
         linked = linked.made({STRATUM + each: linked.quoted(FIELD + each) for each in rules.strata})
@@ -265,10 +229,7 @@ def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
 
 
 def _linked(rows: Rows, rules: Rules) -> Rows:
-    """The rows with each repetition under the name of the item that it repeats.
-
-    A rater's meetings with an item are numbered in the order of their times.
-    """
+    """A rater's meetings with an item are numbered in the order of their times."""
     if rules.replicate_of:
         firsts = _named_firsts(rows, rules.replicate_of)
     elif rules.replicates_share:
@@ -291,7 +252,6 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
 
 
 def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
-    """The rows, and one for each item and model whose label stands in a field."""
     if not models:
         return rows
     texts = {name: rows.text(name) for name in ("label", "rater")}
@@ -302,7 +262,6 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
 
 
 def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
-    """The query for the labels of a model. Its rows come after those that were there before."""
     label, item = rows.text(FIELD + column), rows.text("item")
     keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
     made = {
@@ -322,12 +281,10 @@ def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
 
 
 def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
-    """A test of SQL that a missing cell does not meet."""
     return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
 
 
 def _named_firsts(rows: Rows, field: str) -> Relation:
-    """The first item of each item that names the one which it repeats."""
     item, other = rows.text("item"), rows.text(FIELD + field)
     pairs = rows.relation.ask(
         f"SELECT {item} AS item, {other} AS other, MIN(nth) AS first_nth FROM {rows} "
@@ -381,7 +338,7 @@ def _shared_firsts(rows: Rows, field: str) -> Relation:
 
 
 def _in_time(rows: Rows) -> str:
-    """The order in which a rater met an item: by time if every row has one, else by the rows."""
+    """Times count if every row has one, else the order of rows."""
     time, occurrence = rows.quoted("timestamp"), rows.quoted("occurrence")
     is_timed = "timestamp" in rows.names and not rows.any(f"{time} IS NULL")
     is_numbered = "occurrence" in rows.names
@@ -390,7 +347,7 @@ def _in_time(rows: Rows) -> str:
 
 
 def _instants(rows: Rows, time: str) -> list[str]:
-    """What times are ordered by. Times of several zones are not in the order of their texts."""
+    """Times of several zones are not in the order of their texts."""
     session = rows.relation.session
     if rows.kinds.get("timestamp") != "text":
         return [time]

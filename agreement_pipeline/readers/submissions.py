@@ -55,15 +55,12 @@ DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
 ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
-"""A time as `utc` writes it."""
 DRAW = re.compile("[0-9a-f]{64}")
 MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 8_192, 1_000_000
-"""How many rows are Python objects at once, and of how many letters."""
 HERE = "duckdb"
-"""The engine that sees the files of this machine."""
 IN_MEMORY = 4_000_000
-"""The bytes of submissions that stay in memory. If there are more, all go to a file."""
+"""So many bytes of submissions stay in memory. If there are more, all go to a file."""
 CALLED_WITH = (
     "temperature",
     "top_p",
@@ -75,9 +72,8 @@ CALLED_WITH = (
     "frequency_penalty",
     "presence_penalty",
 )
-"""What a model is called with, and may be told of it."""
 NONE = "|"
-"""The label of a rater who ticked nothing: the empty set."""
+"""The empty set: a rater ticked nothing."""
 SAVING = 60
 """So many seconds may pass until a tool has written what was handed in."""
 UNKNOWN = "unknown ("
@@ -99,7 +95,6 @@ CANONICAL = (
 )
 NUMBER, FLAG = pa.float64(), pa.bool_()
 KINDS = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ticked": FLAG}
-"""What the columns hold that hold no texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,26 +103,22 @@ class Submission:
 
     Attributes
     ----------
-    item, rater
-        Their names. No rater: a deleted user, who is like nobody else.
+    rater
+        None: a deleted user, who is like nobody else.
     values
         The answer to each question: text, a number, a truth value, or a set of texts. A tuple is a
         list of ticks: a set, if anybody ticked more than one. Label objects are `Drawn`.
     record
         The place in the source, for errors: unique in the export.
-    status, kind
-        What became of the work, and who did it.
     created, updated, seconds
         When the work began and ended, and how long it took.
-    confidence
-        How sure the rater or model was, from 0 to 1.
     assisted
         True if the answer began as a suggestion. None: the export does not say.
     first
         The answers that were given first, if the export has the history of the work.
     changed
-        When the work was last written, if the export says so of work that was handed in. It was
-        changed if that is later than `created` by over `SAVING` seconds.
+        When handed-in work was last written. It was changed if that is later than `created` by over
+        `SAVING` seconds.
     fields
         What is known of the item: its text, its round, its other names.
     judge
@@ -163,26 +154,22 @@ class Drawn:
 
 
 def has(*names: str) -> Callable[[Export], bool]:
-    """What tells an export whose first record has some fields."""
     return lambda export: {*names} <= {*export.first}
 
 
 def at(record: Any, *names: str) -> Any:
-    """What lies in a record under some names, each within the one before. None if it is absent."""
     for name in names:
         record = (record or {}).get(name)
     return record
 
 
 def within(record: Data, name: str) -> Data:
-    """The first of a list of records that a record holds under a name. Else itself."""
     said = record.get(name)
     inside = said[0] if isinstance(said, list) and said else None
     return inside if isinstance(inside, Mapping) else record
 
 
 def plain(record: Data, *kinds: type) -> dict[str, Any]:
-    """The fields of a record that are of some kinds: texts or whole numbers, if none is named."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
 
@@ -204,7 +191,6 @@ def drawn(
     made: Callable[[Any, str], LabelObject],
     extent: tuple[float, ...] = (),
 ) -> Drawn:
-    """The objects in the parts of a record. Each is made of a part and its place, for errors."""
     objects = (made(part, f"{where}, object {n}") for n, part in enumerate(parts, 1))
     return Drawn(tuple(objects), extent)
 
@@ -233,12 +219,10 @@ def judge_of(
 
 
 def span(part: Data, where: str) -> Span:
-    """A span that is written with `start`, `end` and `label`."""
     return Span(part["start"], part["end"], part["label"], where)
 
 
 def refuse_rotation(degrees: object, where: str) -> None:
-    """Refuse an object that is turned."""
     if degrees and float(str(degrees)):
         raise RatingsError(
             f"{where}: found a rotation of {degrees} degrees; expected an upright box. "
@@ -251,8 +235,6 @@ def utc(written: object, where: str) -> str | None:
 
     >>> utc("2026-09-02T11:05:00+02:00", "x"), utc("Wed Sep 02 02:05:00 PDT 2026", "x")
     ('2026-09-02T09:05:00.000000Z', '2026-09-02T09:05:00.000000Z')
-    >>> utc(1788339900, "x"), utc("2026-09-02 09:05:00", "x"), utc("", "x")
-    ('2026-09-02T09:05:00.000000Z', '2026-09-02T09:05:00.000000', None)
     """
     if written is None or written == "":
         return None
@@ -294,19 +276,10 @@ def _of_a_draw(fields: Mapping[str, object]) -> bool:
 class Gathered:
     """The submissions of an export as a table with one row for each, for one question.
 
-    No question: the first one, and there must not be another. `omits_none` says that the export
-    writes nothing where a rater ticked nothing.
+    Without a question it is the first one, and there must not be another.
 
-    Attributes
-    ----------
-    rows
-        The columns of `CANONICAL`, and those of the fields that were wanted.
-    columns
-        The column of each of these fields.
-    fields
-        All fields of the items.
-    tells_changes
-        True if it is known of all that was handed in when it was last written.
+    `columns` has the column of each field that was wanted. `tells_changes` is true if it is known
+    of all that was handed in when it was last written.
     """
 
     def __init__(
@@ -342,7 +315,7 @@ class Gathered:
 
     @property
     def judges(self) -> tuple[Data, ...]:
-        """What the export says of each model. Rubrics that differ by item are left out."""
+        """Rubrics that differ by item are left out."""
         rubrics: dict[str, set[Any]] = {}
         for each in self._judges.values():
             rubrics.setdefault(each["name"], set()).add(each.get("rubric_digest"))
@@ -355,13 +328,11 @@ class Gathered:
         return tuple(found[key] for key in sorted(found))
 
     def told(self, name: str) -> str | None:
-        """A field in SQL, else what is known of a submission, as text. None if nothing is."""
         if name in self.fields:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
 
     def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
-        """A row for each submission. The first question counts if none was chosen."""
         asked = self._question
         for row, each in enumerate(submissions, 1):
             if row > limits.rows:
@@ -404,7 +375,6 @@ class Gathered:
         return self._label(each.first.get(asked or ""), each.record)[0] or NONE
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
-        """The label as text, and False for a list of ticks without a tick."""
         if not isinstance(value, (tuple, frozenset)):
             return _text(value), True
         self._sets = self._sets or isinstance(value, frozenset) or len(value) > 1
@@ -435,7 +405,7 @@ class Gathered:
 
 
 def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Relation:
-    """Batches as a table of a session. Many of them are on disk, in a file that goes with it."""
+    """Many batches are on disk, in a file that goes with the table."""
     first, size = list[pa.RecordBatch](), 0
     for batch in batches:
         first.append(batch)
@@ -457,7 +427,6 @@ def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
 
 
 def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Rows in batches. So few of them are Python objects at once."""
     new, letters = list[tuple[Any, ...]](), 0
     for row in rows:
         new.append(row)
@@ -514,16 +483,10 @@ Finds = Callable[..., Iterator[Submission]]
 
 @dataclass(frozen=True)
 class Tool(Reader):
-    """The export of a labelling tool.
+    """The export of a labelling tool. If it has kinds of objects, `finds` takes one too.
 
-    Parameters
-    ----------
-    finds
-        Finds the submissions of an export. If it has kinds of objects, it takes one too.
-    omits_none
-        True if the export writes nothing where a rater ticked nothing.
-    question
-        The name of a question, from the name of its column.
+    `omits_none` is true if it writes nothing where a rater ticked nothing. `question` names the
+    question of a column.
     """
 
     finds: Finds
@@ -532,7 +495,6 @@ class Tool(Reader):
 
     @property
     def submissions(self) -> Finds:
-        """What finds all submissions. A record that is not as the tool writes it is refused."""
         return self._checked
 
     def _checked(self, export: Export) -> Iterator[Submission]:
@@ -552,7 +514,6 @@ class Tool(Reader):
         )
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings of one question, or what is drawn for it."""
         columns, rules = asked.columns, asked.rules
         if asked.layout == "wide":
             raise ProjectError(
@@ -585,9 +546,8 @@ class Tool(Reader):
     def _numbered(
         self, kind: str, text: str, question: str | None, objects: list[Drawn], export: Export
     ) -> Iterator[Submission]:
-        """The submissions with a number for what is drawn for one question, after a `#`.
-
-        Who submitted nothing for it drew nothing there. But a model is asked only what it answered.
+        """Who submitted nothing for a question drew nothing there. But a model is asked only what
+        it answered.
         """
         asked = self._asked(export, kind, question)
         for each in self._objects(export, kind):
@@ -601,13 +561,11 @@ class Tool(Reader):
             yield replace(each, values=numbers, first=None)
 
     def _asked(self, export: Export, kind: str, question: str | None) -> str | None:
-        """The question, else the first one, else the kind. None if nobody answered the question."""
         answered = (name for each in self._objects(export, kind) for name in each.values)
         some = (name for name in answered if question in (None, name))
         return next(some, kind if question in (None, kind) else None)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
-        """The submissions with objects as answers. Sets and rubrics are in ordinary answers."""
         if kind not in ("sets", "rubrics"):
             if not self.kinds:
                 raise RatingsError(
@@ -621,7 +579,6 @@ class Tool(Reader):
         yield from (replace(each, values=of_answers(each)) for each in self.finds(export))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
-        """The rounds of all submissions. No answer is read."""
         name = asked.columns.round or "round"
 
         def bare(export: Export) -> Iterator[Submission]:
@@ -650,8 +607,6 @@ class Tool(Reader):
 def tool(
     name: str, title: str, recognises: Callable[[Export], bool], **known: Any
 ) -> Callable[[Finds], Finds]:
-    """Register what finds submissions as the reader of a tool. All else is as in `Tool`."""
-
     def registered(finds: Finds) -> Finds:
         register(Tool(name, title, recognises, finds, **known))
         return finds
@@ -660,13 +615,6 @@ def tool(
 
 
 def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
-    """Every submission of a tool's export with its answer to one question. Nothing is left out.
-
-    Raises
-    ------
-    RatingsError
-        The export is broken, or is a table of ratings.
-    """
     import pandas as pd
 
     from agreement_pipeline.ratings import in_pandas
@@ -695,7 +643,6 @@ def _sets(submission: Submission) -> dict[str, Drawn]:
 
 
 def _rubric(submission: Submission) -> dict[str, Drawn]:
-    """All plain answers together, under one name."""
     scores = {
         question: category_text(said)
         for question, said in submission.values.items()
@@ -705,7 +652,6 @@ def _rubric(submission: Submission) -> dict[str, Drawn]:
 
 
 def _fields_of(columns: Columns) -> dict[str, str]:
-    """The fields of the export that a project names, under their canonical names."""
     if columns.raters:
         raise ProjectError(
             f"columns: found raters {listed(columns.raters)}; expected them for a wide table only. "
@@ -726,7 +672,7 @@ def _canonical(
     others: list[str],
     shows: Collection[str],
 ) -> Rows:
-    """The submissions under canonical names. What a rule reads keeps a name of its own."""
+    """What a rule reads keeps a name of its own."""
     rows, fields = gathered.rows, gathered.fields
     said = [value for name, value in columns.named.items() if name in named]
     absent = [name for name in (*said, *others) if name not in {*fields, *CANONICAL, GOLD}]
@@ -759,7 +705,6 @@ def _canonical(
 
 
 def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
-    """The rows that are ratings. The others are counted, by the first reason that holds."""
     status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
     tests = {
         "reviewer": "kind = 'reviewer'",
@@ -773,7 +718,7 @@ def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
 
 
 def _models(rows: Rows) -> tuple[str, ...]:
-    """The raters that are models. People have names of their own, and one of them is known."""
+    """People have names of their own, and one of them is known."""
     models, people = (
         {*rows.relation.values(f"SELECT DISTINCT rater FROM {rows} WHERE kind = '{kind}'")} - {None}
         for kind in ("model", "human")
@@ -797,9 +742,8 @@ def _models(rows: Rows) -> tuple[str, ...]:
 
 
 def _one_each(rows: Rows) -> Rows:
-    """The first submission of each rater for each item, with the label of the last one.
-
-    Of a model it is the last submission. The others are counted.
+    """The first submission of each rater for each item, with the label of the last one. Of a model
+    it is the last submission.
     """
     keys = [rows.quoted(name) for name in ("round", "item", "rater") if name in rows.names]
     if not _may_repeat(rows, keys):
@@ -830,7 +774,7 @@ def _one_each(rows: Rows) -> Rows:
 
 
 def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
-    """The rows with the gold answers to their items. An item with several has no right label."""
+    """An item with several gold answers has no right label."""
     answered = submitted.relation.view(
         "SELECT item AS gold_item, CASE WHEN COUNT(DISTINCT label) = 1 THEN MIN(label) END AS "
         f"right_label FROM {submitted} WHERE kind = 'gold' AND item IS NOT NULL GROUP BY item"
@@ -873,7 +817,7 @@ def _refuse_mixed_zones(rows: Rows) -> None:
 
 
 def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:
-    """False if no two rows are alike in some columns. A number a row takes less than a group."""
+    """False if no two rows are alike. A number a row takes less memory than a group."""
     number = rows.relation.session.hashed(*columns)
     found = np.sort(
         rows.relation.ask(f"SELECT {number} AS number FROM {rows}")["number"].to_numpy()

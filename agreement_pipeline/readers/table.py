@@ -59,19 +59,16 @@ KINDS = {
     ".ndjson": "json",
     ".parquet": "parquet",
 }
-"""What a file is that ends so. Of another file, its content says it."""
 SAID_OF = {
     "text": ("delimited text", "encoding", "decimal", "header_row"),
     "workbook": ("a workbook", "decimal", "sheet", "header_row"),
 }
 OF_OTHERS = ("a table that is neither text nor a workbook", "decimal")
-"""What can be said of how a table of each kind is written."""
 COMMA = r"[+-]?([0-9]+|[0-9]*,[0-9]+)([eE][+-]?[0-9]+)?"
 POINT = (
     r"(^|[|])\s*[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*([eE][+-]?[0-9]+)?\s*($|[|])"
     r"|^\s*[+-]?[0-9,]+[.][0-9.,]*[eE][+-]?[0-9]+\s*$"
 )
-"""How a number with a decimal comma is spelt, and a number with a point."""
 FRAME = "DataFrame"
 TEXT = pa.large_string()
 BINARY = (bytes, bytearray, memoryview)
@@ -88,8 +85,6 @@ class Table:
 
     Attributes
     ----------
-    source, header
-        Its name, for errors, and the names of its columns.
     read
         Reads columns, of which some may hold lists, some rows at a time. A column is an Arrow
         array, or a list of Python objects.
@@ -97,8 +92,6 @@ class Table:
         Sees columns under other names where they lie. None if they must be read.
     first
         The number of the first row of data, as an editor or a spreadsheet counts.
-    named
-        Of each column of numbered labels, what names a number.
     """
 
     source: str
@@ -111,10 +104,8 @@ class Table:
     def load(
         self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
     ) -> Rows:
-        """Put columns into a table of a session, under other names.
-
-        In the columns that are named last, lists of labels become text with `|` between them.
-        `nth` counts the rows from 0, and `row` is what errors call a row.
+        """Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from
+        0, and `row` is what errors call a row.
         """
         seen = self.see(session, columns)
         if seen is not None:
@@ -129,7 +120,7 @@ class Table:
     def _plain(
         self, columns: Mapping[str, str], lists: Collection[str]
     ) -> Iterator[pa.RecordBatch]:
-        """Columns under other names. Times are text, except when a rating was given."""
+        """Times are text, except when a rating was given."""
         start = self.first
         for batch in self.read(list(dict.fromkeys(columns.values())), lists):
             arrays = {
@@ -145,7 +136,6 @@ class Table:
                 start += made.num_rows
 
     def _single(self, cells: Any, name: str, lists: bool, start: int) -> pa.Array:
-        """The cells of a column, each a single value."""
         if name in self.named:
             from agreement_pipeline.readers.parquet import in_names
 
@@ -162,11 +152,9 @@ class Table:
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
     def _numbered(self, rows: Rows) -> Rows:
-        """The rows, each named by its number."""
         return rows.made({"row": f"nth + {self.first}"})
 
     def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
-        """The rows that the engine sees, with single values, and a name for each row."""
         made = {}
         for name, of in columns.items():
             if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
@@ -179,7 +167,6 @@ class Table:
 
 
 def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
-    """The table in a file. Parquet keeps its types, and all other cells are text."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind, first = KINDS.get(path.suffix.lower()) or kind_of(path), columns.header_row + 1
     columns.refuse_written(path.name, *SAID_OF.get(kind, OF_OTHERS))
@@ -202,7 +189,6 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
 
 
 def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
-    """The table in a file, in a DataFrame, or in what gives Arrow batches."""
     if isinstance(source, Path):
         return file_table(source, limits, columns)
     columns.refuse_written(f"a {FRAME}", *OF_OTHERS)
@@ -228,7 +214,6 @@ def arrow_table(
     named: "Mapping[str, Named] | None" = None,
     first: int = 1,
 ) -> Table:
-    """A table of Arrow."""
     _refuse_large(table.column_names, len(table), source, limits)
 
     def read(names: Sequence[str], _: Collection[str]) -> Iterator[pa.RecordBatch]:
@@ -238,7 +223,6 @@ def arrow_table(
 
 
 def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
-    """A pandas DataFrame. None, NaN and `pd.NA` are missing."""
     header = [str(name) for name in frame.columns]
     _refuse_large(header, len(frame), FRAME, limits)
 
@@ -252,7 +236,6 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
-    """A column of objects with single values. Vectors of numbers stay what they are."""
     cells = values.tolist()
     for at, cell in enumerate(cells):
         if isinstance(cell, (np.ndarray, list, dict, *BINARY)):
@@ -262,7 +245,6 @@ def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
 
 
 def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None:
-    """A column as text in SQL. None if it stays what it is."""
     kind, column = rows.relation.schema.field(name).type, rows.quoted(name)
     if pa.types.is_boolean(kind):
         return rows.text(name)
@@ -285,7 +267,7 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
 
 
 def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
-    """A time of Spark as `category_text` writes it. The zone of its session does not matter."""
+    """A time of Spark is written as by `category_text`. The zone of its session does not matter."""
     if is_of_zone:
         seconds = f"CAST(UNIX_MICROS({column}) AS DECIMAL(20)) / 1000000"
         column = f"TIMESTAMP_NTZ '1970-01-01 00:00:00' + MAKE_DT_INTERVAL(0, 0, 0, {seconds})"
@@ -301,7 +283,6 @@ def _is_list_of_labels(kind: pa.DataType) -> bool:
 
 
 def _single_value(cell: object, lists: bool, where: str) -> object:
-    """A cell as it is. A list of labels becomes text with `|` between them, if lists may stand."""
     if not isinstance(cell, NO_VALUES):
         return cell
     expected = "text" if isinstance(cell, BINARY) else "one value"
@@ -319,7 +300,6 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
 
 
 def _is_odd(kind: pa.DataType) -> bool:
-    """True for the Arrow types whose cells are no single values."""
     types = pa.types
     if types.is_dictionary(kind):
         return _is_odd(kind.value_type)
@@ -338,21 +318,18 @@ def _refuse_large(header: list[str], n_rows: int, source: str, limits: Limits) -
 RATER = "rater:"
 """How the name of a column begins that holds the labels of a rater, before it is unpivoted."""
 TOGETHER = 32
-"""How many columns of raters a part of a query looks at."""
 AFAR = "://"
 WHOLE = ""
-"""The name of a table that is no part of a folder."""
 
 
 class Tables(Reader):
-    """The reader of tables. The files of a folder or a pattern are one table.
+    """Tables. The files of a folder or a pattern are one table.
 
     Cells of text are kept as they are written, so `NA` and `001` are text. Only an empty cell is
     missing. A list of labels is text with `|` between them, and `|` alone is the empty list.
     """
 
     def rows(self, source: Source, asked: Asked) -> Rows:
-        """The ratings in a table under their canonical names, one row a rating."""
         _refuse_of_other_layout(asked)
         if asked.rules.units is not None:
             name = Path(source).name if isinstance(source, str | Path) else f"a {FRAME}"
@@ -370,7 +347,6 @@ class Tables(Reader):
         return arranged(kept(rows, asked.rules), asked.rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
-        """The rounds in the tables of a source."""
         column = asked.columns.round or "round"
         for _, table in _tables_of(path, asked):
             if column not in table.header:
@@ -382,7 +358,6 @@ class Tables(Reader):
 
 
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
-    """The tables of a source, each with its name in a folder or a pattern."""
     limits = asked.limits
     if isinstance(source, str) and AFAR in source:
         if asked.session.engine != "spark":
@@ -412,7 +387,6 @@ def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
 
 
 def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
-    """The names of the columns of a table. Of a folder, those of its first file."""
     export = Export(path)
     first = {} if columns.written else export.first
     if first or not export.files:
@@ -421,7 +395,6 @@ def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -
 
 
 def _files_like(pattern: Path) -> list[Path]:
-    """The finished files whose names a pattern tells, in order."""
     within = str(pattern.relative_to(pattern.anchor))
     every = sorted(Path(pattern.anchor or ".").glob(within))
     found = [each for each in every if each.is_file()]
@@ -436,16 +409,14 @@ def _files_like(pattern: Path) -> list[Path]:
 
 
 def is_pattern(source: Path) -> bool:
-    """True for a pattern of names, such as `round/*.parquet`."""
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
 def labels_left_out(
     path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
 ) -> tuple[str, ...]:
-    """The columns of a wide table that are not read although all their cells are labels.
-
-    One may be a rater whose dissent is missing, or a settled label.
+    """Columns of a wide table whose cells are labels: a rater whose dissent is missing, or a
+    settled label.
     """
     with unpacked(path, limits) as place:
         if scale.categories is None or reader_of(place, columns=columns).name != NAME:
@@ -463,7 +434,6 @@ def labels_left_out(
 
 
 def _rows(table: Table, asked: Asked) -> Rows:
-    """The rows of one table, before any rule."""
     columns, name, header = asked.columns, table.source, table.header
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
@@ -496,7 +466,6 @@ def _rows(table: Table, asked: Asked) -> Rows:
 
 
 def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
-    """The rows with a point in each number that was written with a decimal comma."""
     session, made = rows.relation.session, dict[str, str]()
     for name, of in columns.items():
         if rows.kinds.get(name) == "text":
@@ -526,7 +495,7 @@ def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
 
 
 def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
-    """One row a rating, in the order of the wide table's rows. The labels are told in SQL."""
+    """The rows are in the order of the wide table's. The labels are told in SQL."""
     shared = [each for each in rows.names if not each.startswith(RATER) and each != "nth"]
     names = pa.table({"name": pa.array(raters, TEXT)})
     named = rows.relation.session.load(names.schema, names.to_batches())
@@ -545,7 +514,6 @@ def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
 
 
 def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
-    """The rows of several files together. Each row is named by its number and its file."""
     (name, first), *others = parts.items()
     columns = first.columns
     for other, rows in others:
@@ -593,14 +561,12 @@ def _refuse_of_other_layout(asked: Asked) -> None:
 
 
 def _is_table(export: Export) -> bool:
-    """True for what has rows of single values: delimited text, JSON Lines, Parquet, workbooks."""
     if export.path.is_dir():
         return bool(export.files) and all(each.suffix.lower() in KINDS for each in export.files)
     return export.kind in ("text", "json", "parquet", "workbook")
 
 
 def is_data_set(export: Export) -> bool:
-    """True for a folder that `save_to_disk` of Hugging Face's library wrote."""
     return export.path.is_dir() and any(each.parent in export.data_sets for each in export.files)
 
 
@@ -616,8 +582,6 @@ TOTALS = {"total", "totals", "sum", "all", "margin"}
 
 
 class Numbers(NamedTuple):
-    """Whole numbers of shape (rows, columns), with the names of both and of their source."""
-
     source: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
@@ -630,14 +594,8 @@ def whole_numbers(
     limits: Limits = LIMITS,
     written: Columns = COLUMNS,
 ) -> Numbers:
-    """A table of whole numbers from 0. The first column, or `names`, says what each row is.
-
-    `written` says how the table is written, and no column.
-
-    Raises
-    ------
-    RatingsError
-        The table is broken, two rows have one name, or a cell is no such number or a total.
+    """The first column, or `names`, says what each row is. Totals and two rows of one name are
+    refused.
     """
     table = table_of(source, limits, written)
     first = table.header[0] if names is None else names
@@ -674,7 +632,6 @@ def whole_numbers(
 
 
 def _whole(rows: Rows, name: str) -> str:
-    """A column of whole numbers in SQL."""
     number = rows.number(name)
     odd = f"NOT COALESCE({number} BETWEEN 0 AND {MOST} AND {number} = FLOOR({number}), FALSE)"
     if rows.any(odd):
@@ -687,7 +644,6 @@ def _whole(rows: Rows, name: str) -> str:
 
 
 def _refuse_total(values: Array, names: Sequence[str], where: str) -> None:
-    """Refuse a column that is the sum of all others and is called so."""
     for place, name in enumerate(names):
         is_total = np.array_equal(values.sum(1), 2 * values[:, place])
         if is_total and name.strip().casefold() in TOTALS:

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 Cells = Mapping[int, object]
-"""The cells of a row by their place. Empty ones may be left out, or None."""
 Sheets = dict[str, Iterator[Cells]]
 CONTENT = "content.xml"
 OFFICE, OF_TABLE, OF_TEXT = (
@@ -36,15 +35,6 @@ MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
 
 
 def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
-    """A sheet of a workbook, as text. Only one that is alone needs no name.
-
-    Raises
-    ------
-    RatingsError
-        The workbook is damaged or too large, or has no such sheet.
-    MissingExtraError
-        It is of Excel, and openpyxl is not installed.
-    """
     if start_of(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
@@ -107,7 +97,7 @@ def _rows_of(sheet: Any) -> Iterator[Any]:
 
 
 def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
-    """The values of each row. The formulas are read from the first row with an empty cell on."""
+    """The formulas are read from the first row with an empty cell on."""
     n_read = 0
     try:
         for number, row in enumerate(rows):
@@ -126,7 +116,7 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
 
 
 def _is_empty(cell: Any) -> bool:
-    """True if a cell has no value. The empty text of a formula is one, of the type `str`."""
+    """The empty text of a formula is a value, of the type `str`."""
     return cell.value is None and cell.data_type == "n"
 
 
@@ -146,7 +136,6 @@ def _no_workbook(source: str, error: Exception) -> RatingsError:
 
 
 def _of_open_document(path: Path, limits: Limits) -> Sheets:
-    """The sheets of a workbook of OpenDocument. None if it is no such workbook."""
     from agreement_pipeline.readers.tools.images import elements
 
     sheets: Sheets = {}
@@ -190,7 +179,6 @@ def _each(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cells]:
 
 
 def _row(element: "Element", source: str) -> tuple[int, Cells]:
-    """How often a row stands there, and its cells."""
     cells, at = dict[int, object](), 0
     for cell in element:
         if cell.tag in CELLS:
@@ -236,7 +224,6 @@ def _times(element: "Element", name: str, source: str) -> int:
 
 
 def _value(cell: "Element", source: str) -> object:
-    """A number or a date as it is written, a truth value, or text. None if a cell is empty."""
     kind = cell.get(f"{OFFICE}value-type")
     if kind in ("float", "percentage", "currency"):
         return cell.get(f"{OFFICE}value")

@@ -30,7 +30,6 @@ OTHERWISE = {
     "relabelled": "raters gave later",
     "silver": "a classifier gave",
 }
-"""Who gave labels that train in the place of the panel's first ones, by their count."""
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
@@ -92,11 +91,9 @@ def card(
     scale: Scale,
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
 ) -> str:
-    """The text of the card. `origins` says of each round where its ratings came from."""
     findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
 
     def found(check: str) -> list[tuple[str, str]]:
-        """The rounds in which the gate found nothing against a check, and what it found."""
         return [
             (name, each["description"])
             for name, each in findings
@@ -123,7 +120,6 @@ def card(
 
 @cache
 def _template() -> "Template":
-    """The template of the card, which writes every value as `_safe` does unless it says `safe`."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -157,10 +153,9 @@ def croissant(
 ) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
 
-    `tables` gives the schema and the digest of each file, `raters_per_item` the fewest and the
-    most. The labels of `silver` classifiers train, and `rows` counts labels by who gave them. No
-    property takes a coefficient of agreement, so these are given in words. The vocabulary is that
-    of http://mlcommons.org/croissant/1.1, or 1.0, and http://mlcommons.org/croissant/RAI/1.0.
+    No property takes a coefficient of agreement, so these are given in words. `rows` counts labels
+    by who gave them. See http://mlcommons.org/croissant/1.1 and
+    http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
         "@context": CONTEXT | (SINCE_1_1 if version == "1.1" else {}),
@@ -208,7 +203,6 @@ def croissant(
 
 
 def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
-    """What was found of a round, and since 1.1 what was waived."""
     yield from (each["reason"] for each in decision["verdicts"])
     if version == "1.0":
         return
@@ -257,7 +251,7 @@ def _data_type(kind: pa.DataType) -> str:
 
 
 def _front_matter(project: str, *, has_unresolved: bool) -> str:
-    """The configurations for Hugging Face `datasets`, which refuses one without rows."""
+    """Hugging Face `datasets` refuses a configuration without rows."""
     configs = [
         {
             "config_name": name,
@@ -273,6 +267,6 @@ def _front_matter(project: str, *, has_unresolved: bool) -> str:
 
 
 def _safe(text: str) -> str:
-    """Text without active HTML or Markdown, and without addresses that become links."""
+    """Nothing is active HTML or Markdown, and no address becomes a link."""
     one_line = unlinked(re.sub(r"\s+", " ", text))
     return re.sub(r"([\\`*_\[\]|~#!$])", r"\\\1", html.escape(one_line, quote=False))

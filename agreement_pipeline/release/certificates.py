@@ -1,9 +1,8 @@
 """Certificates: a classifier agrees with a panel on items like these, until a date.
 
-A certificate does not say that a classifier is right, unbiased or fair. It is a document in the
-store, and an entry of the log has its digest. What it says is derived again from the stored bytes
-of the rounds each time that somebody relies on it. An attempt that is held stays in the log too,
-since the best of several is no evidence.
+An entry of the log has the digest of the document, which is derived again from the stored bytes of
+the rounds each time that somebody relies on it. An attempt that is held stays in the log too, since
+the best of several is no evidence.
 """
 
 import json
@@ -43,7 +42,6 @@ from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
 LONGEST = 366
-"""For how many days a certificate may hold."""
 WORDS: Paths = frozenset(
     {
         ("statement",),
@@ -52,7 +50,6 @@ WORDS: Paths = frozenset(
     }
 )
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
-"""What the log must have said of a round before a certificate rests on it."""
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
 PARTS = tuple(each.name for each in fields(Identity))
@@ -65,14 +62,10 @@ class Certificate:
 
     Attributes
     ----------
-    project, identity, expires
-        Whose rounds, which classifier, and the last day on which the certificate answers.
-    policy, terms
-        The policy whose rules for classifiers judged it, and what the rounds were admitted by.
+    terms
+        What the rounds were admitted by.
     rounds
-        What was found on each round, as plain data: digests, verdicts, and the domain.
-    scale
-        The scale of the labels.
+        What was found on each round: digests, verdicts, and the domain.
     earlier
         Earlier attempts under this name or on these rounds, in the order of the log.
     reason
@@ -80,7 +73,7 @@ class Certificate:
     left_out
         Other rounds that the store had then.
     again
-        Its rounds that had come before with other ratings. Only the last ones count.
+        Its rounds that had come before with other ratings.
     anchored
         What it gave to anchors since. None if it labelled none again. Not in the document.
     """
@@ -100,22 +93,18 @@ class Certificate:
 
     @property
     def certified(self) -> bool:
-        """True if the rules for classifiers are met on every round."""
         return not any(self._said("hold", met=False))
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why it was certified or held, on each round."""
         return tuple(self._said("hold", met=self.certified))
 
     @property
     def digest(self) -> str:
-        """SHA-256 of its document."""
         return digest_of(as_json(self.to_mapping()))
 
     @property
     def statement(self) -> str:
-        """What the certificate says, and no more."""
         name, rounds = self.identity.name, listed(self.rounds)
         if not self.certified:
             return f"{name} is not shown to agree with the panel of rounds {rounds}{self._cut}"
@@ -131,7 +120,6 @@ class Certificate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader must know beside the statement."""
         name, earlier = self.identity.name, len(self.earlier)
         held = sum(each["decision"] == "held" for each in self.earlier)
         namesakes = {
@@ -168,7 +156,6 @@ class Certificate:
         return (*self._said("warn", met=False), *of_panels, *map(str, filter(None, said)))
 
     def to_mapping(self) -> dict[str, Any]:
-        """The certificate as plain data."""
         return {
             "schema": SCHEMA,
             "kind": "classifier",
@@ -193,13 +180,6 @@ class Certificate:
         }
 
     def refuse_others(self, ratings: Ratings) -> None:
-        """Refuse ratings whose labels or strata the classifier was not certified on.
-
-        Raises
-        ------
-        CertificateError
-            The scale, a label of the classifier, or a stratum is another one.
-        """
         name, here = self.identity.name, domain_of(ratings, self.identity.name)
         domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
@@ -221,7 +201,6 @@ class Certificate:
                 )
 
     def _said(self, effect: str, *, met: bool) -> Iterator[str]:
-        """The reasons of verdicts that a policy admits, or does not."""
         for name, each in self.rounds.items():
             for verdict in each["verdicts"]:
                 admitted = verdict["verdict"] in self.policy.admit
@@ -244,25 +223,8 @@ def certify(
 ) -> Certificate:
     """Judge a classifier beside the panels of admitted rounds, and record what was found.
 
-    Parameters
-    ----------
-    store, rounds
-        Rounds that the classifier labelled whole. Every one must meet the rules.
-    identity
-        Which classifier it is.
-    rules
-        The policy whose rules for classifiers judge it.
-    policy, contract, project, under
-        What the panels are admitted by, as for `release_round`.
-    expires
-        The last day on which the certificate answers, at most 366 days from today.
-    reason
-        Why there is another attempt under this name.
-
-    Returns
-    -------
-    Certificate
-        Certified or held. Both are in the log.
+    Every one of the `rounds` must meet the `rules`. The panels are admitted as for `release_round`.
+    The certificate expires at most 366 days from today. Certified or held, it is in the log.
 
     Raises
     ------
@@ -314,12 +276,7 @@ def open_certificate(
 
     The last attempt with this identity counts. If `ratings` are given, it must answer for them.
 
-    Raises
-    ------
-    CertificateError
-        No certificate answers. The `code` says why.
-    StoreError
-        The log or a round was edited.
+    If none answers, the `code` of the error says why.
     """
     found = _in_force(store, identity, on or today())[0]
     if (seen := found.anchored) and seen.drifted:
@@ -337,20 +294,8 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
     """Record what a certified classifier says now on items that it was certified on: its anchors.
 
     The items of the first look are the anchors of all later ones. The same labels on the same day
-    are one look.
-
-    Parameters
-    ----------
-    store, identity
-        The store with its certificate, and which classifier it is.
-    ratings
-        Its new labels of some items of the certified rounds. Those of others are left aside.
-
-    Returns
-    -------
-    Anchored
-        Agreement with the panel on the anchors, over all looks. If it drifted, its certificate
-        answers nothing.
+    are one look. Items of other rounds are left aside. If agreement with the panel drifted over all
+    looks, the certificate answers nothing.
 
     Raises
     ------
@@ -395,9 +340,9 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
 
 
 def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
-    """What the items that a classifier labelled are like: their labels, and each of their strata.
+    """The labels that a classifier or the panel gave, and the strata of its items.
 
-    The labels are those of the panel too. Numbers without categories are no labels here.
+    Numbers without categories are no labels here.
     """
     items = _values_of(ratings, "item", [name])
     columns = [f"{STRATUM}{column}" for column in ratings.strata]
@@ -416,13 +361,6 @@ def _values_of(
 
 
 def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
-    """Refuse a certificate after its last day, and one that would hold for too many days.
-
-    Raises
-    ------
-    CertificateError
-        The day is past or too far away.
-    """
     if expires < on:
         raise CertificateError(
             f"certificate: found the last day {expires}, which is past; expected {on} or later. "
@@ -445,7 +383,6 @@ def _certificate(
     judged: Sequence[Judged],
     reason: str,
 ) -> Certificate:
-    """The certificate that follows from rounds, before the log is asked for earlier attempts."""
     for each in judged:
         if not each.decision.admitted:
             raise _not_admitted(each.version.round, "; ".join(each.decision.reasons))
@@ -468,7 +405,6 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    """What a round shows of a classifier, without labels that began as a suggestion."""
     name, ratings = identity.name, judged.ratings.unassisted
     whole = judged.ratings.with_gold_measured
     _refuse_panel(judged, whole, identity)
@@ -492,14 +428,13 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
 
 
 def _verdicts(ratings: Ratings, name: str, rules: Policy) -> tuple[Verdict, ...]:
-    """The verdicts on one classifier."""
     under = rules.of_classifiers
     found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
     return under.judge([each for each in found if each.scope.name == name])
 
 
 def _met_with_all(rules: Policy, verdict: Verdict, other: Verdict | None) -> Verdict:
-    """The verdict, or an inconclusive one if what is left out is what the classifier gets wrong."""
+    """An inconclusive verdict if what is left out is what the classifier gets wrong."""
     known = other is not None and other.estimate is not None and other.estimate.value is not None
     if other is None or not known or verdict.kind not in rules.admit or other.kind in rules.admit:
         return verdict
@@ -529,7 +464,6 @@ def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
 
 
 def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
-    """Refuse another classifier than the export tells, and a panel with the name of a model."""
     for told in told_of(ratings):
         if told.name == identity.name:
             told.beside(identity).refuse_other(identity)
@@ -561,12 +495,11 @@ def _earlier(
 
 
 def _alike(name: str, other: str) -> bool:
-    """True if two names are one, or look so in print: Judge is no new name beside judge."""
+    """Judge is no new name beside judge."""
     return name == other or bool(lookalikes([name, other]))
 
 
 def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
-    """The certificate with what the log says of other attempts and other rounds before it."""
     arrived = Counter(entry["round"] for entry in history if entry["event"] == "ingested")
     return replace(
         found,
@@ -588,7 +521,6 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
 
 
 def _record(store: Store, found: Certificate) -> None:
-    """Keep the document, and then write its entry, while the store is locked."""
     written, facts = as_json(found.to_mapping()), _facts(found)
     digest = digest_of(written)
     store.storage.keep(f"certificates/{digest}.json", written)
@@ -607,7 +539,6 @@ def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
 
 
 def _name(identity: Identity) -> str:
-    """The name under which the log has a classifier."""
     return f"classifier-{identity.digest[:12]}"
 
 
@@ -624,7 +555,6 @@ def _facts(found: Certificate) -> dict[str, Any]:
 
 
 def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tuple[int, Entry]:
-    """The last attempt with an identity, and its place in the log."""
     attempts = [
         (place, entry)
         for place, entry in enumerate(history)
@@ -657,7 +587,6 @@ def _identity_in(said: Mapping[str, Any]) -> Identity:
 
 
 def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
-    """The document of an entry, with the bytes that the log has."""
     digest = entry["certificate" if kind == "certificates" else "labels"]
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
@@ -691,7 +620,6 @@ def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entr
 def _in_force(
     store: Store, identity: Identity, on: date
 ) -> tuple[Certificate, Entry, list[Judged]]:
-    """The certificate in force, derived again, with its entry and the rounds that it rests on."""
     history = store.history()
     place, entry = _entry_of(store, history, identity)
     if entry["decision"] != "certified":
@@ -714,8 +642,6 @@ def _in_force(
 
 
 class _Panel:
-    """The labels of the panel of each certified item, and the first one of the classifier."""
-
     def __init__(self, certified: Certificate, judged: Sequence[Judged]) -> None:
         self.rules = certified.policy
         self.first, self.given = dict[str, str](), dict[str, Counter[str]]()
@@ -729,7 +655,6 @@ class _Panel:
                     self.given.setdefault(item, Counter())[label] += 1
 
     def seen(self, looks: Sequence[Mapping[str, str]]) -> Anchored:
-        """What looks at anchors say."""
         items = sorted(looks[0])
         if any({*each} != {*items} for each in looks) or not {*items} <= self.given.keys():
             raise _not_derived("other anchors than the first, or none of its items")
@@ -780,7 +705,6 @@ def _refuse_before_drift(
 def _derived(
     store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
 ) -> tuple[Certificate, list[Judged]]:
-    """The certificate as the store's bytes give it, if it is the one that is written."""
     with _usable("content"):
         panel = said["panel"]
         terms = Terms(

@@ -28,7 +28,8 @@ from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
 SCHEMA, BEFORE, OLDER = (f"agreement-release/{number}" for number in (3, 2, 1))
-"""The form of a release, and those of older versions. `BEFORE` is derived again, as Croissant 1.0.
+"""The form of a release, and those of older versions. `BEFORE` is derived again, as
+Croissant 1.0.
 """
 
 REPORT = "agreement_report.json"
@@ -42,7 +43,6 @@ WITHDRAWN = "WITHDRAWN.json"
 EACH = "*"
 
 Paths = frozenset[tuple[str, ...]]
-"""Places in plain data, key by key. `EACH` stands for every key and every list entry."""
 
 VERSION: Paths = frozenset({(EACH, "code_version")})
 WORDING: Paths = VERSION | {
@@ -60,9 +60,9 @@ DOCUMENTS: Mapping[str, Paths | None] = {
     README: None,
     CROISSANT: None,
 }
-"""Every file of a release without its tables and its manifest, with how a proof compares it.
+"""The files without tables and manifest, with how a proof compares them.
 
-A set of places: the file is JSON, and these places hold words. None: the whole file is words.
+Some are JSON, in which these places hold words. Of None the whole file is words.
 """
 
 
@@ -72,13 +72,8 @@ class Release:
 
     Attributes
     ----------
-    path, project, policy, contract
-        Its folder, the project, and what the rounds were judged by.
-    members, labels
-        The rounds as they were judged, and the labels of all items, in arrays. An item may have no
-        label.
-    written_by, schema
-        The version of this package that wrote it, and the form of its documents.
+    labels
+        Those of all items, in arrays. An item may have no label.
     decided
         The decisions of an earlier version, which a log proves. None: they are derived.
     manifest_digest
@@ -99,34 +94,28 @@ class Release:
 
     @property
     def rounds(self) -> tuple[str, ...]:
-        """The names of the rounds."""
         return tuple(member.round for member in self.members)
 
     @property
     def ratings(self) -> dict[str, Ratings]:
-        """The ratings of each round. Raters have pseudonyms."""
         return {member.round: member.ratings for member in self.members}
 
     @cached_property
     def decisions(self) -> dict[str, dict[str, Any]]:
-        """The decision on each round, as `Decision.to_mapping` gives it."""
         if self.decided is not None:
             return dict(self.decided)
         return {each.round: each.assessment.decision.to_mapping() for each in self.members}
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        """The rows of its tables by file name, made a part at a time."""
         return tables_of(self.members, self.labels)
 
     @cached_property
     def train(self) -> pd.DataFrame:
-        """One row for each item that has a label, with the columns of `consensus`."""
         return self.labels.take(self.labels.resolved).frame()
 
     @cached_property
     def annotations(self) -> pd.DataFrame:
-        """One row for each rating. Raters have pseudonyms."""
         rows = self.tables[ANNOTATIONS]
         frame: pd.DataFrame = in_pandas(pa.Table.from_batches(rows.to_batches(), rows.schema))
         return frame
@@ -139,12 +128,10 @@ class Release:
 
     @property
     def tentative(self) -> bool:
-        """True if a round is admitted on a tentative verdict."""
         return any(decision["tentative"] for decision in self.decisions.values())
 
 
 def contents(release: Release) -> dict[str, Content]:
-    """The files of a release by name, in the order of writing. The manifest is the last one."""
     data: dict[str, Content] = {name: parquet_of(rows) for name, rows in release.tables.items()}
     data |= documents(release, {name: digest_of(content) for name, content in data.items()})
     manifest = {
@@ -164,7 +151,6 @@ def contents(release: Release) -> dict[str, Content]:
 
 
 def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
-    """The files of a release without its tables, whose `digests` they hold, and its manifest."""
     project, policy, decisions = release.project, release.policy, release.decisions
     scale, report = release.members[0].ratings.scale, _report(release)
     n_raters = release.labels.n_raters if len(release.labels) else np.zeros(1, dtype=int)
@@ -198,7 +184,6 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def identity(release: Release) -> dict[str, Any]:
-    """The part of the manifest that tells one release from another."""
     return {
         "schema": release.schema,
         "project": release.project,
@@ -210,7 +195,6 @@ def identity(release: Release) -> dict[str, Any]:
 
 
 def _entry(member: Member) -> dict[str, Any]:
-    """A round in the manifest, with what is known of it beside its ratings."""
     ratings, audit = member.ratings, member.audit
     known = {
         "adjudicated": dict(member.adjudicated.labels),
@@ -269,12 +253,11 @@ def _report(release: Release) -> dict[str, Any]:
 
 
 def document(data: Mapping[str, Content], name: str) -> bytes:
-    """The bytes of a file that is small."""
     return b"".join(parts_of(data[name]))
 
 
 def as_json(data: object) -> bytes:
-    """Plain data as JSON. Equal data give equal bytes."""
+    """Equal data give equal bytes."""
     return (
         json.dumps(data, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     ).encode()

@@ -1,8 +1,7 @@
 """Decisions on rounds: judged again from their stored bytes, recorded, and acted upon.
 
-The log has the digest of all that a decision follows from. So `reassess` decides a round anew only
-where one differs, or where its releases do not fit. A release is withdrawn by a notice in it, and
-then by an entry in the log.
+The log has the digest of all that a decision follows from, so `reassess` decides anew only where
+one differs. A release is withdrawn by a notice in it, and then by an entry in the log.
 """
 
 import json
@@ -52,8 +51,6 @@ class Under(TypedDict, total=False):
 
     Attributes
     ----------
-    waivers
-        Those of all rounds.
     settings_digest
         A round is held if it was read under other settings. None: under any.
     adjudicated
@@ -61,8 +58,6 @@ class Under(TypedDict, total=False):
     certified_by
         Which classifier gave the labels, and who certifies it. The round is held without its
         certificate and a drawn audit.
-    identities
-        Which classifiers labelled beside raters, as far as that is known.
     """
 
     waivers: Sequence[Waiver]
@@ -74,8 +69,6 @@ class Under(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What rounds are judged by. Waivers must hold `on` this day. The rest is as in `Under`."""
-
     policy: Policy
     contract: Contract
     on: date
@@ -87,17 +80,14 @@ class Terms:
 
     @classmethod
     def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
-        """What rounds are judged by today."""
         return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
-        """The waivers of one round."""
         return for_round(self.waivers, round_name, self.on)
 
     def read_otherwise(self, version: RoundVersion) -> bool:
-        """True if a version was read under other settings than rounds must have been.
-
-        An older version of this package did not say under which, so nothing is held against it.
+        """An older version of this package did not say under which settings, so nothing is held
+        against it.
         """
         if version.settings_digest == UNKNOWN_SETTINGS:
             return False
@@ -106,8 +96,6 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
-    """A version that this process kept, with its ratings, and what a contract found in them."""
-
     version: RoundVersion
     ratings: Ratings
     contract_digest: str
@@ -115,11 +103,6 @@ class Checked:
 
 
 class OfTheGate(NamedTuple):
-    """What the gate itself finds of a version of a round, beside policy and contract.
-
-    `number`, `silver` and `identities` are as in `Judged`.
-    """
-
     number: int
     findings: Sequence[Finding]
     silver: "tuple[Finding, Audit | None] | None"
@@ -128,12 +111,9 @@ class OfTheGate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A version of a round with its ratings, and the decision on them by a policy.
-
-    `number` says how many different ratings came under the round's name, up to this version.
-    `silver` is what the gate finds of the classifier's labels in a silver round, and what that
-    rests on. The latter is None without a certificate or a draw, and after a delivery that failed.
-    `identities` are those of its classifiers that are known.
+    """`number` says how many different ratings came under the round's name, up to this version.
+    `silver` is what the gate finds of the classifier's labels, and what that rests on, if it rests
+    on anything.
     """
 
     version: RoundVersion
@@ -146,7 +126,6 @@ class Judged:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the log keeps of the decision."""
         by: dict[str, Any] = {
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
@@ -169,8 +148,8 @@ def decide(
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
-    If the caller checks later that nothing changed, nothing is locked for decisions that the log
-    has already. True if a release was withdrawn.
+    If the caller checks later that nothing changed, nothing is locked for known decisions. True if
+    a release was withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy, terms.contract)
@@ -202,7 +181,6 @@ def _withdrawn(
     former: Mapping[RoundVersion, Sequence[str]],
     terms: Terms,
 ) -> bool:
-    """Withdraw the releases of what is held today. True if there was one."""
     found = False
     for version, reasons in former.items():
         if reasons:
@@ -217,14 +195,12 @@ def _withdrawn(
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    """True if the last decision on the round rests on the same facts."""
     history = store.history(version.round)
     last = next((each for each in reversed(history) if each["event"] == "decided"), None)
     return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
-    """Refuse decisions on rounds that were ingested again meanwhile."""
     for version in versions:
         if store.present(version.round) != version:
             raise StoreError(
@@ -235,7 +211,6 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
 
 
 def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
-    """Refuse a policy or a contract if the log has another one under the same name and version."""
     for kind, name, of, asks in (
         ("policy", policy.policy, policy, "rules"),
         ("contract", contract.contract, contract, "checks"),
@@ -250,7 +225,6 @@ def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
 
 
 def today() -> date:
-    """The day in UTC."""
     return datetime.now(UTC).date()
 
 
@@ -262,10 +236,6 @@ def judge_version(
     ratings: Ratings | None = None,
     number: int | None = None,
 ) -> Judged:
-    """The decision on a version of a round, or on its `ratings` under other names.
-
-    A version that the store does not have yet is `kept`, and its `number` is given.
-    """
     renamed, findings = ratings is not None, None
     if kept and kept.version == version:
         ratings = kept.ratings
@@ -295,10 +265,7 @@ def found_by_gate(
     *,
     renamed: bool = False,
 ) -> OfTheGate:
-    """What the gate itself finds of a version of a round, with its ratings.
-
-    Ratings that were `renamed` are read again where they are compared with earlier ones.
-    """
+    """Ratings that were `renamed` are read again where they are compared with earlier ones."""
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (
@@ -330,11 +297,6 @@ def judge_delivered(
     """The decision that `judge_round` would take if the round came with these ratings now.
 
     Nothing is kept and nothing is recorded.
-
-    Raises
-    ------
-    StoreError
-        The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms.today(policy, contract, **under)
     settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
@@ -347,7 +309,6 @@ def judge_delivered(
 
 
 def _namesakes(store: Store, identity: Identity) -> set[str]:
-    """The digests of other classifiers that had the name in decided rounds, in short."""
     entries = store.log.about(classifier_name(identity.name))
     logged = [Identity.from_mapping(said) for each in entries for said in each["classifiers"]]
     others = (each for each in logged if each.name == identity.name)
@@ -355,10 +316,6 @@ def _namesakes(store: Store, identity: Identity) -> set[str]:
 
 
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
-    """What holds a version whose labels were changed, or are gone, where raters differed earlier.
-
-    `ratings` are those of the version if they are known under the names of the store.
-    """
     before = list[Ratings]()
     every = store.versions(version.round)
     for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
@@ -394,7 +351,6 @@ def _raters_gone(ratings: Ratings, before: Iterable[Ratings]) -> Iterator[Findin
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
-    """How many different ratings came under the round's name, up to this version's last arrival."""
     arrived = [
         entry["ratings_digest"]
         for entry in store.history(version.round)
@@ -407,7 +363,6 @@ def _number_of(store: Store, version: RoundVersion) -> int:
 def _reworded(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
-    """Why a version is held, in words with its raters' pseudonyms. Empty if it cannot be judged."""
     try:
         ratings = store.ratings_of(version) if ratings is None else ratings
         names = store.pseudonyms(ratings)
@@ -444,7 +399,6 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
-    """Why a former version is held today, or cannot be read. Empty if it is admitted."""
     try:
         decision = judge_version(store, version, terms).decision
     except StoreError as cause:
@@ -459,10 +413,10 @@ def withdraw_versions(
     reasons: Sequence[str],
     reworded: Callable[[], Sequence[str]],
 ) -> bool:
-    """Withdraw every release in force with one of these versions. True if there was one.
+    """True if there was one to withdraw. Call only while the store is locked.
 
-    Call only while the store is locked. The data stay, with a notice that gives the reasons
-    `reworded`, without names of raters, or points to the log. The log entry is written last.
+    The data stay, with a notice that gives the reasons `reworded`, without names of raters, or
+    points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -481,9 +435,8 @@ def withdraw_versions(
 
 
 def reconcile(store: Store, rounds: Iterable[str]) -> None:
-    """Make the notices and the log agree on the releases with these rounds.
-
-    What only one of them has is written into the other. Call only while the store is locked.
+    """What only the notice or only the log has is written into the other, while the store is
+    locked.
     """
     for entry, withdrawal in _disagreeing(store, rounds):
         if withdrawal is None:
@@ -496,7 +449,6 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
 def _disagreeing(
     store: Store, rounds: Iterable[str]
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
-    """The last entry of each release with only one of notice and withdrawal; its withdrawal."""
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
     notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
@@ -508,7 +460,6 @@ def _disagreeing(
 
 
 def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The round and the reasons in the notice of a release, or the release's first round."""
     try:
         notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
     except (ValueError, RecursionError):
@@ -526,7 +477,6 @@ def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
 
 
 def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
-    """Write into a release that it was withdrawn, and why. An earlier notice stays."""
     store.storage.keep(
         f"releases/{called}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
@@ -535,12 +485,9 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
 
 @dataclass(frozen=True, eq=False)
 class Reassessed:
-    """What became of a round when it was looked at again.
-
-    `before` is its last decision in a word; empty if none was taken on its present version.
-    `judged` is None if that stands, or if the round could not be judged. The `error` then says why.
-    `withdrawn` says if a release was. `unreleased` says that the round is admitted, and no release
-    of its own in force has its present version.
+    """`before` is the last decision on the present version. `judged` is None if that stands, or if
+    the round could not be judged. `unreleased` says that the round is admitted, and no release of
+    its own in force has its present version.
     """
 
     round: str
@@ -552,12 +499,10 @@ class Reassessed:
 
     @property
     def changed(self) -> bool:
-        """True if the decision is another one than before, or a release was withdrawn."""
         return self.judged is not None and (self.withdrawn or self.before != self.row["now"])
 
     @property
     def row(self) -> dict[str, str]:
-        """What became of it, in words: the decision before and now, why, and of the release."""
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
             now = "admitted" if self.judged.decision.admitted else "held"
@@ -580,11 +525,6 @@ def reassess(
     """Look at every round of a store again, and judge it as `judge_round` does where that is due.
 
     An error of one round ends nothing.
-
-    Raises
-    ------
-    StoreError
-        The log was edited, or it has another policy of the same name and version.
     """
     terms = Terms.today(policy, contract, **under)
     said: dict[str, list[Mapping[str, Any]]] = {}
@@ -644,7 +584,6 @@ def _stands(
     released: Set[str],
     terms: Terms,
 ) -> bool:
-    """True if the last decision rests on what the round would be judged by today."""
     present = arrived[-1]
     facts = {
         "ratings_digest": present.ratings_digest,

@@ -29,12 +29,10 @@ from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
 MOST_SAID, MOST_BYTES = 100_000_000, 100_000_000_000
-"""The most bytes of a manifest or a notice, and of another file."""
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 
 
 def read_folder(path: Folder) -> dict[str, Content]:
-    """Copies of the files of a release by name, checked against its manifest."""
     storage = storage_at(path)
     found = set(storage.names())
     first = found & {WITHDRAWN, MANIFEST}
@@ -99,7 +97,6 @@ def read_folder(path: Folder) -> dict[str, Content]:
 
 
 def _bytes(said: object) -> int:
-    """How many bytes a manifest promises of a file, and no more than a file can have."""
     found = said.get("bytes") if isinstance(said, dict) else None
     return min(found, MOST_BYTES) if isinstance(found, int) else 0
 
@@ -125,7 +122,6 @@ def _refuse_unreadable(path: Folder, found: set[str], most: Mapping[str, int]) -
 
 @contextmanager
 def read_of(path: Folder, name: str) -> Iterator[None]:
-    """Refuse the bytes of a file that are not a Parquet file of a release."""
     try:
         yield
     except AgreementError as cause:
@@ -133,10 +129,9 @@ def read_of(path: Folder, name: str) -> Iterator[None]:
 
 
 def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, Any]:
-    """The object in a JSON file of a release.
+    """Written again, the object must give the same bytes.
 
-    Written again, the object must give the same bytes. So no key is in the file twice, and
-    all readers read the same.
+    So no key is in the file twice, and all readers read the same.
     """
     written = document(data, name)
     found = _parsed(written, name, path)
@@ -170,7 +165,7 @@ def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
 
 TOLERANCE = 1e-9
 LATER = {"repeat_rate"}
-"""Keys that documents of earlier versions do not have."""
+"""Documents of earlier versions do not have these keys."""
 
 
 class _Nothing:
@@ -182,9 +177,7 @@ NOTHING = _Nothing()
 
 
 def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) -> bool:
-    """True for the same rows under the same schema, in a file whose footer adds nothing.
-
-    The last digits of a number may differ, unless the number is a label. Labels are added up
+    """The last digits of a number may differ, unless the number is a label. Labels are added up
     exactly.
     """
     same_columns = (
@@ -206,9 +199,7 @@ def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) ->
 def difference(
     found: object, derived: object, at: str, passed_over: Paths = frozenset()
 ) -> str | None:
-    """The first place where plain data differ, in words. None if they are the same.
-
-    Numbers may differ within the tolerance. Values under the paths in `passed_over` may differ, but
+    """Numbers may differ within the tolerance. Values under `passed_over` paths may differ, but
     must have the same type. A missing key is not a null, but one that was added `LATER` may miss.
     """
     if () in passed_over and type(found) is type(derived):

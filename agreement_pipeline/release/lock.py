@@ -1,7 +1,4 @@
-"""The lock: the only module that releases training data.
-
-Every round is read again from its stored bytes and judged again, and no other module is asked.
-"""
+"""The lock: the only module that releases training data. It reads and judges every round again."""
 
 import json
 from collections.abc import Mapping, Sequence, Set
@@ -107,17 +104,7 @@ def judge_round(
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
     If the round is admitted, its former versions are judged too. A version that this process `kept`
-    is not read again; no release rests on it.
-
-    Returns
-    -------
-    (Judged, bool)
-        The decision, with the ratings that it is about. True if a release was withdrawn.
-
-    Raises
-    ------
-    StoreError
-        The store does not have the round, its bytes were edited, or it came again meanwhile.
+    is not read again; no release rests on it. True if a release was withdrawn.
     """
     terms = Terms.today(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
@@ -125,7 +112,7 @@ def judge_round(
 
 
 def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
-    """Judge the rounds, make the release, and lock the store for the last step alone."""
+    """The store is locked for the last step alone."""
     with store.reading():
         store.log.give_to(check_round_name(project, "project"))
         if not rounds:
@@ -161,9 +148,9 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 def _made(
     store: Store, name: str, judged: list[Judged], terms: Terms, project: str
 ) -> tuple[Release, dict[str, Content]]:
-    """A release, and its files. The list is emptied, since ratings need memory.
+    """The list is emptied, since ratings need memory.
 
-    Its version is the digest of the ratings, and the digest of the policy. For several rounds, the
+    The version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
     gold = gold_in(each.ratings for each in judged)
@@ -204,7 +191,6 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
-    """The round as it is released, judged once more as `verify` will judge it."""
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, number = judged.ratings.gold, judged.number
     audit, identities = judged.silver[1] if judged.silver else None, judged.identities
@@ -252,10 +238,7 @@ def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
 
 
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
-    """Write the log entry of the release, and then its files.
-
-    A writer that is killed in between leaves an entry without files. The next run writes the files.
-    """
+    """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
     fitting = (_at(store, f"{name}/{each}", ready, data) for each in names)
@@ -281,7 +264,6 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
 
 
 def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
-    """The release for a place, new or standing there. None if another one has the place."""
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -313,7 +295,6 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
 
 
 def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
-    """True if the folder holds another release. A manifest that cannot be read is none."""
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:

@@ -31,8 +31,6 @@ class Demands:
         The fewest `raters` and `items` of each round.
     policy
         The policy that admitted the release: a name, or a name and a version.
-    without_waivers
-        True if the release may not rest on a waiver.
     today
         True if today's code must admit the release too, by its own rules.
     signed
@@ -47,7 +45,6 @@ class Demands:
     signed: Signed | None = None
 
     def refuse_unmet(self, release: Release) -> None:
-        """Refuse a release that does not meet the demands."""
         if self.signed is not None:
             self.signed.refuse_unsigned(release)
         waivers = [each for found in release.decisions.values() for each in found["waivers"]]
@@ -101,8 +98,6 @@ def open_release(
 
     Parameters
     ----------
-    path
-        The folder of the release, or its URL.
     require
         A policy that the annotations must meet too, without waivers, or more demands.
     store
@@ -134,9 +129,9 @@ def open_release(
 def verify_release(path: Folder | str, *, store: Store | None = None) -> Release:
     """A release that has proved itself: everything in it is derived again from its annotations.
 
-    It does not prove who made the annotations: it is no signature. Of a release that an earlier
-    version of this package wrote, the log of its `store` may prove the bytes instead. Its training
-    rows are derived in any case, and `held_today` says what today's code would hold.
+    It does not prove who made the annotations. Of a release that an earlier version of this package
+    wrote, the log of its `store` may prove the bytes instead. Its training rows are derived in any
+    case, and `held_today` says what today's code would hold.
 
     Raises
     ------
@@ -148,7 +143,6 @@ def verify_release(path: Folder | str, *, store: Store | None = None) -> Release
 
 
 def _let_out(store: Store) -> set[str]:
-    """The manifests of the releases in force that followed a decision to admit their rounds."""
     with store.reading():
         history, withdrawn = store.history(), store.withdrawn()
     admitted, found = set[tuple[str, str]](), set[str]()
@@ -166,7 +160,6 @@ def _let_out(store: Store) -> set[str]:
 
 
 def superseded(release: Release, store: Store) -> tuple[str, ...]:
-    """The rounds of a release that have a newer version in the store."""
     with store.reading():
         return tuple(
             name

@@ -69,12 +69,9 @@ def prove(
 ) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
-    The decisions, the report, the training rows and the words are derived from the annotations. A
-    waiver in the release must hold on the given day.
-
-    What an earlier version of this package wrote may come out in other numbers and words. Then a
-    log must vouch for its bytes: `logged` has the manifests of the releases that are in force
-    there, and that followed an admitting decision. None: no log was asked.
+    A waiver in the release must hold on the given day. What an earlier version of this package
+    wrote may come out in other numbers and words. Then its manifest must be among the `logged`
+    ones: those of releases that are in force in a log, and that followed an admitting decision.
     """
     manifest = json_in(data, MANIFEST, path)
     writers = manifest.get("written_by")
@@ -108,7 +105,6 @@ def prove(
 
 
 def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
-    """A release whose bytes a log proves, with its own decisions. These must admit its rounds."""
     decided = json_in(data, DECISION, release.path)
     admitted = {
         name
@@ -256,10 +252,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
 def _refuse_other_rows(
     data: Mapping[str, Content], release: Release, *, logged: bool = False
 ) -> None:
-    """Refuse rows that the annotations do not give.
-
-    A footer of a file that a log proves may be written as another version wrote it.
-    """
+    """A footer of a file that a log proves may be written as another version wrote it."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
     for name, due in (
@@ -282,7 +275,7 @@ def _refuse_reworded(
     derived: Mapping[str, bytes],
     writers: Mapping[str, str],
 ) -> None:
-    """Refuse words that the annotations do not give. The numbers were compared before."""
+    """The numbers were compared before."""
     for name, words in DOCUMENTS.items():
         if words is None:
             same = document(data, name) == derived[name]

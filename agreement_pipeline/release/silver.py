@@ -1,8 +1,8 @@
 """Silver rounds: a certified classifier gave the labels, and a panel labelled a drawn part.
 
-The gate admits such a round if a certificate answers for this classifier and these items, and if
-the upper limit of the share of wrong labels, on the items of the recorded draw, is under the limit
-of the policy. The rules of the policy judge the panel on the drawn items.
+The gate admits one if a certificate answers for the classifier and these items, if the policy
+admits the panel on the drawn items, and if the upper limit of wrong labels there is under the
+policy's.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -32,18 +32,6 @@ PERCENT = ".2%"
 
 @dataclass(frozen=True)
 class Audit:
-    """What a silver round rests on beside its ratings.
-
-    Attributes
-    ----------
-    identity
-        The classifier that gave the labels.
-    certificate, expires
-        The digest of its certificate, and the last day of this.
-    draw
-        The recorded draw of the items that the panel labelled.
-    """
-
     identity: Identity
     certificate: str
     expires: date
@@ -51,13 +39,6 @@ class Audit:
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
-        """What the manifest of a release says of a round.
-
-        Raises
-        ------
-        CertificateError, KeyError, TypeError, ValueError
-            It is not what it must be.
-        """
         if not DIGEST.fullmatch(said["certificate"]):
             raise ValueError("certificate")
         return cls(
@@ -68,7 +49,6 @@ class Audit:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """It as plain data. `from_mapping` makes it again."""
         return {
             "classifier": self.identity.to_mapping(),
             "certificate": self.certificate,
@@ -145,33 +125,14 @@ class Audit:
 
 @dataclass(frozen=True, eq=False)
 class CertifiedBy:
-    """The classifier that labelled the rounds of a project, and the store that certifies it.
-
-    Attributes
-    ----------
-    identity
-        Which classifier it is.
-    store
-        Where its certificate is, and the rounds of people under it.
-    """
-
     identity: Identity
     store: Store
     _labelled: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
-    """The items that people labelled in a delivery, by the digest of its ratings."""
 
     def judged(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
     ) -> tuple[Finding, Audit | None]:
-        """What the gate finds of a silver round on a day, and what that rests on.
-
-        The round need not be in the store. Its draw is in the store's log.
-
-        Raises
-        ------
-        StoreError
-            A log or a round was edited.
-        """
+        """The round need not be in the store. Its draw is in the store's log."""
         try:
             audit = self._audit(store, round_name, ratings, on)
             earlier = [*self._delivered_since(store, ratings, audit.draw)]
@@ -211,7 +172,6 @@ class CertifiedBy:
     def _delivered_since(
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        """Other deliveries with people's labels of these items, none older than the draw."""
         items, drawn = _items_of(ratings, ratings.everyone), False
         self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
         for entry in store.history():
@@ -261,7 +221,6 @@ class CertifiedBy:
 
     @cached_property
     def _certificate(self) -> Certificate:
-        """The certificate, derived again once for all rounds that are judged together."""
         return open_certificate(self.store, self.identity)
 
 

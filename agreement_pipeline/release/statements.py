@@ -18,13 +18,13 @@ PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
 VERIFIED = "https://in-toto.io/attestation/svr/v0.2"
 HELD = "urn:agreement-pipeline:held:1"
-"""The predicates: a Simple Verification Result, and ours, since that one knows no held rounds."""
+"""This one is ours, since a Simple Verification Result knows no held rounds."""
 
 ADMITTED, WITHOUT_WAIVERS, NOT_TENTATIVE = (
     f"AGREEMENT_{name}" for name in ("ADMITTED", "WITHOUT_WAIVERS", "NOT_TENTATIVE")
 )
 STANDARD = str.maketrans("-_", "+/")
-"""From the safe alphabet of base64 to the usual one. An envelope may have either."""
+"""An envelope may have the safe alphabet of base64 or the usual one."""
 HOW = "Sign the statement that verify writes with --statement."
 
 
@@ -37,19 +37,9 @@ def statement(
 ) -> bytes:
     """An envelope without signatures, with the statement on decisions under a policy.
 
-    Its predicate is in-toto's Simple Verification Result 0.2 if every decision admits. Otherwise
-    it is one of our own, with the decisions.
-
-    Parameters
-    ----------
-    subjects
-        SHA-256 of each file that the decisions are on, by its name.
-    decisions
-        What `Decision.to_mapping` gives, by the name of the round or table.
-    policy, when
-        The policy, and the time of the decisions or of their verification.
-    read
-        How a file was read, by its name. Options may leave a part of it out of the decision.
+    Its predicate is in-toto's Simple Verification Result 0.2 if every decision admits, else one of
+    our own. `subjects` has the SHA-256 of each file, and `read` how it was read, since options may
+    leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
     ours: dict[str, Any] = {
@@ -85,7 +75,6 @@ def statement(
 
 
 def statement_of(release: Release, when: datetime) -> bytes:
-    """The statement that a release was verified. Its subject is the manifest."""
     return statement({MANIFEST: release.manifest_digest}, release.decisions, release.policy, when)
 
 
@@ -93,19 +82,13 @@ def statement_of(release: Release, when: datetime) -> bytes:
 class Signed:
     """The demand that somebody signed the statement on a release.
 
-    Parameters
-    ----------
-    envelope
-        The file with the signed envelope.
-    key
-        The file with the signer's public key as PEM: Ed25519, or ECDSA on a curve of NIST.
+    The key is the signer's public one as PEM: Ed25519, or ECDSA on a curve of NIST.
     """
 
     envelope: Path
     key: Path
 
     def refuse_unsigned(self, release: Release) -> None:
-        """Refuse a release if no signature of the key says that it was verified."""
         said = self._payload()
         try:
             predicate, subjects = said["predicate"], _digests(said["subject"])
@@ -179,7 +162,7 @@ def _digests(described: Any) -> list[Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON. Another reader may take the first of two equal keys."""
+    """Another reader may take the first of two equal keys."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError(f"an object of {len(pairs)} keys has only {len(found)} different ones")

@@ -35,12 +35,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Member:
-    """A round of a release, as it was judged.
+    """A round of a release, as it was judged. Its ratings have pseudonyms.
 
-    Its ratings have pseudonyms. An item that is gold in any round of the release is gold here.
-    `version` says how many different ratings came under its name. No decision reads the
+    An item that is gold in any round of the release is gold here. No decision reads the
     `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
-    `identities` say which classifiers these are, as far as it is known.
     """
 
     round: str
@@ -66,7 +64,6 @@ class Member:
         audit: "Audit | None" = None,
         identities: Sequence[Identity] = (),
     ) -> "Member":
-        """The round, judged from its ratings, and of a silver one from what it rests on."""
         also = [*map(identified, identities)]
         also += [audit.finding(ratings, policy)] if audit else []
         assessment = assess(ratings, policy, contract, waivers, also, version=version)
@@ -75,24 +72,20 @@ class Member:
 
     @cached_property
     def labels(self) -> PanelLabels:
-        """The labels that train: those of the panel, and in a silver round of the classifier."""
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
         return found.beside(self.ratings, self.audit.identity.name) if self.audit else found
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
-        """On how many items all raters are overruled, and on how many they agree."""
         may_be = self.adjudicated.labels or "last_label" in self.ratings.has
         return overruled(self.ratings, self.adjudicated) if may_be else (0, 0)
 
 
 def gold_in(rounds: Iterable[Ratings]) -> frozenset[str]:
-    """The items that are gold in at least one round. They are gold in the whole release."""
     return frozenset().union(*(ratings.gold for ratings in rounds))
 
 
 def rounds_of(members: Sequence[Member]) -> str:
-    """The names of the rounds, for an error."""
     return f"rounds {listed([member.round for member in members])}"
 
 
@@ -100,17 +93,11 @@ TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 UNIT_OF = "unit_of"
-"""The column of the item that a unit lies in."""
 MOST_OVERRULED = 0.1
-"""An adjudicator, or later labels, may overrule all raters on this share of the items on which they
-agree."""
+"""So large a share of the items on which all raters agree may be overruled."""
 
 
 def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
-    """The tables of a release by file name.
-
-    They hold the training rows, the unresolved items, and the annotations of both.
-    """
     numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
@@ -135,7 +122,6 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
 
 
 def labels_of(members: Sequence[Member]) -> PanelLabels:
-    """The consensus on every item. If an item is in several rounds, the first round counts."""
     given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
     if len(given) > 1:
         texts = in_pandas(pa.concat_tables(given))
@@ -167,9 +153,9 @@ def _resolved_by(member: Member) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """The labels of some items as they are released.
+    """A category is its position on the scale, and the metadata name the categories for Hugging
+    Face.
 
-    A category is its position on the scale, and the metadata name the categories for Hugging Face.
     Units have their item and the `numbers` of their place.
     """
 
@@ -179,7 +165,6 @@ class LabelRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns."""
         kinds = _kinds(self.labels, self.numbers)
         features = {name: feature for name, (_, feature) in kinds.items()}
         return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
@@ -190,7 +175,6 @@ class LabelRows:
         return len(self.rows)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in order."""
         return growing(len(self), self._batch)
 
     def _batch(self, rows: slice) -> pa.RecordBatch:
@@ -220,15 +204,12 @@ class LabelRows:
 
 @dataclass(frozen=True, eq=False)
 class AnnotationRows:
-    """The ratings of all rounds of a release, each with the name of its round."""
-
     rounds: tuple[str, ...]
     each: tuple[RatingsRows, ...]
     numbers: tuple[str, ...] = ()
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The columns."""
         column = pa.field("round", pa.string())
         schemas = [rows.schema.insert(0, column) for rows in self.each]
         places = pa.schema([(name, pa.float64()) for name in self.numbers])
@@ -238,7 +219,6 @@ class AnnotationRows:
         return sum(map(len, self.each))
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        """The rows in order."""
         for name, rows in zip(self.rounds, self.each, strict=True):
             for batch in rows.to_batches():
                 yield self._named(name, batch)
@@ -265,7 +245,6 @@ class AnnotationRows:
 
 
 def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
-    """The item of each unit, and where the unit lies in it. Nothing of items that are no units."""
     if not numbers:
         return {}
     found = [item_of(unit, numbers) for unit in units]

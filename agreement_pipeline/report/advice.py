@@ -27,15 +27,12 @@ MOST_STEPS, MOST_ASSUMED = 3, 5
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
-"""How far over its cut-off agreement is expected, and the best that is.
-
-If a cut-off leaves less room, it is expected halfway between the cut-off and 1.
+"""How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
+room, it is expected halfway between the cut-off and 1.
 """
 
 
 class Step(NamedTuple):
-    """Something to do now, why, and the command or the page that does it."""
-
     what: str
     why: str
     by: str
@@ -43,15 +40,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """A judged round under the names that its steps use.
-
-    Attributes
-    ----------
-    project, name
-        The project, empty if there is none, and the round. Of a table, the words of a command that
-        read it: its file and options.
-    policy_name
-        The file of the policy or its bundled name. Empty: as the policy calls itself.
+    """Of a table, `name` is the words of a command that read it, its file and options.
+    `policy_name` is the file of the policy or its bundled name.
     """
 
     ratings: Ratings
@@ -63,34 +53,27 @@ class Round:
 
     @property
     def who_differs(self) -> str:
-        """Who differs, in a sentence. Empty unless the round is held for disagreement."""
         unmet = (each.to_mapping() for each in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
     @cached_property
     def steps(self) -> tuple[Step, ...]:
-        """What to do now about a held round, at most three steps. None if it is admitted."""
         return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
 
     @property
     def disputed_items(self) -> str:
-        """The command that lists the items on which raters differ."""
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
         return f"agreement-pipeline report {self.name} {self._under} --output page.html"
 
     @property
     def again(self) -> str:
-        """The command that looks at the round again."""
         if self.project:
             return command_of_report(self.project, self.name)
         return f"agreement-pipeline judge {self.name} {self._under}"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
-        """What says how many items decide: if a value is expected, or in a round like this one.
-
-        A command assumes categories without order, and items that come one by one.
-        """
+        """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
             return f"agreement-pipeline plan {self.name} {self._under}"
         counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
@@ -104,7 +87,6 @@ class Round:
         return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
 
     def least_items(self, verdict: Verdict) -> int | None:
-        """How many items a rule needs at the least, as categories and raters are in this round."""
         rule = verdict.rule
         statistic = basis_of(self.ratings, rule.measure) if rule.scope == "round" else None
         if statistic is None:
@@ -129,14 +111,8 @@ def command_of_report(project: str, round_name: str) -> str:
 
 
 def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
-    """The panel in a line: how many people, how many models, and their names.
-
-    Parameters
-    ----------
-    ratings
-        The ratings of a round.
-    models
-        The raters whose names are likely those of models. None: they are told by their names.
+    """The panel in a line. `models` have names that are likely those of models, if it is known
+    already.
     """
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
@@ -167,22 +143,11 @@ def asked_of_models(names: Collection[str]) -> str:
 
 
 def who_differs(ratings: Ratings) -> str:
-    """Who differs from the rest of the panel, in a sentence."""
     return standing_out(counting_of(ratings).by_rater(ratings)).sentence
 
 
 def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
-    """True if a value of agreement between raters is under its cut-off, and this holds the round.
-
-    So nobody is named where replicates are missing, or where items are too few.
-
-    Parameters
-    ----------
-    verdicts
-        The verdicts on the round as plain data.
-    policy
-        The policy that judged it.
-    """
+    """Nobody is named where replicates are missing, or where items are too few."""
     cutoffs: dict[tuple[str, str], float] = {
         (rule.measure, rule.scope): rule.reliable
         for rule in policy.rules
@@ -198,7 +163,6 @@ def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy)
 
 
 def _counts(ratings: Ratings) -> CategoryCounts | None:
-    """The labels of each item. None if the scale has no categories."""
     if ratings.scale.continuous:
         return None
     counts: CategoryCounts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
@@ -206,7 +170,6 @@ def _counts(ratings: Ratings) -> CategoryCounts | None:
 
 
 def _hundredths(counts: CategoryCounts) -> list[str]:
-    """The shares of the categories that were given, in hundredths that sum to 1."""
     used = counts.weights @ counts.counts
     shares = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
     shares[shares.argmax()] += 100 - shares.sum()
@@ -214,10 +177,8 @@ def _hundredths(counts: CategoryCounts) -> list[str]:
 
 
 def coincidences(said: CategoryCounts) -> Array:
-    r"""How often two raters of an item gave two categories.
-
-    Krippendorff's coincidence matrix: an item of m ratings adds each ordered pair of them with the
-    weight 1/(m - 1).
+    r"""Krippendorff's coincidence matrix: an item of m ratings adds each ordered pair of them with
+    the weight 1/(m - 1).
     """
     use = said.pairable
     counts, m = said.counts[use], said.sizes[use]
@@ -240,7 +201,6 @@ class Confused(NamedTuple):
 
 
 def most_confused(said: CategoryCounts) -> Confused | None:
-    """The most frequent confusion. None if raters never differ."""
     apart = np.triu(coincidences(said), 1)
     if not apart.any():
         return None
@@ -251,7 +211,6 @@ def most_confused(said: CategoryCounts) -> Confused | None:
 
 
 def _steps(held: Round) -> Iterator[Step]:
-    """All that helps, what costs least first."""
     decision, done = held.decision, set()
     if decision.broken:
         first = decision.broken[0]
@@ -273,7 +232,7 @@ def _steps(held: Round) -> Iterator[Step]:
 
 
 def _kind(verdict: Verdict) -> str:
-    """What stands against a round: the code of a verdict, or *low* agreement between raters.
+    """The code of a verdict, or *low* agreement between raters.
 
     Or items that raters did not meet *again* often enough. If their agreement with themselves is
     under its cut-off, no further meeting helps: that is *unreliable*.
@@ -290,7 +249,6 @@ def _kind(verdict: Verdict) -> str:
 
 
 def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
-    """What helps against one verdict."""
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":

@@ -1,7 +1,5 @@
-"""Classifiers beside the human raters.
-
-May a classifier stand in for a rater? Each classifier and each rater is compared with the rest of
-the panel. The formal test is the alternative-annotator test.
+"""Each classifier and each rater is compared with the rest of the panel. The formal test is the
+alternative-annotator test.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,10 +36,8 @@ Band = Sequence[float]
 
 
 def compared_by(scale: Scale) -> str:
-    """The measure that compares classifiers and raters with the rest of the panel.
-
-    It is weighted if the categories have an order. If no categories are listed, it is the share of
-    items on which somebody is at least as close to the others as the rater left out.
+    """It is weighted if the categories have an order. If none are listed, it is the share of items
+    on which somebody is at least as close to the others as the rater left out.
     """
     if scale.continuous:
         return "advantage_probability"
@@ -49,7 +45,6 @@ def compared_by(scale: Scale) -> str:
 
 
 def classifiers(judged: JudgedRound) -> Answer | None:
-    """Each classifier's agreement with the panel, inside or outside the band of the raters."""
     if not judged.ratings.classifiers:
         return None
     found, band, table = _beside_raters(judged.ratings, judged.policy)
@@ -63,15 +58,10 @@ def classifiers(judged: JudgedRound) -> Answer | None:
 
 
 def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    """A row for each classifier, as in `beside_raters`. None if the round has no classifier."""
     return _beside_raters(ratings, policy)[2] if ratings.classifiers else None
 
 
 def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], Band, Grid]:
-    """The agreement of classifiers with the panel, the values of all raters, and a table of both.
-
-    Every rater is in the band, but only the band is shown.
-    """
     measure, counting = compared_by(ratings.scale), counting_of(ratings)
     found = measured(ratings, [measure], policy, ("classifier",))
     band = sorted(values_of(ratings, measure, "rater").values())
@@ -85,19 +75,8 @@ def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate]
 def beside_raters(
     found: Sequence[Estimate], band: Band, tests: Mapping[str, AlternativeAnnotatorTest]
 ) -> Grid:
-    """A row for each classifier: its agreement with the panel beside that of the raters.
-
-    A classifier is above the raters if its whole interval is above all their values. Below is
-    decided in the same way. In all other cases it is among them, as far as these items can tell.
-
-    Parameters
-    ----------
-    found
-        The estimate of each classifier's agreement with the panel.
-    band
-        The values of the raters by the same measure, in order.
-    tests
-        The alternative-annotator test of each classifier.
+    """A classifier is above the raters if its whole interval is above all their values, and below
+    in the same way. Else it is among them, as far as these items can tell.
     """
     ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
     rows: list[Row] = [

@@ -31,15 +31,8 @@ MOST_DRAWN = 40
 
 
 def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
-    """How many items, raters, classifiers and clusters a round has, and its doubtful names.
-
-    Parameters
-    ----------
-    ratings
-        The ratings of the round.
-    classifiers
-        The classifiers that the project names. One without ratings was left out by the delivery,
-        or its name is misspelt and it counts as a rater.
+    """A classifier without ratings was left out by the delivery, or its name is misspelt and it
+    counts as a rater.
     """
     cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
     absent = [name for name in classifiers if name not in ratings.classifiers]
@@ -59,7 +52,6 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
 
 
 def _of_the_export(origin: Origin | None) -> Section:
-    """How the export was read, which of its rows are no ratings, and what it cannot show."""
     if origin is None:
         return {}
     return {
@@ -70,11 +62,6 @@ def _of_the_export(origin: Origin | None) -> Section:
 
 
 def patterns(ratings: Ratings) -> Section:
-    """How many patterns a round has, and the most common ones.
-
-    A pattern by rater is a row of labels, one for each rater. A pattern by category is the number
-    of raters in each category.
-    """
     by_rater = counting_of(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
@@ -98,11 +85,6 @@ def details(
     estimates: Sequence[Estimate],
     shown: Shown | None = None,
 ) -> Section:
-    """The plot, the tables and the headline numbers of one question.
-
-    None stands for a table that the ratings do not allow. With `shown`, some raters and pairs are
-    shown, and `left_out` says of how many.
-    """
     tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
     return {
         "left_out": None if shown is None else shown.left_out(),
@@ -114,10 +96,6 @@ def details(
 
 
 def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
-    """The value and interval of each estimate on one axis, with the cut-offs of the policy.
-
-    Pairs and categories are not plotted. None if no estimate has an interval.
-    """
     rules: dict[tuple[str, str], Rule] = {
         (rule.measure, rule.scope): rule for rule in reversed(policy.rules)
     }
@@ -137,11 +115,7 @@ def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
 
 
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
-    """The values and the limits of some measures that speak of the whole round.
-
-    They are those of the round and of each classifier. The names are the same in every round.
-    Sorted, they keep a value beside its limits.
-    """
+    """The names are the same in every round. Sorted, they keep a value beside its limits."""
     numbers: Section = {}
     for found in estimates:
         asked = found.measure in measures and found.scope.kind in ("round", "classifier")

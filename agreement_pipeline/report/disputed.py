@@ -28,7 +28,6 @@ COMES_BACK = (
     "What comes back by this list is a resolution: it trains, and does not count for agreement. "
     "Do not ask the same raters to label these items again for α."
 )
-"""What is said to whoever is handed the disputed items."""
 Order = Literal["disagreement", "influence"]
 ORDERS: tuple[str, ...] = get_args(Order)
 COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
@@ -37,10 +36,6 @@ AS_IN_TASKS: Task = MappingProxyType({})
 
 
 def disputed(ratings: Ratings) -> Section:
-    """How many items are disputed, how many of them are ties, and the most disputed ones.
-
-    Of these, the text, what the raters said, and the share of all disagreement.
-    """
     rows = disputed_rows(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
     worst = rows.head(MOST)
@@ -62,23 +57,10 @@ def disputed(ratings: Ratings) -> Section:
 
 
 def disputed_rows(ratings: Ratings) -> pd.DataFrame:
-    """The items whose raters differ, the most disagreement first. Gold items are left out.
+    """The items whose raters differ, the most disagreement first, without gold items.
 
-    Parameters
-    ----------
-    ratings
-        The ratings of a round, on any scale.
-
-    Returns
-    -------
-    pandas.DataFrame
-        Columns
-
-        - `id`;
-        - `disagreement`: the item's part of the observed disagreement D_o of Krippendorff's α, at
-          the level of the scale;
-        - `share`: that part as a share of D_o. The shares of all items add up to 1;
-        - `resolution`, if the scale has categories: that of `consensus`.
+    `disagreement` is the item's part of the observed one of Krippendorff's α, and `share` is that
+    of all.
     """
     items, table = counting_of(ratings).by_item(ratings)
     disagreement = disagreement_of_items(table)
@@ -97,7 +79,6 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
 
 
 def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
-    """Each label of some items with the raters who gave it, the most frequent first."""
     given: dict[str, dict[str, list[str]]] = {item: {} for item in items}
     columns = ["item", "rater", "label"]
     for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
@@ -119,10 +100,9 @@ def _by_label(labels: Mapping[str, list[str]]) -> str:
 
 
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
-    """How much Krippendorff's α would rise without each item, by the item's name.
+    """How much Krippendorff's α would rise without each item.
 
-    Items with equal counts have equal influence, so α is computed once for each distinct row. An
-    item without which α is undefined has no influence. None if the scale has no categories.
+    Items with equal counts have equal influence, so α is computed once for each distinct row.
     """
     items, table = counting_of(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
@@ -138,7 +118,6 @@ def _alpha(counts: CategoryCounts) -> Array:
 
 
 def _without_each(counts: CategoryCounts) -> Array:
-    """α without one item of each row."""
     n = len(counts.weights)
     size = max(1, BLOCK_CELLS // n)
     found = []
@@ -153,19 +132,8 @@ def _without_each(counts: CategoryCounts) -> Array:
 def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
     """The disputed items, and what an adjudicator must know of each.
 
-    Parameters
-    ----------
-    ratings
-        The ratings of a round.
-    by
-        What comes first: the item with most disagreement, or the item without which Krippendorff's
-        α would rise most.
-
-    Returns
-    -------
-    list of dict
-        Each with the names in `COLUMNS`. `label` is empty: the adjudicator writes it. The digest
-        says which version of the round was looked at.
+    First comes the item with most disagreement, or the one without which Krippendorff's α would
+    rise most. The adjudicator writes the `label`. The digest says which version was looked at.
     """
     rows = disputed_rows(ratings).set_index("id")
     influence = influence_of_items(ratings)
@@ -191,10 +159,7 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
 
 
 def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
-    """Some items with their texts, without anything that somebody said of them.
-
-    `rater` and `label` are empty: who labels writes them. `draw` says which draw they are of.
-    """
+    """Nothing stands there that somebody said of the items. `draw` says which draw they are of."""
     return [
         {"item": item, "text": text, "rater": "", "label": "", "draw": draw}
         for item, text in texts_of(population, items).items()
@@ -204,25 +169,14 @@ def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[di
 def written_tasks(
     found: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
 ) -> str:
-    """The tasks as the text of a file.
-
-    Parameters
-    ----------
-    found
-        What `tasks` or `blind_tasks` gives.
-    labels
-        The labels that an adjudicator can choose.
-    form
-        One of `FORMS`.
-    names
-        What the columns `item`, `rater` and `label` are called in the file. So one set of names
-        reads the labels and the population. A column that has the name of one of these is left out.
+    """`names` says what `item`, `rater` and `label` are called in the file, so that one set of
+    names reads the labels and the population. A column that has the name of one of these is left
+    out.
     """
     return FORMS[form](found, labels, names)
 
 
 def _csv(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    """A table with a row for each item, and an empty column for the label."""
     buffer = io.StringIO()
     rows = [_named(task, names) for task in found]
     writer = csv.DictWriter(buffer, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
@@ -232,12 +186,10 @@ def _csv(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
 
 
 def _label_studio(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    """Label Studio's basic JSON. The interface shows `$text`."""
     return _json([{"data": {"text": task["text"], **_about(task, names)}} for task in found])
 
 
 def _argilla(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    """What `dataset.records.from_json` reads: fields that are shown, and metadata."""
     return _json(
         [
             {
@@ -254,7 +206,6 @@ def _argilla(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
 
 
 def _prodigy(found: Sequence[Task], labels: Sequence[str], names: Task) -> str:
-    """JSON lines for the interface `choice`."""
     options = [{"id": label, "text": label} for label in labels]
     lines = (
         {
@@ -268,7 +219,6 @@ def _prodigy(found: Sequence[Task], labels: Sequence[str], names: Task) -> str:
 
 
 def _about(task: Task, names: Task) -> dict[str, str]:
-    """What is known of an item, without its text and what the tool asks for."""
     asked = ("text", "label", "rater")
     return _named({name: value for name, value in task.items() if name not in asked}, names)
 
@@ -291,7 +241,6 @@ FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str], Task], str]] = {
 
 
 def items(judged: JudgedRound) -> Answer:
-    """How disagreement is spread over the items, and the most disputed items with their text."""
     places, n = judged.most_disputed, judged.ratings.n_items
     if not places:
         return Answer(("No item has two different labels.",))
@@ -329,7 +278,6 @@ def items(judged: JudgedRound) -> Answer:
 
 
 def _counted(said: CategoryCounts | NumbersByRater, at: int) -> str:
-    """What the panel said of an item: each label with its count, or all numbers."""
     if isinstance(said, CategoryCounts):
         counts = said.counts[at]
         given = sorted(np.flatnonzero(counts), key=lambda k: -counts[k])

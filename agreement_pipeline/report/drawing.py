@@ -16,47 +16,31 @@ from agreement_pipeline.text import PROBABILITY, SENTENCE, number
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
 DISPLAYED = 600
-"""How wide an image is on a screen."""
 
 LEFT, RIGHT, TOP, SIDE = 38.0, 8.0, 26.0, 10.0
-"""The margins of a figure with an upright axis, and those of one without."""
 
 LETTER, LINE, APART = 6.4, 11.0, 34.0
-"""How wide a letter is, how high a line, and how far apart numbers of three decimals stand."""
 
 MOST_NAMED, MOST_WITH_NUMBERS = 14, 8
-"""Of so many marks each has its name, and of so many columns each cell has its number."""
 
 TALLEST_CELL, LOWEST_IMAGE, TALLEST_IMAGE = 34.0, 60.0, 420.0
 ROW, REACH = 40.0, 9.0
-"""How tall the row of an interval is, and how far strokes reach from its line."""
 ELSEWHERE: Tone = "plain"
-"""The tone of what a single rater drew elsewhere. It lies below the units."""
+"""What a single rater drew elsewhere lies below the units."""
 
 BEYOND = 1.05
-"""How much of a frame without an image lies beyond its marks."""
 
 
 def svg(figure: Figure, name: str) -> str:
-    """The figure as SVG, for a page whose style sheet has the colours.
-
-    Parameters
-    ----------
-    figure
-        What to draw.
-    name
-        The beginning of the identifiers in it. No other figure of a page may have it.
-    """
+    """No other figure of a page may have the `name`."""
     return _named(DRAWN[figure.kind](figure), figure, name)
 
 
 def image(figure: Figure) -> str:
-    """The figure as a file of its own in a data URI, with its colours and its key."""
     return f"data:image/svg+xml;base64,{base64.b64encode(file_of(figure).encode()).decode()}"
 
 
 def file_of(figure: Figure) -> str:
-    """The figure as an SVG file, with its colours and its key."""
     sheet = DRAWN[figure.kind](figure)
     _add_key(sheet, figure)
     paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
@@ -70,7 +54,6 @@ def file_of(figure: Figure) -> str:
 
 
 def key_of(sign: str) -> str:
-    """The sign of a key, beside its meaning."""
     sheet = Sheet(16)
     sheet.sign(8, 8, sign)
     sheet.root.attrib.clear()
@@ -79,7 +62,6 @@ def key_of(sign: str) -> str:
 
 
 def _named(sheet: Sheet, figure: Figure, name: str) -> str:
-    """The sheet as text, with the title and the sentence of the figure for screen readers."""
     for place, (tag, words) in enumerate((("title", figure.title), ("desc", figure.says))):
         made = Xml.Element(tag, {"id": f"{name}-{tag}"})
         made.text = words
@@ -90,7 +72,6 @@ def _named(sheet: Sheet, figure: Figure, name: str) -> str:
 
 
 def _add_key(sheet: Sheet, figure: Figure) -> None:
-    """Below the figure: each sign with its meaning."""
     x, y = SIDE, sheet.height + 9
     for sign, words in figure.key:
         wide = 30 + LETTER * len(words)
@@ -108,9 +89,8 @@ def _style() -> str:
 
 
 def _intervals(figure: Figure) -> Sheet:
-    """A row for each mark: its name, its number, and its limits on one axis below them.
-
-    The lines of the axis keep to that part of a row, so that no stroke runs through a number.
+    """The lines of the axis keep to their part of a row, so that no stroke runs through a
+    number.
     """
     axis = Axis(*bounds_of(figure), SIDE, WIDTH - SIDE)
     sheet, bottom = _in_rows(figure, [mark.label for mark in figure.marks], ROW, 37)
@@ -135,7 +115,6 @@ def _intervals(figure: Figure) -> Sheet:
 
 
 def _ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
-    """What is written below an axis: the cut-offs if all marks have the same, or round numbers."""
     shared = {mark.cutoffs for mark in figure.marks}
     cutoffs = shared.pop() if len(shared) == 1 else ()
     places = [axis.at(cutoff) for cutoff in cutoffs]
@@ -145,7 +124,6 @@ def _ticks(figure: Figure, axis: Axis) -> list[tuple[float, str]]:
 
 
 def _spans(figure: Figure) -> Sheet:
-    """A line for each series, with its marks from their low to their high ends."""
     bounds = figure.bounds or (0.0, _highest(mark.high for mark in figure.marks))
     axis = Axis(*bounds, SIDE, WIDTH - SIDE)
     sheet, _ = _in_rows(figure, [series.name for series in figure.series], 46, 22)
@@ -164,7 +142,6 @@ def _spans(figure: Figure) -> Sheet:
 
 
 def _in_rows(figure: Figure, names: Sequence[str], row: float, foot: float) -> tuple[Sheet, float]:
-    """A sheet of rows with their names, and the end of the rows. The axis is named below."""
     bottom = row * len(names)
     sheet = Sheet(bottom + foot)
     for place, name in enumerate(names):
@@ -178,10 +155,7 @@ def _highest(numbers: Iterable[float | None]) -> float:
 
 
 def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
-    """A sheet with the lines of an upright axis, and the cut-offs with their numbers beside it.
-
-    No number stands on another.
-    """
+    """No number beside the cut-offs stands on another."""
     sheet = Sheet(TOP + tall + foot)
     axis = Axis(*bounds_of(figure), TOP + tall, TOP)
     cutoffs = {at: tick_text(at) for at, _ in figure.cutoffs}
@@ -199,13 +173,11 @@ def _framed(figure: Figure, tall: float, foot: float) -> tuple[Sheet, Axis]:
 
 
 def _name_below(sheet: Sheet, bottom: float, named: Sequence[tuple[float, str]]) -> None:
-    """Names under an axis. Of many, some are left out."""
     for x, name in named[:: -(-len(named) // MOST_NAMED) or 1]:
         sheet.upright(x + 4, bottom + 12, cut(name, 12))
 
 
 def _course(figure: Figure) -> Sheet:
-    """Marks from left to right with their limits, such as the rounds of a project."""
     sheet, axis = _framed(figure, 190, 66)
     across = Axis(-0.5, len(figure.marks) - 0.5, LEFT, WIDTH - RIGHT)
     named = [(across.at(place), mark.label) for place, mark in enumerate(figure.marks)]
@@ -224,7 +196,6 @@ def _course(figure: Figure) -> Sheet:
 
 
 def _lines(figure: Figure) -> Sheet:
-    """A line for each series: each has its own colour and dashes."""
     longest = max((series.marks for series in figure.series), key=len)
     named = any(mark.label for mark in longest)
     sheet, axis = _framed(figure, 190, 72 if named else 36)
@@ -250,7 +221,6 @@ def _lines(figure: Figure) -> Sheet:
 
 
 def _matrix(figure: Figure) -> Sheet:
-    """A row for each series and a cell for each mark, with its number if there is room."""
     heads = [mark.label for mark in figure.series[0].marks]
     left = _room([series.name for series in figure.series])
     top = 14 + 0.87 * _room(heads)
@@ -278,12 +248,10 @@ def _matrix(figure: Figure) -> Sheet:
 
 
 def _room(names: Sequence[str]) -> float:
-    """The length of the longest name on the sheet."""
     return 10 + 6.6 * min(15, max(map(len, names)))
 
 
 def _in_image(figure: Figure) -> Sheet:
-    """Boxes, polygons or bodies at their places in their image."""
     widest = BEYOND * _highest(mark.across_high for mark in figure.marks)
     deepest = BEYOND * _highest(mark.high for mark in figure.marks)
     if figure.picture:
@@ -302,7 +270,6 @@ def _in_image(figure: Figure) -> Sheet:
 
 
 def _object(sheet: Sheet, kind: Kind, mark: Mark, across: Axis, down: Axis) -> None:
-    """A marked object, with its name unless a single rater drew it elsewhere."""
     if None in (mark.across_low, mark.low, mark.across_high, mark.high):
         return
     left, right = across.span(mark.across_low, mark.across_high)

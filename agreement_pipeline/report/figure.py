@@ -25,7 +25,6 @@ Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 Point = tuple[float, float]
 
 COLOURS, SHADES = 8, 6
-"""How many colours lines have, and how many shades the cells of a matrix."""
 
 NAMES_OF_TONES: dict[str, Tone] = {
     "reliable": "good",
@@ -39,12 +38,9 @@ NAMES_OF_TONES: dict[str, Tone] = {
     "pending": "unknown",
     "not judged": "unknown",
 }
-"""The tone of each verdict and of each decision."""
 
 
 class Picture(NamedTuple):
-    """A small picture as a data URI, and the size of its image in pixels."""
-
     address: str
     width: float
     height: float
@@ -56,16 +52,8 @@ class Mark:
 
     Attributes
     ----------
-    label
-        What it is about.
-    value, low, high
-        Its number with the limits. None: there is none, or the limit is infinite.
     across, across_low, across_high
         Its number on the other axis of lines, or its ends across an image.
-    tone
-        How it reads: the drawing gives each tone a colour and a shape.
-    cutoffs
-        The cut-offs for this mark alone.
     crossed
         True if what was decided was taken back later.
     points
@@ -86,12 +74,10 @@ class Mark:
 
     @classmethod
     def of(cls, found: "Estimate", label: str = "", **more: Any) -> "Mark":
-        """An estimate with its limits. Without a label, it is called by its scope."""
         return cls(label or found.scope.name, found.value, found.low, found.high, **more)
 
     @property
     def said(self) -> str:
-        """The number with its limits, in words."""
         if self.value is None:
             return "no value"
         return f"{number(self.value, SENTENCE)} ({interval(self.low, self.high)})"
@@ -99,47 +85,22 @@ class Mark:
 
 @dataclass(frozen=True)
 class Series:
-    """Marks that belong together: a line, or a row of a matrix."""
-
     name: str
     marks: tuple[Mark, ...]
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure as data.
+    """A figure as data. `says` is what a reader sees in it; screen readers read it aloud.
 
-    Attributes
-    ----------
-    kind
-        How it is drawn.
+    `kind` is one of these:
 
-        - *intervals*: a row for each mark, with its limits on one axis;
-        - *course*: marks from left to right, with their limits;
-        - *matrix*: a row for each series, and a cell for each mark;
-        - *lines*: a line for each series;
-        - *spans*: a line for each series, with marks from their low to their high ends;
-        - *frames*: a box for each mark;
-        - *outlines*: a polygon for each mark;
-        - *bodies*: points in a box for each mark.
-    title
-        What is drawn.
-    says
-        What a reader sees in it, in a sentence. Screen readers read it aloud.
-    series
-        What is drawn.
-    axis, other_axis
-        What the numbers are; in lines, what the numbers across are.
-    cutoffs
-        Numbers that a mark is compared with, each with its name.
-    legend
-        What each tone means, if tones mean something.
-    bounds
-        The ends of the axis. None: those of the numbers.
-    by_powers
-        True if numbers across are decimal logarithms.
-    picture
-        The image that lies behind what was drawn in it. None: there is none at hand.
+    - *intervals*: a row for each mark, with its limits on one axis;
+    - *course*: marks from left to right, with their limits;
+    - *matrix*: a row for each series, and a cell for each mark;
+    - *lines*: a line for each series;
+    - *spans*: a line for each series, with marks from their low to their high ends;
+    - *frames*, *outlines*, *bodies*: a box, a polygon, or points in a box for each mark.
     """
 
     kind: Kind
@@ -156,12 +117,10 @@ class Figure:
 
     @property
     def marks(self) -> tuple[Mark, ...]:
-        """The marks of all series."""
         return tuple(mark for series in self.series for mark in series.marks)
 
     @property
     def key(self) -> list[tuple[str, str]]:
-        """The signs that need an explanation, each with its meaning."""
         used = {mark.tone for mark in self.marks}
         signs: list[tuple[str, str]] = [each for each in self.legend if each[0] in used]
         if any(mark.crossed for mark in self.marks):
@@ -176,14 +135,12 @@ class Figure:
 
 
 def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **more: Any) -> Figure:
-    """A figure with a row for each mark, and its limits on one axis."""
     return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **more)
 
 
 def matrix(
     title: str, says: str, names: Sequence[str], values: "Array", axis: str, lowest: float = 0.0
 ) -> Figure:
-    """A figure of a square table: a row and a column for each name. NaN is no value."""
     series = (
         Series(
             name,

@@ -1,7 +1,6 @@
 """A drawing of the last rounds that is small enough to stand in a page without a click.
 
-Dagster's UI shows Markdown in place if it has fewer than 1,000 characters, and hides it behind a
-click if it has more. So the drawing is SVG in few characters.
+Dagster's UI shows Markdown in place only if it has fewer than 1,000 characters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +13,6 @@ from agreement_pipeline.report.sheet import Axis
 LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
 WIDTH, HEIGHT, TOP, BOTTOM, LEFT = 430, 128, 24, 108, 46
 LINE, WIDEST_STEP = 11, 120
-"""How high a line of text is, and how far apart rounds are at most: two names have room."""
 UNQUOTED = "/:='-.,;+*!~_"
 SHORTEST_AXIS = 0.05
 
@@ -23,14 +21,9 @@ SIGNS: dict[Tone, tuple[str, str, str]] = {
     "partly": ("butt", "#8a5a00", "▮"),
     "bad": ("square", "#b5280f", "■"),
 }
-"""The end of the line that draws a value, its colour, and its sign in the legend."""
 
 
 def glance(course: Figure | None) -> str | None:
-    """The last rounds of a figure of rounds, as a data URI: as many as have room.
-
-    None if no round has a value.
-    """
     if course is None:
         return None
     known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]
@@ -72,7 +65,6 @@ def _shown_as(mark: Mark) -> Tone:
 
 
 def _lines(cutoffs: Sequence[float], axis: Axis) -> Iterator[str]:
-    """The cut-offs with their numbers, which stand apart."""
     below = 0
     for cutoff in cutoffs:
         y = round(axis.at(cutoff))
@@ -82,7 +74,6 @@ def _lines(cutoffs: Sequence[float], axis: Axis) -> Iterator[str]:
 
 
 def _values(tone: Tone, placed: Sequence[tuple[int, Mark]], axis: Axis) -> str:
-    """The intervals and the values of the rounds with one decision."""
     end, colour, _ = SIGNS[tone]
     flat, lines, values = 2 if end == "butt" else 0, "", ""
     for x, mark in placed:

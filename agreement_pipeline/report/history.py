@@ -32,7 +32,6 @@ COLUMNS = (
 )
 NUMBERS = ("value", "low", "high", "confidence_level")
 BUILT_IN = "default"
-"""The name of the built-in contract."""
 NOT_JUDGED, NONE = "not judged", "none"
 Entry = Mapping[str, Any]
 
@@ -40,13 +39,8 @@ Entry = Mapping[str, Any]
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
     """A row for each rule that can hold a release, in every round.
 
-    A row has the value, the verdict, the latest decision on the round and its reasons, and how
-    many versions of the round came. A limit is missing if there is none.
-
     - A round is *pending* if what was ingested last was not decided.
-    - The contract's checks that hold a round stand in `broken`.
     - A release is *superseded* if its round has a newer version.
-    - The policy that decided stands in `policy`, with its version.
     - A round that is `due` was delivered but is not in the store as it came. It is *not judged*,
       for the reason that `due` gives. The decision on its earlier bytes stays in the table.
     """
@@ -58,7 +52,6 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
 def rows_by_round(
     history: Iterable[Entry], withdrawn: Container[str]
 ) -> dict[str, list[dict[str, Any]]]:
-    """The rows of each round that was ingested, from log entries. Its own must be among them."""
     return {
         name: _rows(name, entries, withdrawn)
         for name, entries in _by_round(history).items()
@@ -69,7 +62,6 @@ def rows_by_round(
 def table_of_rows(
     by_round: Mapping[str, Sequence[Entry]], due: Mapping[str, str] = MappingProxyType({})
 ) -> pd.DataFrame:
-    """The table of `round_table`, from the rows of each round."""
     nothing = {"decision": NOT_JUDGED, "release": NONE}
     known = {name: (*by_round.get(name, ()), nothing)[0] for name in due}
     not_judged = [
@@ -125,7 +117,6 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
 
 
 def _terms(decision: Entry) -> str:
-    """The policy that decided, and the contract if the team has one of its own."""
     policy, contract = decision["policy"], decision.get("contract", {})
     said = f"{policy['policy']}, version {policy['version']}"
     if contract.get("contract", BUILT_IN) == BUILT_IN:
@@ -139,7 +130,6 @@ def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str,
 
 
 def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
-    """What became of the release of a round."""
     released = [entry for entry in entries if entry["event"] == "released"]
     in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]
     if not in_force:
@@ -159,7 +149,6 @@ def decision_word(decision: str, tentative: bool) -> str:
 
 
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
-    """The rounds whose latest version is admitted. A release judges each of them again."""
     from agreement_pipeline.store import is_decided
 
     by_round = sorted(_by_round(store.history()).items())
@@ -172,7 +161,6 @@ def admitted_rounds(store: "Store") -> tuple[str, ...]:
 
 
 def event_table(history: Iterable[Entry]) -> pd.DataFrame:
-    """The entries of a log as text, one row each."""
     return pd.DataFrame(
         {
             "entry": entry["number"],
@@ -208,24 +196,18 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
         + _asked_by(entry.get("by"))
     ),
 }
-"""What each event did, in words."""
 
 
 def _asked_by(who: str | None) -> str:
-    """Who asked for a change of a store. Logs of earlier versions do not say."""
+    """Logs of earlier versions do not say who asked for a change of a store."""
     return f", as {who} asked" if who else ""
 
 
 def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:
-    """A decision, with the version of the round if it is not the first."""
     return f"{decision}, version {of['version']}" if of["version"] > 1 else decision
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
-    """The rounds in words, for people.
-
-    A round's name and decision are written once, and both limits as one interval.
-    """
     known = rounds["value"].notna()
     again = rounds[["round", "decision"]].duplicated()
     decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]
@@ -249,7 +231,6 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
-    """Each round with its decision, why, its release and the policy. The last round comes first."""
     by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False, dropna=False)
     said = [(*by[:2], _why(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
@@ -257,7 +238,6 @@ def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
 
 
 def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
-    """Which admitted rounds rest on another policy than today's, in words; empty if none does."""
     admitted = rounds[rounds["decision"].str.startswith("admitted")]
     other = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
     if other.empty:
@@ -273,7 +253,6 @@ def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
 
 
 def _why(rows: pd.DataFrame) -> str:
-    """What holds a round. If it is admitted: the values that it is admitted on."""
     records = rows.to_dict("records")
     first = records[0]
     if first["measure"] == "":
@@ -285,7 +264,6 @@ def _why(rows: pd.DataFrame) -> str:
 
 
 def _value_and_verdict(row: Mapping[Hashable, Any]) -> str:
-    """The verdict on a value; if there is none, why."""
     from agreement_pipeline.report.section import title_of
 
     title = title_of(row["measure"])
@@ -314,14 +292,12 @@ def health(rounds: pd.DataFrame, late: str = "") -> str:
 
 
 def round_counts(rounds: pd.DataFrame) -> dict[str, int]:
-    """How many rounds there are, how many are held and how many were not judged."""
     held, not_judged = _not_admitted(rounds)
     names = rounds["round"].nunique()
     return {"rounds": names, "held_rounds": len(held), "not_judged": len(not_judged)}
 
 
 def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
-    """Which rounds are held and which were not judged, in words; empty if all are admitted."""
     held, not_judged = _not_admitted(rounds)
     said = (
         (held, f"held: {', '.join(held)}"),
@@ -331,7 +307,6 @@ def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
 
 
 def _not_admitted(rounds: pd.DataFrame) -> tuple[list[str], list[str]]:
-    """The rounds with no decision that admits them, and those that were not judged."""
     decision = rounds["decision"]
     not_judged = decision == NOT_JUDGED
     held = ~decision.str.startswith("admitted") & ~not_judged

@@ -21,7 +21,6 @@ from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 MOST_RATERS = 20
-"""Of a larger panel so many raters, and so many pairs, are shown."""
 
 MANY_CATEGORIES = 12
 """With more categories, so many intervals from all resamples would take minutes."""
@@ -29,12 +28,9 @@ MANY_CATEGORIES = 12
 LONGEST_TEXT = 280
 
 BY_PAIR = ("cohen_kappa_quadratic", "cohen_kappa", "krippendorff_alpha")
-"""Measures of a pair of raters. The first one that is defined on the scale is shown."""
 
 
 class Before(NamedTuple):
-    """The round before, by name."""
-
     name: str
     ratings: Ratings
 
@@ -46,9 +42,9 @@ def measured(
     scopes: Sequence[str],
     shown: Shown | None = None,
 ) -> Sequence[Estimate]:
-    """Estimates about the ratings that the policy judges, for people to read.
+    """Estimates have the policy's number of resamples, so a value has one interval wherever it
+    stands.
 
-    They have the policy's number of resamples, so a value has one interval wherever it stands.
     Raters and pairs have fewer unless a rule judges them. So has everything else if there are many
     categories.
     """
@@ -60,7 +56,6 @@ def measured(
 
 
 def headline(policy: Policy) -> str | None:
-    """The measure of the first rule that can hold a release and reads whole rounds."""
     of_rounds = (
         rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
     )
@@ -68,19 +63,16 @@ def headline(policy: Policy) -> str | None:
 
 
 def lowest_first(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
-    """Estimates in the order of their values. Those without a value come last."""
     return tuple(sorted(found, key=lambda each: (each.value is None, each.value or 0.0)))
 
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
-    """The share of each category among the panel's labels. Gold items are left out."""
     counts = counting_of(ratings).counts(ratings).with_scale(ratings.scale)
     used = counts.weights @ counts.counts
     return dict(zip(counts.scale.names, (used / used.sum()).tolist(), strict=True))
 
 
 def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
-    """The text of each of some items; empty where none is known."""
     known: dict[str, str | None] = {}
     if "text" in ratings.has:
         found = ratings.items(["text"], names=items)
@@ -92,26 +84,8 @@ def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
 class JudgedRound:
     """A round with the decision on it. Its raters have the names that the page shows.
 
-    Attributes
-    ----------
-    project, name
-        The project, empty if there is none, and the round.
-    ratings
-        The ratings.
-    policy
-        The policy that judged it.
-    assessment
-        The decision, and the estimates that it rests on.
-    before
-        The round before, if there is one.
-    models
-        The raters whose names are likely those of models.
-    in_commands
-        What commands call the table and the policy. Empty: as they are called here.
-    links
-        The addresses of other pages, by their words.
-    images
-        The folder with the images that raters marked, if it is at hand.
+    `models` are raters whose names are likely those of models. `in_commands` is what commands call
+    the table and the policy.
     """
 
     project: str
@@ -127,35 +101,29 @@ class JudgedRound:
 
     @property
     def decision(self) -> Decision:
-        """The decision on the round."""
         return self.assessment.decision
 
     @cached_property
     def round(self) -> Round:
-        """The round with its advice."""
         table, policy = self.in_commands
         of = self.project, table or (self.name if self.project else shlex.quote(self.name)), policy
         return Round(self.ratings, self.policy, self.decision, *of)
 
     @cached_property
     def differs(self) -> str:
-        """Who differs, in a sentence. Empty unless the round is held for disagreement."""
         return self.round.who_differs
 
     @cached_property
     def shown(self) -> Shown:
-        """The raters and pairs that the page shows."""
         return Shown.of(self.ratings, MOST_RATERS)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
-        """The raters that the page shows, by name."""
         panel = counting_of(self.ratings).panel(self.ratings)
         return tuple(sorted({*self.shown.raters} & {*panel}))
 
     @cached_property
     def by_item(self) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
-        """The items, and what the panel said of each."""
         found: tuple[tuple[str, ...], CategoryCounts | NumbersByRater] = counting_of(
             self.ratings
         ).by_item(self.ratings)
@@ -163,57 +131,33 @@ class JudgedRound:
 
     @cached_property
     def disagreement(self) -> Array:
-        """The share of each item in all disagreement. It is 0 everywhere if there is none."""
         parts = disagreement_of_items(self.by_item[1])
         return np.asarray(parts / (parts.sum() or 1.0))
 
     @cached_property
     def most_disputed(self) -> list[int]:
-        """The places of the items on which raters differ, the most disputed first."""
         order = np.argsort(-self.disagreement, kind="stable")
         return [int(at) for at in order[: np.count_nonzero(self.disagreement > 0)]]
 
     @cached_property
     def categories(self) -> tuple[Estimate, ...]:
-        """Agreement on each category, the lowest first."""
         return lowest_first(self.measured(["alpha_by_category"], "category"))
 
     @cached_property
     def pairs(self) -> tuple[Estimate, ...]:
-        """The agreement of the shown pairs of raters, the lowest first."""
         scale = self.ratings.scale
         measures = [name for name in BY_PAIR if MEASURES[name].defined_on(scale)]
         return lowest_first(self.measured(measures[:1], "pair")) if measures else ()
 
     def texts_of(self, items: Sequence[str]) -> Sequence[str]:
-        """The texts of some different items, cut where they are long; empty where there is none."""
         return [cut(each, LONGEST_TEXT) for each in texts_of(self.ratings, items).values()]
 
     def measured(self, measures: Sequence[str], *scopes: str) -> tuple[Estimate, ...]:
-        """Estimates that are only looked at, of the raters and pairs that are shown."""
         return tuple(measured(self.ratings, measures, self.policy, scopes, self.shown))
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedProject:
-    """The rounds of a project as its store remembers them.
-
-    Attributes
-    ----------
-    name, description
-        The project, and what it is about.
-    policy
-        The policy that judges its rounds.
-    rounds
-        What `round_table` gives.
-    shares
-        The share of each category in each round, if the scale has categories.
-    pages
-        The address of each round's page, if it has one.
-    links
-        The addresses of other pages, by their words.
-    """
-
     name: str
     description: str
     policy: Policy
@@ -229,22 +173,10 @@ class ProjectState:
 
     Attributes
     ----------
-    name
-        The project.
-    held
-        The rounds that are held.
     waiting
         What was delivered and has no decision: rounds, and files that are refused.
-    overdue
-        True if the next round is overdue.
     policy_changed
         True if an admitted round rests on another policy than today's.
-    last
-        The last round, with its decision. Empty if there is none.
-    why
-        Why somebody is needed. Empty if nobody is.
-    page
-        The address of the project's page, if it has one.
     broken
         True if nothing of it can be read.
     """
@@ -278,7 +210,6 @@ class ProjectState:
 
     @property
     def tone(self) -> Tone:
-        """How the state reads."""
         if self.held or self.broken:
             return "bad"
         if self.waiting or self.overdue or self.policy_changed:

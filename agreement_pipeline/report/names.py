@@ -1,5 +1,3 @@
-"""The names that raters have on a page."""
-
 import re
 from collections.abc import Iterable, Mapping
 

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MOST_ITEMS, MOST_UNITS = 3, 60
-"""How many items are drawn, and how many units of each."""
 MOST_RATINGS = 20_000
 """The units of a larger round are not made again."""
 
@@ -80,8 +79,6 @@ MOVED = {
 
 
 class Unit(NamedTuple):
-    """A unit, what its raters said, and where each of them drew it."""
-
     name: str
     place: tuple[float, ...]
     said: Mapping[str, str]
@@ -89,24 +86,20 @@ class Unit(NamedTuple):
 
     @property
     def agreed(self) -> str | None:
-        """What more raters said than anything else; None if there is a tie."""
         (label, most), *others = Counter(self.said.values()).most_common()
         return None if others and others[0][1] == most else label
 
     @property
     def dissenters(self) -> list[str]:
-        """The raters who said something else. All of them if there is a tie."""
         return [rater for rater, label in self.said.items() if label != self.agreed]
 
     @property
     def counts(self) -> str:
-        """Each label and how many gave it."""
         counted_labels = Counter(self.said.values()).most_common()
         return ", ".join(f"{label} {times}" for label, times in counted_labels)
 
     @property
     def words(self) -> str:
-        """Each label and who gave it."""
         raters: defaultdict[str, list[str]] = defaultdict(list)
         for rater, label in self.said.items():
             raters[label].append(rater)
@@ -114,7 +107,6 @@ class Unit(NamedTuple):
 
 
 def marked_objects(judged: JudgedRound) -> Answer | None:
-    """The most disputed documents or images with their units. None if there are none."""
     if "cluster" not in judged.ratings.has:
         return None
     kind, disputed = kind_of(judged.by_item[0]), _disputed(judged)
@@ -144,7 +136,6 @@ def marked_objects(judged: JudgedRound) -> Answer | None:
 
 
 def _disputed(judged: JudgedRound) -> dict[str, float]:
-    """The share of each unit in the disagreement, the worst first. A unit weighs its length."""
     shares = {judged.by_item[0][at]: float(judged.disagreement[at]) for at in judged.most_disputed}
     if "weight" in judged.ratings.has:
         found = judged.ratings.items(["weight"], names=shares)
@@ -154,10 +145,7 @@ def _disputed(judged: JudgedRound) -> dict[str, float]:
 
 
 def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
-    """The units of these items that somebody marked, in the order of their places.
-
-    A unit lies where its name says, or where the first of its objects does.
-    """
+    """A unit lies where its name says, or where the first of its objects does."""
     ratings = judged.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
     columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
@@ -177,7 +165,7 @@ def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str
 
 
 def kind_of(units: Iterable[str]) -> Kind | None:
-    """How units are drawn, by their names. None if the names say too little.
+    """How units are drawn, by their names.
 
     >>> kind_of(["d 0-3"]), kind_of(["i 10,20 with 4 corners"]), kind_of(["i 4"])
     ('spans', 'outlines', None)
@@ -188,7 +176,6 @@ def kind_of(units: Iterable[str]) -> Kind | None:
 
 
 def _figure(judged: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -> Figure:
-    """The figure of an item."""
     shown, raters = units[:MOST_UNITS], judged.raters
     more = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
     says = SAYS[kind] + more
@@ -215,7 +202,6 @@ def _spans(rater: str, units: Sequence[Unit]) -> tuple[Mark, ...]:
 
 
 def _elsewhere(kind: Kind, raters: Sequence[str], units: Sequence[Unit]) -> Iterator[Series]:
-    """The objects of each rater that are not where their units are drawn."""
     for rater in raters:
         marks = tuple(
             _mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
@@ -246,13 +232,7 @@ def _tone(differs: bool) -> Tone:
 def picture_of(item: str, folder: Path) -> Picture | None:
     """A small picture of an item, from the image in a folder that has its name.
 
-    It is drawn anew from the pixels. So nothing else of the file comes with it, such as its place
-    or its camera. None if the folder has none, or if it is broken or too large.
-
-    Raises
-    ------
-    RatingsError
-        The library that reads images is not installed.
+    It is drawn anew from the pixels, so nothing else of the file comes with it, such as its place.
     """
     path = _image(item, folder)
     return None if path is None else _drawn_anew(path)
@@ -293,7 +273,6 @@ def _drawn_anew(path: Path) -> Picture | None:
 
 
 def _address(image: "Image") -> str | None:
-    """The pixels alone as a data URI, at the best quality that is small enough."""
     from PIL.Image import frombytes
 
     bare = frombytes("RGB", image.size, image.tobytes())
@@ -306,7 +285,6 @@ def _address(image: "Image") -> str | None:
 
 
 def other_settings(judged: JudgedRound) -> Answer | None:
-    """Agreement on the units made anew with other settings. None if there are no units."""
     if len(judged.ratings) > MOST_RATINGS:
         return None
     found = objects_of(judged.ratings)
@@ -335,6 +313,5 @@ def other_settings(judged: JudgedRound) -> Answer | None:
 
 
 def _in_clusters(units: Units, found: Objects) -> Units:
-    """The units in the clusters of the round."""
     clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
     return replace(units, rows=units.rows.assign(cluster=clusters))

@@ -59,20 +59,6 @@ MADE_BY = (
 
 @dataclass(frozen=True)
 class Top:
-    """The first screen of a round.
-
-    Attributes
-    ----------
-    why
-        The reasons in short.
-    figure
-        The interval of each rule that can hold a release, against its cut-offs.
-    who
-        Who rated.
-    steps
-        What to do now.
-    """
-
     why: tuple[str, ...]
     figure: Figure | None
     who: str
@@ -81,24 +67,6 @@ class Top:
 
 @dataclass(frozen=True)
 class Page:
-    """A page as data, whatever shows it.
-
-    Attributes
-    ----------
-    kind, title
-        What it is about.
-    badge
-        The decision or the state, in a few words.
-    lead
-        What is said of the whole.
-    parts
-        The titles of its sections, each with its answer.
-    top
-        The first screen of a round.
-    links
-        The addresses of other pages, by their words.
-    """
-
     kind: str
     title: str
     badge: Cell
@@ -125,15 +93,12 @@ OF_PROJECT: Mapping[str, Callable[[JudgedProject], Answer | None]] = {
     "Prevalence over rounds": prevalence,
     "Method": policy,
 }
-"""The sections of each page, in their order. None as answer: there is nothing to say."""
 
 
 Render = Callable[[Page], str]
-"""Shows a page: `as_html` or `as_text`."""
 
 
 def as_html(page: Page) -> str:
-    """The page as one file of HTML, which needs no network and no other file."""
     style, script = _file("figures.css") + _file("page.css"), _file("page.js")
     return _template().render(
         page=page,
@@ -195,23 +160,15 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
 
     Parameters
     ----------
-    ratings
-        What `read_ratings` gives.
-    policy
-        The policy that judges them.
     name, project
         What the page calls the ratings, and their project if they are a round of one.
-    contract, waivers
-        The data contract (the usual one if none is given), and waivers.
+    contract
+        The usual data contract if none is given.
     also, version
         What the gate itself finds of a round in a store, and how many different ratings came.
     names
         What the page calls each rater. None: raters are numbered. An empty mapping shows
         the names as they are.
-    before
-        The round before, with which this one is compared.
-    links
-        The addresses of other pages, by their words.
     in_commands
         What commands call the table and the policy: their files. Empty: as they are called here.
     images
@@ -242,7 +199,6 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
 
 
 def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
-    """The page of a judged round."""
     of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
     decision = judged.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
@@ -260,14 +216,13 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
 
 
 def _steps_here(judged: JudgedRound) -> Iterator[Step]:
-    """The steps. The page itself lists the disputed items of a table."""
     for step in judged.round.steps:
         here = not judged.project and step.by == judged.round.disputed_items
         yield step._replace(why=f"{step.why} {BELOW}", by="") if here else step
 
 
 def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
-    """Why a round is held or admitted, without what helps: that stands in the steps."""
+    """What helps is left out, since it stands in the steps."""
     verdicts = found.holding if found.admitted else found.unmet
     yield from (each.description for each in found.broken[:MOST_REASONS])
     for verdict in verdicts[:MOST_REASONS]:
@@ -286,14 +241,12 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
 
 
 def _asked(verdict: Verdict, policy: Policy) -> str:
-    """The cut-off that decides, if the reason of a verdict names another one alone."""
     if verdict.kind not in ("unreliable", "inconclusive") or "tentative" in policy.admit:
         return ""
     return f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
 
 
 def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
-    """The page of a project, with how many rounds are held and how many were not judged."""
     counts = round_counts(judged.rounds)
     said = (("held_rounds", "held"), ("not_judged", "not judged"))
     words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
@@ -307,7 +260,6 @@ def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
 
 
 def page_of_projects(states: Sequence[ProjectState], render: Render = as_html) -> str:
-    """The page of several projects: where rounds are held, waiting or overdue."""
     waiting = sum(bool(each.why) for each in states)
     said = f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
     badge = Cell(said if waiting else "no project needs anybody", tone="bad" if waiting else "good")
@@ -321,6 +273,5 @@ def page_of_projects(states: Sequence[ProjectState], render: Render = as_html) -
 def _answered(
     sections: Mapping[str, Callable[[Judged], Answer | None]], judged: Judged
 ) -> tuple[tuple[str, Answer], ...]:
-    """The sections of a page that have something to say."""
     answers = ((title, answer(judged)) for title, answer in sections.items())
     return tuple((title, found) for title, found in answers if found is not None)

@@ -29,7 +29,6 @@ OnRuler = dict[Scope, Estimate]
 
 
 def labels(judged: JudgedRound) -> Answer | None:
-    """Agreement on each category, how often each was given, and which are confused."""
     _, said = judged.by_item
     if not isinstance(said, CategoryCounts):
         return None
@@ -102,7 +101,6 @@ def _confused(names: Sequence[str], together: Array) -> Figure:
 
 
 def _confusions(names: Sequence[str], together: Array) -> Grid:
-    """The pairs of categories by how often two raters of an item give them."""
     one, other = np.triu_indices(len(names), 1)
     apart = together[one, other]
     order = [int(at) for at in np.argsort(-apart, kind="stable") if apart[at] > 0]
@@ -114,7 +112,6 @@ def _confusions(names: Sequence[str], together: Array) -> Grid:
 
 
 def strata(judged: JudgedRound) -> Answer | None:
-    """Each stratum with its interval, the lowest first. None if the items have no strata."""
     own, on_ruler = _in_strata(judged.ratings, judged.policy)
     if not own:
         return None
@@ -129,13 +126,11 @@ def strata(judged: JudgedRound) -> Answer | None:
 
 
 def strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    """A row for each stratum, the lowest first; None if the items have no strata."""
     own, on_ruler = _in_strata(ratings, policy)
     return _grid(own, on_ruler) if own else None
 
 
 def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
-    """The strata's own alphas, the lowest first, and those on the ruler of the round by scope."""
     if not ratings.strata:
         return (), {}
     measures = (OWN,) if ratings.scale.continuous else (OWN, OF_ROUND)
@@ -145,7 +140,6 @@ def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], On
 
 
 def _grid(own: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
-    """The strata. On the round's ruler, disagreement is divided by that of the whole round."""
     lowest = own[0] if own[0].value is not None else None
     rows: list[Row] = [
         [

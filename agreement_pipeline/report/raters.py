@@ -41,7 +41,7 @@ from agreement_pipeline.text import PERCENT, WHOLE_PERCENT, counted, in_words
 
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
-"""The measure of gold items; a longer time between two ratings is a pause."""
+"""A longer time between two ratings is a pause."""
 MOST_PAIRS, MOST_TOLD, MOST_ITEMS = 8, 3, 4
 NEVER_AGAIN = "No rater met an item twice, so agreement with themselves is not known."
 FAIR = (
@@ -84,23 +84,19 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
         ),
     },
 }
-"""What it says if agreement with themselves, and with the others, is high."""
 
 
 class Comparison(NamedTuple):
-    """Two measures by rater or by category: within raters, and between them."""
-
     kind: Kind
     themselves: str
     others: str
 
 
 def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison, ...]:
-    """The measures to compare on a scale. None if the scale lists no categories.
+    """Both measures are in the same terms, and weighted if the categories have an order.
 
-    Both are in the same terms, and weighted if the categories have an order. If the policy has a
-    rule on the agreement of raters with themselves, its measure is compared: so a rater has one
-    number for it, and one reading.
+    If the policy has a rule on the agreement of raters with themselves, its measure is compared: so
+    a rater has one number for it, and one reading.
     """
     if scale.continuous:
         return ()
@@ -122,10 +118,6 @@ def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison,
 def themselves_and_others(
     ratings: Ratings, policy: Policy, shown: Shown | None = None
 ) -> Grid | None:
-    """A row for each rater and each category, as in `joint_rows`.
-
-    None if the scale lists no categories, since no pair of measures compares raters there.
-    """
     compared = comparisons(ratings.scale, policy)
     if not compared:
         return None
@@ -138,17 +130,6 @@ def themselves_and_others(
 def joint_rows(
     estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
 ) -> Grid:
-    """A row for each rater and each category: agreement within raters, between them, and a reading.
-
-    Parameters
-    ----------
-    estimates
-        Those of the compared measures by rater and by category. Others are ignored.
-    compared
-        The pairs of measures.
-    policy
-        The policy whose cut-offs decide.
-    """
     by_name = {(found.measure, found.scope): found for found in estimates}
     rows: list[Row] = []
     for each in compared:
@@ -164,14 +145,11 @@ def joint_rows(
 def reading(
     compared: Comparison, themselves: Estimate | None, others: Estimate | None, policy: Policy
 ) -> str:
-    """What agreement within raters and agreement between them say together.
+    """Agreement is high if its lower limit reaches the cut-off, and low if the upper limit is under
+    it.
 
-    It comes from the intervals, not from the values. Its cut-off is the tentative one of the
-    policy's rule on that measure and scope. Without such a rule it is 0.667.
-
-    - Agreement is high if the lower limit reaches the cut-off.
-    - Agreement is low if the upper limit is under the cut-off.
-    - In all other cases the reading is *cannot tell*.
+    Else the reading is *cannot tell*. The cut-off is the tentative one of the policy's rule on that
+    measure and scope, or 0.667.
     """
     kind = compared.kind
     usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
@@ -194,17 +172,13 @@ def reading(
 
 
 def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
-    """The verdict of the policy's rule; if there is no such rule, of the usual cut-offs."""
     same = (usual.measure, usual.scope)
     mine = (rule for rule in policy.rules if (rule.measure, rule.scope) == same)
     return next(mine, usual).judge([] if found is None else [found])[0]
 
 
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
-    """A row for each rater who is shown, in the order of names, since a rank would mislead.
-
-    None if the scale lists no categories, or for a single rater.
-    """
+    """A row for each rater who is shown, in the order of names, since a rank would mislead."""
     if ratings.scale.continuous or len(ratings.raters) < 2:
         return None
     asked = shown or Shown.whole(ratings.raters)
@@ -255,10 +229,10 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
 
 
 def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Of each rater, the categories that they use more and less than the others on the same items.
+    """The categories that a rater uses more and less than the others, if the interval leaves out 0.
 
-    A category is named if its interval leaves out 0, with one level for all categories of a rater.
-    None is named where items come in clusters, since the interval takes each as drawn by itself.
+    All categories of a rater have one level. None is named where items come in clusters, since the
+    interval takes each as drawn by itself.
     """
     labels = counting_of(ratings).labels(ratings).with_scale(ratings.scale)
     names = labels.scale.names
@@ -280,10 +254,6 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
 
 
 def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
-    """The median time between two ratings of each of some raters, without pauses.
-
-    Times are texts or dates. Empty where there are none.
-    """
     if "timestamp" not in ratings.has:
         return {}
     found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
@@ -297,7 +267,6 @@ def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
 
 
 def raters(judged: JudgedRound) -> Answer | None:
-    """Who stands out, each rater beside the others and themselves, and the pairs who differ."""
     if len(judged.raters) < 2:
         return None
     table = profiles(judged.ratings, judged.policy, judged.shown)
@@ -332,7 +301,6 @@ def _said(judged: JudgedRound) -> Iterator[str]:
 
 
 def _when_again(ratings: Ratings) -> str:
-    """How much later items came back to a rater."""
     found = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
     again = repeats(found)
     if not len(again):
@@ -350,7 +318,6 @@ def _when_again(ratings: Ratings) -> str:
 
 
 def repeats(found: pa.Table) -> Codes:
-    """The rows of a table of ratings that have the item and the rater of the row before."""
     at, place = (found[name].to_numpy() for name in ("at", "place"))
     return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
 
@@ -390,7 +357,6 @@ def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]
 
 
 def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
-    """The items on which two raters differ, the most disputed first."""
     two = sorted((one, other), key=judged.ratings.names.index)
     found = judged.ratings.first(["at", "item", "label"], raters=two)
     at, labels = whole(found["at"]), in_pandas(found["label"]).astype(TEXT).array

@@ -62,7 +62,6 @@ from agreement_pipeline.text import (
 )
 
 MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
-"""Of so many rounds, the last ones, each is shown, and each is charted."""
 
 DECISIONS: tuple[tuple[Tone, str], ...] = (
     ("good", "admitted"),
@@ -85,7 +84,6 @@ OF_SHARES = (
     "If they move, a change of alpha may come from the items and not from the raters."
 )
 ORDER: tuple[Tone, ...] = ("bad", "partly", "unknown", "good")
-"""Projects that need somebody come first."""
 
 USUAL = "krippendorff_alpha"
 SAME_ITEMS = (
@@ -98,11 +96,8 @@ One = Mapping[Hashable, Any]
 def history(
     rounds: pd.DataFrame, policy: Policy, chart: Sequence[Charted], late: str = ""
 ) -> Section:
-    """The last rounds at a glance, the decision on each and why, then all the rest.
-
-    Of many rounds the last ones are shown, and the numbers count all. The plots show the measure of
-    the policy's first rule that can hold a release. `chart` is their control chart, and `late`
-    says why the next round is overdue.
+    """The numbers count all rounds. The plots show the policy's first rule that can hold a
+    release.
     """
     first = next(rule for rule in policy.rules if rule.effect == "hold")
     names = rounds["round"].unique()
@@ -127,7 +122,6 @@ def history(
 
 
 def _numbers(rounds: pd.DataFrame) -> Grid:
-    """A row for each rule that can hold a release, in every round. The last round first."""
     judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
     rows: list[Row] = [
         [
@@ -143,7 +137,6 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
 
 
 def rounds(judged: JudgedProject) -> Answer:
-    """The last rounds with their decisions, each with what decided."""
     if judged.rounds.empty:
         return Answer(("The store has no round.",))
     found = decisions(judged.rounds).to_dict("records")
@@ -166,7 +159,6 @@ def rounds(judged: JudgedProject) -> Answer:
 
 
 def state_grid(states: Sequence[ProjectState]) -> Grid:
-    """A row for each project. Those that need somebody come first."""
     rows: list[Row] = [
         [
             Cell(each.name, page=each.page),
@@ -183,14 +175,12 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
 
 
 def _named(names: Sequence[str]) -> str:
-    """The last names, and how many more there are."""
     more = len(names) - MOST_NAMED
     shown = ", ".join(names[-MOST_NAMED:])
     return shown if more <= 0 else f"{shown}, and {more} earlier ones"
 
 
 def _numbers_of(row: One) -> tuple[Cell, Cell]:
-    """The value and the interval of a row; empty if it has none."""
     if pd.isna(row["value"]):
         return Cell(""), Cell("")
     low = None if pd.isna(row["low"]) else row["low"]
@@ -199,7 +189,6 @@ def _numbers_of(row: One) -> tuple[Cell, Cell]:
 
 
 def course(judged: JudgedProject) -> Answer | None:
-    """The measures of the rules that can hold a release, round by round, with their limits."""
     holding = {rule.measure: rule for rule in judged.policy.rules if rule.effect == "hold"}
     drawn = (course_figure(judged.rounds, rule) for rule in holding.values())
     figures = tuple(figure for figure in drawn if figure is not None)
@@ -216,10 +205,6 @@ def course(judged: JudgedProject) -> Answer | None:
 
 
 def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
-    """The measure of a rule by round, with its intervals. None if no round has a value.
-
-    Of many rounds the last 40 are drawn.
-    """
     mine = rounds[rounds["measure"] == rule.measure].drop_duplicates("round")
     shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
     if shown["value"].isna().all():
@@ -253,11 +238,10 @@ def _mark(row: One) -> Mark:
 def charted(
     rounds: pd.DataFrame, policy: Policy, known: Sequence[Charted] = ()
 ) -> tuple[Charted, ...]:
-    """The rounds on a control chart of the measure of the first rule that reads whole rounds.
+    """The rounds on a control chart of the first rule that reads whole rounds.
 
-    Rounds without a value or without limits are left out. The standard error of a round is half of
-    its recorded interval, divided by the normal quantile of its level. `known` is a chart that
-    was made before, of the same rounds or fewer.
+    The standard error of a round is half of its recorded interval, divided by the normal quantile
+    of its level. `known` is a chart of the same rounds or fewer.
     """
     read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
     needed = ["value", "low", "high", "confidence_level"]
@@ -274,7 +258,6 @@ def _reading(row: One) -> Reading:
 
 
 def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
-    """The rounds that fall out of the chart, in words. The latest come first."""
     return tuple(
         f"round {each.reading.round} is {dict(CHANGES)[_change(each)]}: "
         f"{number(each.reading.value, SENTENCE)}, and {_limits(each)} was expected"
@@ -284,14 +267,12 @@ def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
 
 
 def like_before(chart: Sequence[Charted]) -> str:
-    """That no round falls out of the chart, or that nobody can tell yet."""
     if any(each.limits for each in chart):
         return "No round falls out of the chart."
     return f"Fewer than {FEWEST_BEFORE + 1} rounds cannot tell whether one falls out of the usual."
 
 
 def _change(each: Charted) -> Tone:
-    """Whether a round is within its limits, under them, or above them. Or nobody can tell."""
     if each.limits is None:
         return "unknown"
     if not each.out:
@@ -304,7 +285,6 @@ def _limits(each: Charted) -> str:
 
 
 def control_grid(chart: Sequence[Charted]) -> Grid:
-    """A row for each round on the chart, the latest first."""
     rows: list[Row] = [
         [
             each.reading.round,
@@ -320,7 +300,6 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
 
 
 def control(judged: JudgedProject) -> Answer | None:
-    """The control chart of the headline measure. None if no rule reads whole rounds."""
     measure, chart = headline(judged.policy), charted(judged.rounds, judged.policy)
     if measure is None or not chart:
         return None
@@ -342,7 +321,6 @@ def control(judged: JudgedProject) -> Answer | None:
 
 
 def prevalence(judged: JudgedProject) -> Answer | None:
-    """The share of each category, round by round."""
     if len(judged.shares) < 2:
         return None
     shares = pd.DataFrame.from_dict(dict(judged.shares), orient="index").fillna(0.0)
@@ -373,10 +351,7 @@ def prevalence(judged: JudgedProject) -> Answer | None:
 
 
 def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) -> Section:
-    """The difference from the round before, and the drift on the items that both share.
-
-    Where the rounds cannot be compared, a text says why. Empty if there is no round before.
-    """
+    """Where the rounds cannot be compared, a text says why."""
     if before is None:
         return {}
     changed, drifted = _difference(ratings, name, before, policy), _drift(ratings, before)
@@ -385,7 +360,6 @@ def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) ->
 
 
 def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> Difference | str:
-    """How much the headline measure changed, or why nobody knows."""
     inference = Inference(policy.confidence_level, policy.n_resamples)
     measure, names = headline(policy) or USUAL, (name, before.name)
     try:
@@ -395,7 +369,6 @@ def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> 
 
 
 def _drift(ratings: Ratings, before: Before) -> Grid | str:
-    """The drift on the items that both rounds share, or why nobody knows. What moved is first."""
     try:
         found: Sequence[Drift] = drift(ratings, before.ratings)
     except AgreementError as error:
@@ -416,7 +389,6 @@ def _drift(ratings: Ratings, before: Before) -> Grid | str:
 
 
 def since_the_round_before(judged: JudgedRound) -> Answer | None:
-    """The difference from the round before, and the drift. None if there is no round before."""
     if judged.before is None:
         return None
     changed = _difference(judged.ratings, judged.name, judged.before, judged.policy)
@@ -431,7 +403,6 @@ def since_the_round_before(judged: JudgedRound) -> Answer | None:
 
 
 def _changed(found: Difference, before: str) -> str:
-    """Whether the round is worse, in a sentence with its interval."""
     if found.value is None or found.interval is None:
         return f"Nobody knows whether agreement differs from {before}: {found.undefined}."
     low, high = found.interval

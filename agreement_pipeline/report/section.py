@@ -13,27 +13,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 40
-"""No table of a page has more rows."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table.
-
-    Attributes
-    ----------
-    text
-        What stands in it.
-    by
-        The number that it is sorted by. None: it is sorted by its text.
-    to
-        The anchor of the part of the page that says more.
-    page
-        The address of another page that says more.
-    tone
-        How it reads.
-    """
-
     text: str
     by: float | None = None
     to: str = ""
@@ -42,25 +25,10 @@ class Cell:
 
 
 Row = Sequence[Cell | str | int | None]
-"""Cells, texts and counts. None is an empty cell."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as data.
-
-    Attributes
-    ----------
-    caption
-        What the table shows.
-    columns
-        The heads of the columns. The first column names the row.
-    rows
-        The cells.
-    left_out
-        How many rows are not shown, and what they are. Empty if all are shown.
-    """
-
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -76,11 +44,9 @@ class Grid:
 
     @property
     def texts(self) -> list[list[str]]:
-        """The texts of the cells, row by row."""
         return [[cell.text for cell in row] for row in self.rows]
 
     def to_frame(self) -> "pd.DataFrame":
-        """The texts as a DataFrame."""
         import pandas as pd
 
         return pd.DataFrame(self.texts, columns=list(self.columns))
@@ -88,8 +54,6 @@ class Grid:
 
 @dataclass(frozen=True)
 class Detail:
-    """A part of an answer that is opened on demand. Links of tables lead to its anchor."""
-
     anchor: str
     title: str
     answer: "Answer"
@@ -97,18 +61,6 @@ class Detail:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a section answers.
-
-    Attributes
-    ----------
-    sentences
-        How to read it. The first one is the answer in short.
-    figures, tables
-        What it rests on.
-    details
-        What is opened on demand.
-    """
-
     sentences: tuple[str, ...]
     figures: tuple[Figure, ...] = ()
     tables: tuple[Grid, ...] = ()
@@ -116,13 +68,10 @@ class Answer:
 
 
 Plot = Callable[[], str | None]
-"""Draws an image that Markdown can hold, or None if there is nothing to draw."""
 
 Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Plot | None"
-"""A count, a number, text, a table or a plot. None: this round has nothing under the name."""
 
 Section: TypeAlias = "dict[str, Content]"
-"""What is shown of an asset: names, and the content that stands under each."""
 
 
 def grid(
@@ -133,9 +82,7 @@ def grid(
     most: int = MOST_ROWS,
     n: int | None = None,
 ) -> Grid:
-    """A table of the first rows, which says how many more there are.
-
-    A column in which nothing stands is left out.
+    """The first rows, and how many more there are. A column in which nothing stands is left out.
 
     >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
     '1 more items are not shown.'
@@ -158,12 +105,10 @@ def _cell(said: Cell | str | int | None) -> Cell:
 
 
 def share(value: float) -> Cell:
-    """A share as a cell."""
     return Cell(in_words(value, PERCENT), float(value))
 
 
 def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
-    """Two cells: the value, and the interval sorted by its lower limit. Empty if undefined."""
     if found is None or found.interval is None:
         return Cell(""), Cell("")
     limits = Cell(interval(found.low, found.high), found.low)

@@ -24,7 +24,6 @@ class Sheet:
     )
 
     def shape(self, tag: str, kind: str, tip: str = "", said: str = "", **at: float | str) -> None:
-        """A shape, the words in it, and those that show when somebody points at it."""
         places = {name.replace("_", "-"): _written(value) for name, value in at.items()}
         made = Xml.SubElement(self.root, tag, {"class": kind, **places})
         made.text = said or None
@@ -32,38 +31,31 @@ class Sheet:
             Xml.SubElement(made, "title").text = tip
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
-        """A straight line."""
         self.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def box(
         self, x: float, y: float, width: float, height: float, kind: str, tip: str = ""
     ) -> None:
-        """A rectangle."""
         self.shape("rect", kind, tip, x=x, y=y, width=width, height=height)
 
     def picture(self, x: float, y: float, width: float, height: float, address: str) -> None:
-        """A picture that fills its rectangle."""
         more = {"href": address, "preserveAspectRatio": "none"}
         self.shape("image", "picture", "", "", x=x, y=y, width=width, height=height, **more)
 
     def through(self, points: Sequence[Point], tag: str, kind: str, tip: str = "") -> None:
-        """A polyline or a polygon through points."""
         places = " ".join(f"{_written(x)},{_written(y)}" for x, y in points)
         self.shape(tag, kind, tip, points=places)
 
     def text(
         self, x: float, y: float, said: str, kind: str = "tick", anchor: str = "start"
     ) -> None:
-        """A line of text."""
         self.shape("text", kind, said=said, x=x, y=y, text_anchor=anchor)
 
     def upright(self, x: float, y: float, said: str, anchor: str = "end") -> None:
-        """A line of text that reads upwards, and ends or starts at a place."""
         turned = f"rotate(-60 {_written(x)} {_written(y)})"
         self.shape("text", "tick", said=said, x=x, y=y, text_anchor=anchor, transform=turned)
 
     def sign(self, x: float, y: float, sign: str, tip: str = "", size: float = SIZE) -> None:
-        """The shape of a tone, a cross, a line or a shade. Tones differ in shape and colour."""
         if sign in ("good", "plain", "unknown"):
             self.shape("circle", f"mark {sign}", tip, cx=x, cy=y, r=size * 0.8)
         elif sign == "partly":
@@ -87,20 +79,17 @@ def _written(value: float | str) -> str:
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis from one number to another, on the sheet from one place to another."""
-
     low: float
     high: float
     start: float
     end: float
 
     def at(self, value: float) -> float:
-        """The place of a number. Numbers outside stand at the end."""
+        """Numbers outside the axis stand at its end."""
         share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
     def span(self, low: float | None, high: float | None) -> tuple[float, float]:
-        """The places of two limits. Without a limit, the end of the axis."""
         start = self.start if low is None else self.at(low)
         return start, self.end if high is None else self.at(high)
 
@@ -121,11 +110,6 @@ class Axis:
 
     @property
     def powers(self) -> list[tuple[float, str]]:
-        """Round numbers whose decimal logarithms are on the axis.
-
-        >>> [said for _, said in Axis(0.5, 2.0, 0.0, 100.0).powers]
-        ['5', '10', '20', '50', '100']
-        """
         tens = range(max(0, math.floor(self.low)), math.ceil(self.high) + 1)
         numbers = (step * 10.0**power for power in tens for step in (1, 2, 5))
         found = ((math.log10(number), tick_text(number)) for number in numbers)
@@ -133,7 +117,6 @@ class Axis:
 
 
 def bounds_of(figure: Figure) -> tuple[float, float]:
-    """The ends of a figure's axis: of its numbers, its limits and its cut-offs."""
     if figure.bounds is not None:
         return figure.bounds
     said = [at for at, _ in figure.cutoffs]
@@ -141,7 +124,6 @@ def bounds_of(figure: Figure) -> tuple[float, float]:
 
 
 def spread(numbers: Iterable[float | None]) -> tuple[float, float]:
-    """The ends of an axis that holds some numbers, with room at both ends."""
     known = [each for each in numbers if each is not None and math.isfinite(each)]
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     room = (high - low) * 0.04 or 0.1

@@ -1,5 +1,3 @@
-"""Results as rows of text, and rows as aligned columns."""
-
 import html
 import math
 import re
@@ -29,18 +27,14 @@ if TYPE_CHECKING:
 
 REASON_WIDTH = 78
 READABLE, NARROWEST = 30, 9
-"""How far a wrapped column gives way to a narrow terminal, and then every column."""
 
 MOST_NAMED = 10
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
-"""What a reason says of the lowest category."""
 
 MARKDOWN = re.compile(r"[\\`*_\[\]()#!|]")
-"""What Markdown reads as more than a sign."""
 
 
 def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
-    """Estimates as rows of text, one each."""
     return [
         {
             "measure": found.measure,
@@ -59,11 +53,6 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
 
 
 def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
-    """Corrected shares or means as rows of text, one each.
-
-    The same follows without the classifier, then its own share, and how many labelled items would
-    tell as much without it.
-    """
     return [
         {
             "of": "the mean" if found.category is None else found.category,
@@ -81,14 +70,6 @@ def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
 
 
 def note(found: "Estimate") -> str:
-    """What else a reader of the estimate must know.
-
-    - Why it has no value, or no limits.
-    - That ratings depend on what others said, if this biases the measure.
-    - Which category is the lowest.
-    - Which raters it leaves out.
-    - How many clusters its items come from.
-    """
     left_out = found.raters_left_out
     more = len(left_out) - MOST_NAMED
     names = ", ".join(left_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
@@ -104,7 +85,6 @@ def note(found: "Estimate") -> str:
 
 
 def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
-    """Plans as rows of text, one each."""
     return [
         {
             "measure": found.measure,
@@ -139,7 +119,6 @@ def _left_open(found: "Plan") -> str:
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
-    """Differences as rows of text, one each."""
     return [
         {
             "one": found.one,
@@ -156,7 +135,6 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
 
 
 def rule_rows(decision: "Decision") -> "pd.DataFrame":
-    """A row for each verdict with its interval. What holds the round comes first."""
     import pandas as pd
 
     unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
@@ -177,7 +155,6 @@ def rule_rows(decision: "Decision") -> "pd.DataFrame":
 
 
 def value_of(row: Mapping[Any, Any]) -> str:
-    """A value with its interval; empty if there is none."""
     value = row["value"]
     if value is None or math.isnan(value):
         return ""
@@ -187,8 +164,6 @@ def value_of(row: Mapping[Any, Any]) -> str:
 def without_numbers(reason: str) -> str:
     """A reason without its beginning, which repeats what stands in other columns.
 
-    >>> without_numbers("specific_agreement (lowest: no) 0.580: the upper limit is under 0.667")
-    'the upper limit is under 0.667'
     >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
     'lowest: DOSE, 90% on marking; the upper limit'
     """
@@ -198,7 +173,6 @@ def without_numbers(reason: str) -> str:
 
 
 def interval_text(limits: "Interval | None") -> str:
-    """An interval as `low … high`; empty if undefined."""
     return "" if limits is None else interval(*limits, TABLE, " … ")
 
 
@@ -220,16 +194,8 @@ def aligned(
     wrapped: str | None = None,
     width: int | None = None,
 ) -> str:
-    """Rows of cells as aligned columns.
-
-    Parameters
-    ----------
-    header, rows
-        The names of the columns, and the cells.
-    wrapped
-        A column whose text goes on in the next line, after `REASON_WIDTH` characters at most.
-    width
-        The width of the terminal. The widest columns give way, and text that is cut ends in `…`.
+    """The `wrapped` column goes on in the next line, after `REASON_WIDTH` characters at most. In a
+    terminal the widest columns give way, and text that is cut ends in `…`.
     """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None
@@ -243,7 +209,6 @@ def aligned(
 
 
 def _widths(rows: Sequence[Sequence[str]], wrapped: int | None, width: int | None) -> list[int]:
-    """The width of each column. In a terminal, the wrapped and the widest columns give way."""
     widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
     if width is None:
         return [REASON_WIDTH if column == wrapped else each for column, each in enumerate(widths)]
@@ -254,7 +219,6 @@ def _widths(rows: Sequence[Sequence[str]], wrapped: int | None, width: int | Non
 
 
 def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: int) -> None:
-    """Narrow the widest of some columns, step by step, until the table fits."""
     gaps = 2 * (len(widths) - 1)
     while sum(widths) + gaps > width:
         widest = max(columns, key=lambda column: widths[column])
@@ -264,7 +228,6 @@ def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: 
 
 
 def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list[list[str]]:
-    """A row, and the lines in which its wrapped cell goes on."""
     cells = [cut(cell, limit) for cell, limit in zip(row, most, strict=True)]
     if wrapped is None:
         return [cells]
@@ -275,6 +238,6 @@ def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list
 
 
 def markdown_text(text: str) -> str:
-    """Text from the data, on one line, escaped so that nothing in it is Markdown or a link."""
+    """Nothing in it is Markdown or a link."""
     escaped = html.escape(unlinked(printable(text)), quote=False)
     return MARKDOWN.sub(r"\\\g<0>", escaped)

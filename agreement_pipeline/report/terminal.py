@@ -19,17 +19,8 @@ TENTATIVE, RELIABLE, BETWEEN = ":", "|", "-"
 
 
 def as_text(page: "Page", width: int | None = None) -> str:
-    """The page as text for a terminal.
-
-    Figures are drawn in ASCII if they are intervals. The numbers of all others stand in
-    the tables beside them. What a page of HTML opens by a click is left out.
-
-    Parameters
-    ----------
-    page
-        The page.
-    width
-        The width of the terminal. None: tables are as wide as they need.
+    """Figures are drawn in ASCII if they are intervals. What a page of HTML opens by a click is
+    left out.
     """
     head = [printable(page.title), "=" * len(page.title), page.kind, "", page.badge.text]
     blocks = ["\n".join([*head, *map(printable, page.lead)])]
@@ -43,7 +34,7 @@ def as_text(page: "Page", width: int | None = None) -> str:
 
 
 def steps_as_text(steps: Iterable[Step]) -> Iterator[str]:
-    """Each step with the command that does it in a line of its own.
+    """The command of a step stands in a line of its own.
 
     >>> print(*steps_as_text([Step("Look.", "It helps.", "agreement-pipeline plan")]))
     1. Look. It helps.
@@ -55,7 +46,7 @@ def steps_as_text(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
-    """Each step with its command in Markdown.
+    """Each step with its command.
 
     >>> print(*steps_as_markdown([Step("Look.", "It helps.", "agreement-pipeline plan")]))
     1. Look. It helps. `agreement-pipeline plan`
@@ -67,7 +58,6 @@ def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
-    """The sentences, then each figure, then each table."""
     lines = (wrap(printable(said), min(width or LINE, LINE)) for said in answer.sentences)
     yield "\n".join("\n".join(each) for each in lines)
     for figure in answer.figures:
@@ -78,7 +68,6 @@ def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
 
 
 def _tabled(table: Grid, width: int | None) -> str:
-    """The table under its caption. Its longest column goes on in the next line."""
     longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
     wide = max(longest, default=0)
     wrapped = table.columns[longest.index(wide)] if wide > LONG else None
@@ -114,7 +103,6 @@ def drawn(figure: Figure) -> str:
 
 
 def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
-    """The interval of a mark with its cut-offs. A limit that is not there is the end."""
     cells = [" "] * AXIS
     cutoffs = sorted(mark.cutoffs or {value for value, _ in figure.cutoffs})
     for value in cutoffs:
@@ -128,7 +116,6 @@ def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
 
 
 def _key(figure: Figure) -> str:
-    """What the signs and strokes mean that are drawn."""
     used = {mark.tone for mark in figure.marks if mark.value is not None}
     said = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
     if figure.cutoffs:

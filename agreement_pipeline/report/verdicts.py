@@ -39,7 +39,6 @@ READINGS: tuple[tuple[Tone, str], ...] = (
     ("bad", "unreliable"),
     ("unknown", "cannot tell"),
 )
-"""The legend of verdicts."""
 
 KRIPPENDORFF = (
     "A verdict reads the interval and not the value. Data are reliable if the lower limit reaches "
@@ -52,11 +51,9 @@ UNKNOWN = {
     "the version of the guideline": "name it, and where it can be read",
     "who the raters are": "experts, crowd, or students, and how they were trained",
 }
-"""What a report must state and the ratings do not show."""
 
 
 def decided(found: Decision) -> str:
-    """The decision in a sentence."""
     if found.admitted:
         rest = "is met, or overridden by a waiver" if found.waived else "is met"
         return f"Admitted: every rule that can hold a release {rest}."
@@ -71,10 +68,6 @@ def decided(found: Decision) -> str:
 
 
 def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
-    """The intervals of the rules that can hold a release, with their own cut-offs.
-
-    Those that hold the round come first. None if no rule has a value.
-    """
     marks = [
         Mark.of(
             verdict.estimate,
@@ -93,7 +86,6 @@ def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
 
 
 def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
-    """A row for each verdict: what it judges, the numbers that it rests on, and why."""
     rows: list[Row] = [
         [
             title_of(verdict.rule.measure),
@@ -120,7 +112,7 @@ def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
 
 
 def about(scope: Scope) -> str:
-    """What an estimate is about. Raters and pairs need no word beside their names.
+    """Raters and pairs need no word beside their names.
 
     >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
     ('rater-0f6a', 'category safe', 'round')
@@ -129,7 +121,6 @@ def about(scope: Scope) -> str:
 
 
 def rules(judged: JudgedRound) -> Answer:
-    """Each rule with its verdict, and the checks that failed: of the contract, or of the gate."""
     found = judged.decision
     verdicts = sorted(found.verdicts, key=lambda verdict: verdict.rule.effect != "hold")
     failed = sorted(
@@ -190,7 +181,6 @@ def method(judged: JudgedRound) -> Answer:
 
 
 def policy(judged: JudgedProject) -> Answer:
-    """The present policy in words, and its measures with their sources."""
     rows = [
         [rule.measure, rule.question, registered(rule.measure).source]
         for rule in judged.policy.rules
@@ -256,10 +246,6 @@ def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
 
 
 def plan_figure(plans: Sequence[Plan]) -> Figure | None:
-    """The share of rounds that decide by the number of items, a curve for each plan.
-
-    None if no plan tried a number of items.
-    """
     series = tuple(
         Series(
             f"{found.measure}, {tenths(found.labels_an_item)} labels an item",

@@ -23,13 +23,10 @@ KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "NumbersByRater": (NumbersByRater, ("values",)),
     "ReplicatedNumbers": (ReplicatedNumbers, ("values", "item", "rater")),
 }
-"""The kinds of statistics, and the arrays that each is made of beside its weights, in order."""
 
 
 def statistic_bytes(statistic: Counted) -> bytes:
-    """A statistic with nobody apart, as a compressed archive of NumPy arrays.
-
-    Equal statistics have equal bytes.
+    """A statistic with nobody apart. Equal statistics have equal bytes.
 
     Examples
     --------
@@ -48,27 +45,23 @@ def statistic_bytes(statistic: Counted) -> bytes:
 
 
 def statistic_of(data: bytes) -> Counted:
-    """The statistic that `statistic_bytes` wrote, checked as when it was made."""
     found = arrays_of(data)
     plain = json.loads(found[PLAIN].tobytes())
     return _made(plain["kind"], plain, found)
 
 
 def archive_of(arrays: Arrays) -> bytes:
-    """Arrays by name as a compressed archive."""
     kept = io.BytesIO()
     np.savez_compressed(kept, allow_pickle=False, **arrays)
     return kept.getvalue()
 
 
 def arrays_of(data: bytes) -> Arrays:
-    """The arrays that `archive_of` wrote."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 
 
 def as_array(data: bytes) -> NDArray[np.uint8]:
-    """Bytes as an array."""
     return np.frombuffer(data, dtype=np.uint8)
 
 

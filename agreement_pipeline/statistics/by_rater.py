@@ -1,8 +1,4 @@
-"""Labels and numbers by rater: item rows with a column for each rater.
-
-Labels are codes in distinct rows. No two items need be alike on a scale where any number may occur.
-So rows of numbers are the items themselves.
-"""
+"""Labels and numbers by rater. Labels are codes in distinct rows; rows of numbers are the items."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -56,12 +52,6 @@ R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
-    """Rows with a column for each rater; some raters may stand apart from the panel.
-
-    A class that builds on this one says what the raters `said`, which ratings are `given`, which of
-    these are `rated` by the panel and count, and which rows those who stand apart `labelled`.
-    """
-
     missing: ClassVar[float]
 
     weights: Array
@@ -73,16 +63,13 @@ class ByRater(Statistic):
 
     @property
     def said(self) -> Array | Codes:
-        """What was given in the columns."""
         raise NotImplementedError
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
-        """Set one classifier or isolated rater apart. `labels` are what they gave each row."""
         raise NotImplementedError
 
     @property
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (P, R)."""
         raise NotImplementedError
 
     @property
@@ -97,7 +84,6 @@ class ByRater(Statistic):
 
     @property
     def some_apart(self) -> bool:
-        """True if a classifier or a group of them stands apart from the panel."""
         return self.classifier is not None
 
     @property
@@ -106,36 +92,29 @@ class ByRater(Statistic):
         raise NotImplementedError
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         return changed(self, scale=scale)
 
     def merged(self) -> Self:
-        """Make equal rows of a cluster one row, if rows are not the items themselves."""
         return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
         raise NotImplementedError
 
     def only(self, raters: Sequence[str]) -> Self:
-        """Keep the columns of some raters in this order."""
         return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The raters of the panel: all who do not stand apart."""
         return self.raters
 
     @property
     def n_raters(self) -> int:
-        """How many columns there are."""
         return len(self.raters)
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement, shape (P,): two ratings that count.
-
-        If some raters stand apart: a label from them and a rating from the panel.
+        """True for rows with two ratings that count, or with one from those apart and one from the
+        panel.
         """
         if self.some_apart:
             return np.asarray(self.labelled & self.rated.any(1))
@@ -143,7 +122,7 @@ class ByRater(Statistic):
 
     @property
     def n_items(self) -> int:
-        """Items with a rating. If some raters stand apart, one from them and one from the panel."""
+        """Items with a rating, or with one from those apart and one from the panel."""
         rows = self.readable if self.some_apart else self.given.any(1)
         return total(self.weights[..., rows])
 
@@ -153,35 +132,26 @@ class ByRater(Statistic):
         return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
 
     def in_order(self) -> Self:
-        """Put the columns into an order that the ratings fix. Equal rows are made one.
-
-        Neither the raters' names enter nor the order in which categories are listed without a
-        meaning.
-        """
+        """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
         order = order_of_raters(merged.hashes, merged.weights)
         return merged.with_columns(order).merged()
 
     def without(self, rater: str) -> Self:
-        """Keep the columns of all raters but one."""
         return self.only([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
-        """Set one rater apart from the others, as a classifier stands apart from the panel."""
         said = self.said[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(said, rater)
 
     @property
     def panel(self) -> Self:
-        """The columns alone: nobody stands apart."""
         return self.kept(_alone).reweighted(self.weights)
 
     def joined(self) -> Self:
-        """The panel with the classifier as the last column."""
         return self.kept(_joined).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time."""
         return (self.without(rater) for rater in self.first)
 
     @OfRows
@@ -189,7 +159,6 @@ class ByRater(Statistic):
         return self.rated.astype(float)
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of the panel rated."""
         return np.asarray(np.where(rows, self.weights, 0.0) @ self._rated_as_numbers)
 
 
@@ -211,14 +180,12 @@ def _joined(statistic: R) -> R:
 def placed(
     cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
 ) -> NDArray[T]:
-    """Cells with a column for each of `raters`. Raters without one of their own get `missing`."""
     columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
     columns[:, [raters.index(name) for name in own]] = cells
     return columns
 
 
 def refuse_other_classifier(what: str, one: str | None, other: str | None) -> None:
-    """Refuse to add the statistics of two classifiers."""
     if one != other:
         raise RatingsError(
             f"{what}: found classifiers {one!r} and {other!r}; expected one. "
@@ -237,16 +204,14 @@ class NumbersByRater(ByRater):
     ----------
     values
         Shape (N, R, D), or (N, R) in one dimension: what each rater gave each item, nan in all
-        dimensions if missing.
-    weights, scale, raters, clusters
-        As for `LabelsByRater`, on a scale of numbers.
+        dimensions if missing. All else is as for `LabelsByRater`.
     left_out
         How many items with missing ratings `crossed` left out.
 
     Attributes
     ----------
     classifier, labels
-        Who stands apart, or None, and what they gave each item (N, D), nan if missing.
+        Who stands apart, and what they gave each item (N, D).
     by_tail
         True if unseen items differ as much as the tail of the errors says.
 
@@ -254,10 +219,8 @@ class NumbersByRater(ByRater):
     --------
     >>> scale = Scale(None, "interval")
     >>> numbers = NumbersByRater([[1.5, 1.7], [3.1, np.nan]], scale=scale, raters=("a", "b"))
-    >>> numbers.n_items, numbers.n_ratings
-    (2, 3)
-    >>> numbers.crossed().n_items, numbers.crossed().left_out
-    (1, 1)
+    >>> numbers.n_items, numbers.n_ratings, numbers.crossed().left_out
+    (2, 3, 1)
     """
 
     holds: ClassVar[Literal["numbers"]] = "numbers"
@@ -300,11 +263,9 @@ class NumbersByRater(ByRater):
         )
 
     def with_unseen_by_tail(self) -> Self:
-        """The numbers, of which unseen items differ as much as the tail of the errors says."""
         return changed(self, by_tail=True)
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
-        """Set one classifier or isolated rater apart. `labels` are what they gave (N, D)."""
         expected = (len(self.values), self.scale.dimensions)
         if np.shape(labels) != expected:
             raise RatingsError(
@@ -317,50 +278,42 @@ class NumbersByRater(ByRater):
 
     @property
     def said(self) -> Array:
-        """The values."""
         return self.values
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (N, R)."""
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier. Shape (N,)."""
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
     @property
     def hashes(self) -> Hashes:
-        """A number for what each rater gave in each row. Shape (N, R)."""
         return hashes_of(*np.moveaxis(self.values, 2, 0))
 
     @OfRows
     def sizes(self) -> Array:
-        """Ratings a row. Shape (N,)."""
         return np.asarray(self.rated.sum(1), dtype=float)
 
     @OfRows
     def pairable(self) -> NDArray[np.bool_]:
-        """True for rows with two ratings or more. Shape (N,)."""
         return np.asarray(self.sizes >= 2)
 
     @cached_property
     def seen(self) -> NDArray[np.bool_]:
-        """True for rows with weight in some resample. Shape (N,)."""
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item over two values. The rows weigh `mass` in all.
+        """Add every split of a typical item over two values, turned through the raters.
 
-        Each split is turned through the raters. On declared categories, the two values are the one
-        used most and the one farthest from it. Else the two values of a dimension have the mean,
-        the variance and the skewness of all ratings there that meet another. They are farther apart
-        if raters differed much on one item. In the next dimension a split is turned by one rater
-        more. So the ratings do not lie on one line.
+        On declared categories, the two values are the one used most and the one farthest from it.
+        Else those of a dimension have the mean, the variance and the skewness of all ratings there
+        that meet another, and are farther apart if raters differed much on one item. In the next
+        dimension a split is turned by one rater more, so that ratings do not lie on one line.
 
         Beside a classifier, each row is there twice, with it on the lower and on the higher value.
-        The values are typical ones: a large difference of any rater would hide what the others do.
+        They are typical ones: a large difference of any rater would hide what the others do.
         """
         if self.classifier is None:
             rows = self._splits(tail_values if self.by_tail else far_values)
@@ -374,7 +327,6 @@ class NumbersByRater(ByRater):
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
     def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
-        """Every split of a typical item between two values, turned through the raters."""
         meeting = self.at(self.pairable) if self.pairable.any() else self
         numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
         size = min(typical_size(self.sizes, self.weights), self.n_raters)
@@ -388,7 +340,6 @@ class NumbersByRater(ByRater):
         return np.asarray(agreed & (self.by_tail and is_open and self.classifier is None))
 
     def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
-        """Add unseen rows that weigh `mass` in all."""
         return changed(
             self,
             values=np.concatenate([self.values, rows]),
@@ -398,7 +349,6 @@ class NumbersByRater(ByRater):
         )
 
     def crossed(self) -> "NumbersByRater":
-        """Keep the items that every rater rated and count those left out."""
         complete = np.asarray(self.given.all(1))
         if complete.all():
             return self
@@ -406,7 +356,6 @@ class NumbersByRater(ByRater):
         return changed(self.at(complete), left_out=left_out)
 
     def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
-        """Keep some of the rows; the last choice is remembered for all reweighted copies."""
         if rows.all():
             return self
         last = self.kept(_LastRows)
@@ -422,7 +371,6 @@ class NumbersByRater(ByRater):
         return last.numbers.reweighted(self.weights[..., rows])
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
         names = checked_raters(NUMBERS, [self.raters[place] for place in places])
         return changed(self, values=self.values[:, places], raters=names)
 
@@ -445,8 +393,6 @@ class NumbersByRater(ByRater):
 
 
 class _LastRows:
-    """The rows that `NumbersByRater.at` kept last."""
-
     def __init__(self, numbers: NumbersByRater) -> None:
         self.rows: NDArray[np.bool_] | None = None
         self.numbers = numbers
@@ -482,11 +428,9 @@ LABELS = "labels by rater"
 
 
 class Unseen(NamedTuple):
-    """How unseen rows are made.
+    """Unseen rows are split between two categories, of which perhaps one alone is asked for.
 
-    They are split between the two categories of `split`, or None: of the ratings. `category` is the
-    only one whose value is asked for, or None. Each row is `turned` through the columns, unless a
-    column stands for a place and no rater.
+    Each is `turned` through the columns, unless a column stands for a place and no rater.
     """
 
     split: tuple[int, int] | None = None
@@ -504,15 +448,15 @@ class LabelsByRater(ByRater):
         Shape (P, R): the position of each rater's label on the scale. -1 if missing.
     weights
         Shape (..., P): how many items show each row. Finite and non-negative; 1 each if omitted.
-    scale, raters, clusters
-        The categories, the R rater names, and the cluster of each row, if items come in clusters.
+    clusters
+        The cluster of each row, if items come in clusters.
 
     Attributes
     ----------
     classifier, labels
-        Who stands apart, or None, and the codes of their labels (P,), -1 if missing.
+        Who stands apart, and the codes of their labels (P,), -1 if missing.
     second
-        The names of a second group, such as all classifiers. None if there are no groups.
+        The names of a second group, such as all classifiers.
     confidence
         Shape (P, R): from 0 (a guess) to 1, nan if none was stated. None if it is not read.
     unseen, together
@@ -572,13 +516,6 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        """Set one classifier or isolated rater apart. `labels` are their codes (P,).
-
-        Raises
-        ------
-        RatingsError
-            The codes are of other rows or off the scale, or the classifier has a rater's name.
-        """
         what = f"{LABELS}: classifier's labels"
         codes = checked_codes(what, labels, len(self.scale.names))
         if codes.shape != (len(self.codes),):
@@ -594,13 +531,6 @@ class LabelsByRater(ByRater):
         return changed(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
-        """Make some of the raters the second of two groups.
-
-        Raises
-        ------
-        RatingsError
-            A name is unknown or there twice.
-        """
         names = {*second}
         if names - {*self.raters} or len(names) != len(second):
             raise RatingsError(
@@ -616,35 +546,29 @@ class LabelsByRater(ByRater):
 
     @property
     def said(self) -> Codes:
-        """The codes."""
         return self.codes
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
-        """True for each rating in the columns. Shape (P, R)."""
         return np.asarray(self.codes >= 0)
 
     @OfRows
     def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts. One column for each panel member."""
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
         return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from the classifier or the second group. Shape (P,)."""
         of_group = self.given[:, self._in_second].any(1)
         return np.asarray(self.labels >= 0 if self.second is None else of_group)
 
     @property
     def some_apart(self) -> bool:
-        """True if a classifier or a second group stands apart from the panel."""
         return self.classifier is not None or self.second is not None
 
     @property
     def first(self) -> tuple[str, ...]:
-        """The raters of the panel: all columns that are not of the second group."""
         return tuple(name for name in self.raters if name not in (self.second or ()))
 
     @property
@@ -653,28 +577,23 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def indicators(self) -> Array:
-        """1 if a rater gave a category, else 0. Shape (P, R, K)."""
         return np.asarray(self.codes[:, :, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def label_indicators(self) -> Array:
-        """1 if the classifier gave a category, else 0. Shape (P, K)."""
         return np.asarray(self.labels[:, None] == np.arange(len(self.scale.names)), dtype=float)
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
-        """How often each of two groups gave each category, row by row. Each has shape (P, K)."""
         given, second = self.indicators, self._in_second
         return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
 
     @property
     def sure(self) -> Array:
-        """The confidence of each rating. It is nan if none was stated. Shape (P, R)."""
         return np.full(self.codes.shape, np.nan) if self.confidence is None else self.confidence
 
     @property
     def used(self) -> Array:
-        """How often each category was given in the columns. Shape (..., K)."""
         return np.asarray(self.weights @ self.counts().counts)
 
     @property
@@ -686,31 +605,25 @@ class LabelsByRater(ByRater):
         return np.asarray(met if met.any() else self.used)
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        """Split unseen items between these two categories."""
         return changed(self, unseen=self.unseen._replace(split=split))
 
     @property
     def asked(self) -> Sequence[int]:
-        """The categories whose values are asked for."""
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
     @property
     def hashes(self) -> Hashes:
-        """A number for the label of each rater in each row, and for how sure they were. (P, R)."""
         return hashes_of(self.codes, self.sure)
 
     @property
     def mixes(self) -> Array | None:
-        """The counts of each row. None if somebody stands apart, or confidence counts."""
         return None if self.some_apart or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:
-        """The counts of each row, without the raters' names."""
         return self.kept(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
-        """The counts without a rater. Equal rows are made one."""
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
@@ -722,7 +635,6 @@ class LabelsByRater(ByRater):
         return found.merged()
 
     def in_numbers(self) -> NumbersByRater:
-        """The numbers that the codes of an interval or ratio scale stand for."""
         numbers = np.append(self.scale.scores, np.nan)
         values, scale, raters = numbers[self.codes], self.scale, self.raters
         return NumbersByRater(
@@ -730,9 +642,7 @@ class LabelsByRater(ByRater):
         )
 
     def unnamed(self) -> Any:
-        """Forget row by row who gave which label.
-
-        Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
+        """Labels become counts. Beside a classifier, codes are sorted within each row. Labels in
         groups or with confidence stay as they are.
         """
         if self.classifier is not None:
@@ -741,7 +651,6 @@ class LabelsByRater(ByRater):
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         places = np.append(scale.positions_of(self.scale), MISSING)
@@ -754,7 +663,6 @@ class LabelsByRater(ByRater):
         )
 
     def merged(self) -> Self:
-        """Make equal rows of a cluster one row. The order is fixed."""
         columns, n = [self.codes, self.labels[:, None]], self.n_raters
         if self.confidence is not None:
             known = np.nan_to_num(self.confidence, nan=MISSING)
@@ -775,7 +683,6 @@ class LabelsByRater(ByRater):
         )
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        """Keep the columns at some places in this order."""
         return changed(
             self,
             codes=self.codes[:, places],
@@ -784,12 +691,11 @@ class LabelsByRater(ByRater):
         )
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
+        """Add every split of a typical item between two categories, through all columns.
 
-        Each split is rotated through all columns. The two categories come from ratings of items
-        with a second rating. If confidence counts, they come from all ratings. If a classifier
-        stands apart, each row is there twice: once with the classifier on each category. The rows
-        that it labelled then say how unseen rows look and who rates them.
+        The two categories come from ratings of items with a second rating, or from all if
+        confidence counts. Beside a classifier, each row is there twice, with it on each category.
+        The rows that it labelled then say how unseen rows look and who rates them.
         """
         pair = self.unseen.split or split_between(self.meeting, self.scale, category)
         form = changed(self, unseen=self.unseen._replace(category=category))
@@ -801,7 +707,6 @@ class LabelsByRater(ByRater):
         return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
     def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
-        """Add unseen rows that weigh `mass` in all."""
         sure = self.confidence
         return changed(
             self,
@@ -844,7 +749,6 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    """Put the rows of two tables of labels under the raters of both, one column a rater."""
     refuse_other_scale(LABELS, one.scale, other.scale)
     refuse_sum(LABELS, one.clusters, other.clusters)
     raters = joint_raters(one.raters, other.raters)
@@ -861,10 +765,8 @@ def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
 
 
 def _meetings(labels: LabelsByRater) -> Array:
-    """On how many rows each rater meets another if one is left out, first the one left out (R, R).
-
-    Rows of three ratings or more always count. A row of two counts if the rater who is left out did
-    not rate it.
+    """On how many rows each rater meets another if one is left out, first the one left out
+    (R, R).
     """
     given, sizes = labels.given, labels.counts().sizes
     of_two = given[sizes == 2].astype(float)
@@ -897,9 +799,8 @@ def times_seen(statistic: Statistic, possible: Statistic) -> Array:
 class Apart(NamedTuple):
     """How far apart the raters are, two by two.
 
-    `met` is how many items two raters share, and 0 for a rater and themselves (R, R). `total` is
-    the sum of the distances of their ratings there (R, R): different labels are one apart, and
-    numbers have the squared distance.
+    `met` is how many items two raters share (R, R). `total` is the sum of the distances of their
+    ratings there: different labels are one apart, and numbers have the squared distance.
     """
 
     met: Array
@@ -907,26 +808,16 @@ class Apart(NamedTuple):
 
     @property
     def of_pairs(self) -> Array:
-        """The mean distance of two raters. Shape (R, R). It is nan if they never met."""
+        """Shape (R, R). It is nan if two never met."""
         return _mean(self.total, self.met)
 
     @property
     def of_raters(self) -> Array:
-        """The mean distance of a rater from all others. Shape (R,). It is nan if none was met."""
+        """The mean distance of a rater from all others (R,). It is nan if none was met."""
         return _mean(self.total.sum(1), self.met.sum(1))
 
 
 def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    """How far apart the raters are, by a few products of matrices.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> codes, raters = [[0, 0, 1], [1, 1, -1]], ("ana", "ben", "cy")
-    >>> labels = LabelsByRater(codes, [2, 3], scale=Scale(("no", "yes")), raters=raters)
-    >>> raters_apart(labels).of_pairs[0].tolist()
-    [nan, 0.0, 1.0]
-    """
     given = panel.given.astype(float)
     met = _products(given, given, panel.weights)
     if isinstance(panel, LabelsByRater):

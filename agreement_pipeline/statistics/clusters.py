@@ -34,13 +34,6 @@ class Clusters:
 
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
-        """Make one cluster for each name, in the order of the names.
-
-        Raises
-        ------
-        RatingsError
-            A name is missing.
-        """
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
         told = [] if are_numbers else np.asarray(names, dtype=object).tolist()
         if missing := sum(not present(name) for name in told):
@@ -53,27 +46,23 @@ class Clusters:
 
     @property
     def n(self) -> int:
-        """How many clusters there are."""
         return round(float(self.times.sum()))
 
     def at(self, rows: NDArray[np.bool_] | Codes) -> "Clusters":
-        """Keep some of the rows, and the clusters that hold one of them."""
         kept, places = np.unique(self.places[rows], return_inverse=True)
         return Clusters(places.astype(np.int64), self.times[kept])
 
     def sizes(self, weights: Array) -> Array:
-        """How many items of each row one cluster holds, from the rows' weights. Shape (P,)."""
+        """How many items of each row one cluster holds. Shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
     def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some of the rows each cluster holds. Shape (C,)."""
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,
         )
 
     def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
-        """How many items of some rows the cluster of an item holds, on average over items."""
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 
@@ -84,13 +73,6 @@ class Clusters:
 
 
 def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
-    """Clusters with a place for each of `rows` rows; None stays None.
-
-    Raises
-    ------
-    RatingsError
-        The clusters are of another number of rows.
-    """
     if clusters is not None and clusters.places.shape != (rows,):
         raise RatingsError(
             f"clusters: found shape {clusters.places.shape}; expected one for each of {rows} rows. "
@@ -100,13 +82,7 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
 
 
 def refuse_sum(what: str, *clusters: Clusters | None) -> None:
-    """Refuse to add statistics in clusters: nobody knows which clusters are the same.
-
-    Raises
-    ------
-    RatingsError
-        Some of the statistics are in clusters.
-    """
+    """Refuse to add statistics in clusters: nobody knows which clusters are the same."""
     if any(each is not None for each in clusters):
         found = listed([0 if each is None else each.n for each in clusters])
         raise RatingsError(

@@ -40,8 +40,6 @@ class CategoryCounts(Statistic):
     ----------
     counts
         Shape (P, K): how often each category was given in each row. Whole and non-negative.
-    weights, scale, clusters
-        As for `LabelsByRater`.
     n_raters
         How many raters gave the ratings that meet another; the largest row total if omitted.
     split
@@ -50,10 +48,8 @@ class CategoryCounts(Statistic):
     Examples
     --------
     >>> counts = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
-    >>> counts.n_items, counts.n_ratings
-    (6, 18)
-    >>> (counts + counts).weights.tolist()
-    [4.0, 8.0]
+    >>> counts.n_items, counts.n_ratings, (counts + counts).weights.tolist()
+    (6, 18, [4.0, 8.0])
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
@@ -98,53 +94,40 @@ class CategoryCounts(Statistic):
 
     @OfRows
     def pairable(self) -> NDArray[np.bool_]:
-        """True for rows with two ratings or more. Shape (P,)."""
         return np.asarray(self.sizes >= 2)
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows that show agreement: `pairable`."""
         return self.pairable
 
     @property
     def paired(self) -> Array:
-        """The weights of rows with two ratings or more, and 0 for other rows. Shape (..., P)."""
         if self.pairable.all():
             return self.weights
         return np.where(self.pairable, self.weights, 0.0)
 
     @property
     def n_items(self) -> int:
-        """Items with at least one rating."""
         return total(self.weights[..., self.sizes > 0])
 
     @property
     def n_ratings(self) -> int:
-        """Ratings in all."""
         return total(self.weights * self.sizes)
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        """Split unseen items between these two categories."""
         return changed(self, split=split)
 
     @property
     def mixes(self) -> Array | None:
-        """The counts."""
         return self.counts
 
     @property
     def meeting(self) -> Array:
-        """How often each category was given in rows where ratings meet. Shape (K,).
-
-        If no ratings meet, all rows are counted.
-        """
+        """Shape (K,). If no ratings meet, all rows are counted."""
         return np.asarray((self.paired if self.paired.any() else self.weights) @ self.counts)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical item between two categories. The rows weigh `mass` in all.
-
-        The two categories are read off the ratings that meet another.
-        """
+        """The two categories are read off the ratings that meet another."""
         pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
         return changed(
@@ -155,16 +138,12 @@ class CategoryCounts(Statistic):
         )
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
-        """So many items on which all ratings agree. Categories have the shares that they have here.
-
-        Each item has as many ratings as most have here.
-        """
+        """Items of the most common size, and categories with the shares that they have here."""
         size, shares = typical_size(self.sizes, self.weights), self.meeting / self.meeting.sum()
         rows, used = size * np.eye(len(shares)), shares > 0
         return CategoryCounts(rows[used], n_items * shares[used], scale=self.scale)
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         if scale.categories == self.scale.categories:
             return self
         return changed(
@@ -175,11 +154,9 @@ class CategoryCounts(Statistic):
         )
 
     def in_order(self) -> "CategoryCounts":
-        """The counts with equal rows made one, however the categories are listed."""
         return self.with_scale(self.scale.canonical).merged()
 
     def merged(self) -> "CategoryCounts":
-        """Make equal rows of a cluster one row. The order is fixed."""
         rows, weights, clusters = distinct_in(
             self.counts.astype(np.int64), self.weights, self.clusters
         )
@@ -191,7 +168,6 @@ class CategoryCounts(Statistic):
         return self.stacked(other).merged()
 
     def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
-        """The rows of both."""
         refuse_other_scale(WHAT, self.scale, other.scale)
         refuse_sum(WHAT, self.clusters, other.clusters)
         return CategoryCounts(
@@ -245,8 +221,7 @@ def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
 class CountsOfStratum(CategoryCounts):
     """The counts of a whole round, and which rows (P,) are inside the stratum that is spoken of.
 
-    The round says how often its labels differ by chance. The stratum says how often they do, and
-    `n_raters` is the largest number of ratings of one of its items.
+    The round says how often its labels differ by chance. The stratum says how often they do.
 
     >>> whole = CategoryCounts([[3, 0], [2, 1]], [4, 2], scale=Scale(("no", "yes")))
     >>> stratum = CountsOfStratum(whole, [False, True])
@@ -276,32 +251,27 @@ class CountsOfStratum(CategoryCounts):
 
     @property
     def readable(self) -> NDArray[np.bool_]:
-        """True for rows of the stratum that show agreement."""
         return np.asarray(self.pairable & self.inside)
 
     @property
     def mixes(self) -> None:
-        """Unseen rows are of the stratum, and the seen ones need not be."""
         return
 
     @property
     def n_items(self) -> int:
-        """Items of the stratum with at least one rating."""
         return total(self.weights[..., self.inside & (self.sizes > 0)])
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of the stratum."""
         return total(np.where(self.inside, self.weights * self.sizes, 0.0))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add unseen rows to the round. They are taken to be of the stratum."""
+        """Unseen rows are taken to be of the stratum."""
         found = super().with_unseen(mass, category)
         unseen = np.ones(len(found.counts) - len(self.inside), dtype=bool)
         return changed(found, inside=np.append(self.inside, unseen))
 
     def merged(self) -> "CountsOfStratum":
-        """Make equal rows of a cluster one row, in the stratum and beside it."""
         rows = np.column_stack([self.inside, self.counts]).astype(np.int64)
         apart, weights, clusters = distinct_in(rows, self.weights, self.clusters)
         counts = CategoryCounts(apart[:, 1:], weights, scale=self.scale, clusters=clusters)

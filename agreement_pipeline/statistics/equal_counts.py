@@ -1,8 +1,7 @@
 r"""Rows of labels with equal counts as one row, for large rounds.
 
-Some measures read two things of a row: how often the panel gave each category beside which label of
-the classifier, and sums of who gave which label. Five raters and five categories make 3,125 rows,
-but 126 counts.
+Some measures read only the counts of a row, and sums of who gave which label. Five raters and five
+categories make 3,125 rows, but 126 counts.
 
 Exact resamples draw a weight :math:`g_i` for each row i. By gamma distributions, the weight
 :math:`W` of all rows of equal counts is independent of the shares :math:`g_i / W` in it. So `W` is
@@ -44,8 +43,8 @@ def with_equal_counts_as_one(
 ) -> LabelsByRater:
     """Rows of equal counts as one row for a measure, if there are many items and then fewer rows.
 
-    What the measure sums comes along. Nothing else can be summed then. Rows that belong to a sum
-    over few items stay as they are. So do rows on which nothing can be compared.
+    Nothing but what the measure sums can be summed then. Rows that belong to a sum over few items
+    stay as they are. So do rows on which nothing can be compared.
     """
     if _drawn_row_by_row(labels):
         return labels
@@ -108,7 +107,6 @@ def _as_groups(labels: LabelsByRater, of_row: Codes, first: Codes) -> LabelsByRa
 
 
 def _mean_and_ways(labels: LabelsByRater, of_row: Codes, n: int) -> tuple[Array, Array]:
-    """The means of what is summed in each group, and the ways in which the sums vary."""
     order = np.argsort(of_row, kind="stable")
     read = list(labels.read_sums.values())
     n_sums = sum(rows.values.shape[1] for rows in read)

@@ -17,15 +17,15 @@ from agreement_pipeline.ratings import Array, Codes
 Hashes = NDArray[np.uint64]
 
 MOST_TRIALS = 64
-"""Trials for one statistic. Raters that are alike after these stay in the order they came in."""
+"""Raters that are alike after so many trials stay in the order they came in."""
 OWN = np.uint64(0x9E3779B97F4A7C15)
 
 
 def order_of_raters(said: Hashes, weights: Array) -> Codes:
-    """The positions of the raters, in an order that does not depend on how they came.
+    """An order that does not depend on how the raters came.
 
     `said` (P, R) is a number for what each rater gave in each row, equal for equal ratings and 0
-    for nothing. `weights` (P,) are those of the rows.
+    for nothing.
     """
     mass = _mixed(weights.astype(np.float64).view(np.uint64))
     colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
@@ -38,7 +38,6 @@ def order_of_raters(said: Hashes, weights: Array) -> Codes:
 
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
-    """One number for the values at each place. The parts have the same shape."""
     found = np.zeros(parts[0].shape, dtype=np.uint64)
     for part in parts:
         found = _mixed(found * OWN + _bits(part))
@@ -62,7 +61,6 @@ def seed_of(statistic: object) -> int:
 
 
 def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
-    """The arrays that a statistic holds, in the order of its fields, also those of its parts."""
     for field in fields(statistic):  # type: ignore[arg-type]
         value = getattr(statistic, field.name)
         if isinstance(value, np.ndarray):
@@ -78,7 +76,7 @@ def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Numbers whose bits depend on all bits of the given ones (Steele, Lea and Flood 2014).
+    """Bits that depend on all bits of the given ones (Steele, Lea and Flood 2014).
 
     https://doi.org/10.1145/2660193.2660195
     """
@@ -89,7 +87,6 @@ def _mixed(values: Hashes) -> Hashes:
 
 
 def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
-    """The colours of the raters, refined until no more raters are told apart."""
     before, found = 0, len({*colours.tolist()})
     while before < found < len(colours):
         rows = _mixed(_mixed(said ^ _mixed(colours)).sum(1, dtype=np.uint64) + mass)
@@ -100,7 +97,6 @@ def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
 
 
 def _first_alike(said: Hashes, colours: Hashes) -> Codes:
-    """The raters of the first colour that several have, unless all of them said the same."""
     ordered, times = np.unique(colours, return_counts=True)
     for colour in ordered[times > 1]:
         alike = np.flatnonzero(colours == colour)

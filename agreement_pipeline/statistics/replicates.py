@@ -1,7 +1,7 @@
-"""Replicated labels and replicated numbers: what raters said of items that they met again.
+"""What raters said of items that they met again: labels, or numbers.
 
-One *cell* is one rater on one item with what they said at each meeting. Weights belong to items.
-Resampling then keeps together all that was said of one item.
+One *cell* is one rater on one item with what they said at each meeting. Weights belong to items,
+so resampling keeps together all that was said of one item.
 
 Unseen labels are split between two categories that are the same for all raters. Unseen numbers are
 split between two values of each rater's own. So these are two statistics.
@@ -48,12 +48,6 @@ from agreement_pipeline.text import listed
 
 
 class Cells(Statistic):
-    """Cells of items that raters met again; weights belong to the items.
-
-    A class that builds on this one holds what was said in the field `said_in`. It also holds the
-    `weights` of the items, the `sizes` of the cells, and the names of all `raters`.
-    """
-
     said_in: ClassVar[str]
 
     item: Codes
@@ -70,55 +64,45 @@ class Cells(Statistic):
             """Ratings a cell. Shape (C,)."""
 
     def of_cells(self, kept: NDArray[np.bool_] | Codes) -> Self:
-        """Keep some of the cells; items and raters stay."""
         fields = ("item", "rater", self.said_in)
         return changed(self, **{name: getattr(self, name)[kept] for name in fields})
 
     def without_rater(self, rater: int) -> Self:
-        """Leave out the rater at a position and all they said."""
         others = self.of_cells(self.rater != rater)
         return changed(others, rater=others.rater - (others.rater > rater))
 
     def with_raters(self, order: Codes) -> Self:
-        """Put the cells into order, item by item and by such an order of the raters."""
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))
         return changed(self.of_cells(cells), rater=rater[cells])
 
     def rater_among(self, raters: tuple[str, ...]) -> Codes:
-        """The raters of the cells by their positions among `raters`."""
         return np.array([raters.index(name) for name in self.raters], dtype=np.int64)[self.rater]
 
     @property
     def cell_weights(self) -> Array:
-        """The weight of each cell, shape (..., C): that of its item."""
         return np.asarray(self.weights[..., self.item])
 
     @OfRows
     def readable(self) -> NDArray[np.bool_]:
-        """True for items that some rater met again. Shape (P,)."""
         return np.isin(np.arange(self.weights.shape[-1]), self.item)
 
     @property
     def n_items(self) -> int:
-        """Items that some rater met again."""
         return total(self.weights[..., self.readable])
 
     @property
     def n_ratings(self) -> int:
-        """Ratings of items met again; a vector is one rating."""
+        """A vector is one rating."""
         return total(self.cell_weights * self.sizes)
 
     def of(self, rater: str) -> Self:
-        """Keep the cells of one rater."""
         return self.of_cells(self.rater == self.raters.index(rater))
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater with replicates in turn. One table is made at a time."""
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater with replicates met again."""
         raters, places = np.unique(self.rater, return_inverse=True)
         weights = self.cell_weights * rows[self.item]
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
@@ -127,14 +111,6 @@ class Cells(Statistic):
 def checked_cells(
     what: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
-    """The item and the rater of each cell; `shape` counts items and raters.
-
-    Raises
-    ------
-    RatingsError
-        A cell has fewer than two ratings, a position is impossible, or two cells are of one item
-        and rater.
-    """
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
             f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
@@ -179,8 +155,8 @@ class ReplicatedNumbers(Cells):
         is nan in all dimensions for further meetings up to M.
     item, rater
         Shape (C,): the item of each cell, 0 … P-1, and the position of its rater in `raters`.
-    weights, scale, raters, clusters
-        As for `NumbersByRater`, item by item. `raters` may have no replicates.
+    weights, clusters
+        Of items. All else is as for `NumbersByRater`.
     round_raters
         The raters who rated in the round itself; all if omitted.
 
@@ -231,11 +207,9 @@ class ReplicatedNumbers(Cells):
         )
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         return changed(self, scale=scale)
 
     def in_order(self) -> Self:
-        """Put the raters into an order that their numbers fix. The names do not enter."""
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
         if len(self.values):
             said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
@@ -245,21 +219,17 @@ class ReplicatedNumbers(Cells):
 
     @OfRows
     def sizes(self) -> Array:
-        """Meetings a cell. Shape (C,)."""
         return np.asarray((~np.isnan(self.values[:, :, 0])).sum(1), dtype=float)
 
     def cells(self) -> NumbersByRater:
-        """The cells as a table of their own: a row for each cell and a column a meeting."""
         return NumbersByRater(
             self.values, self.cell_weights, scale=self.scale, raters=_meetings(self.values)
         )
 
     def in_numbers(self) -> Self:
-        """The replicates themselves: they are numbers already."""
         return self
 
     def without_rater(self, rater: int) -> Self:
-        """Leave out the rater at a position and all they said."""
         gone = self.raters[rater]
         raters, here = (
             tuple(name for name in names if name != gone)
@@ -268,11 +238,10 @@ class ReplicatedNumbers(Cells):
         return changed(super().without_rater(rater), raters=raters, round_raters=here)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical cell over two values. The rows weigh `mass` in all.
+        """As many raters meet an unseen item again as meet a typical item.
 
-        As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. The two values are each rater's own, as those of `NumbersByRater` are the
-        panel's.
+        They are turned through all raters here. The two values are each rater's own, as those of
+        `NumbersByRater` are the panel's.
         """
         if not len(self.values):
             return self
@@ -359,22 +328,18 @@ class ReplicatedLabels(Cells):
 
     @property
     def weights(self) -> Array:
-        """How many items stand behind each item row. Shape (..., P)."""
         return self.first.weights
 
     @property
     def scale(self) -> Scale:
-        """The scale of the labels."""
         return self.first.scale
 
     @property
     def clusters(self) -> Clusters | None:
-        """The cluster of each item row, if items come in clusters."""
         return self.first.clusters
 
     @property
     def raters(self) -> tuple[str, ...]:
-        """All rater names, with replicates or without."""
         return self.first.raters
 
     @property
@@ -384,12 +349,11 @@ class ReplicatedLabels(Cells):
         return tuple(sorted(self.raters[place] for place in here))
 
     def with_scale(self, scale: Scale) -> Self:
-        """The same on a scale that lists the same categories in another order."""
         counts = self.counts[:, self.scale.positions_of(scale)]
         return changed(self, counts=counts, first=self.first.with_scale(scale))
 
     def in_order(self) -> Self:
-        """Put the raters into an order that their labels fix, as for `LabelsByRater`.
+        """An order that their labels fix, as for `LabelsByRater`.
 
         The rows of items that somebody met again come first, and stay as they are. Equal rows of
         the others are made one.
@@ -405,15 +369,12 @@ class ReplicatedLabels(Cells):
 
     @OfRows
     def sizes(self) -> Array:
-        """Labels a cell. Shape (C,)."""
         return np.asarray(self.counts.sum(1))
 
     def cells(self) -> CategoryCounts:
-        """The cells as a table of their own. One row for each cell."""
         return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)
 
     def in_numbers(self) -> "ReplicatedNumbers":
-        """The numbers that the counts of an interval or ratio scale stand for."""
         counts, sizes = self.counts.astype(np.int64), self.sizes.astype(np.int64)
         values = np.full((len(counts), int(sizes.max(initial=0))), np.nan)
         said = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
@@ -430,24 +391,20 @@ class ReplicatedLabels(Cells):
         )
 
     def reweighted(self, weights: Array) -> Self:
-        """Give the items other weights."""
         return self.with_same_rows(first=self.first.reweighted(weights))
 
     def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each item into its cluster."""
         return changed(self, first=self.first.in_clusters(clusters))
 
     def without_rater(self, rater: int) -> Self:
-        """Leave out the rater at a position and all they said."""
         first = self.first.without(self.raters[rater])
         return changed(super().without_rater(rater), first=first)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
-        """Add every split of a typical cell between two categories. The rows weigh `mass` in all.
+        """As many raters meet an unseen item again as meet a typical item.
 
-        As many raters meet an unseen item again as meet a typical item. They are turned through all
-        raters here. Their first labels of the item are split as the cell is. Raters whose own cells
-        are shorter get shorter ones.
+        They are turned through all raters here. Their first labels of the item are split as the
+        cell is. Raters whose own cells are shorter get shorter ones.
         """
         if not len(self.counts):
             return self
@@ -471,18 +428,17 @@ class ReplicatedLabels(Cells):
 
     @property
     def meeting(self) -> Array:
-        """How often each category was given at first. Shape (K,)."""
+        """First labels count. Shape (K,)."""
         return self.first.used
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        """Split unseen items between these two categories."""
         return changed(self, first=self.first.split_between(split))
 
     def _typical_size(self) -> int:
-        """The most common size of cells.
+        """The most common size of cells that have as many labels as categories in use, if there are
+        some.
 
-        Only cells with as many labels as categories in use count if there are some. Shorter cells
-        show no guessing.
+        Shorter cells show no guessing.
         """
         long = (self.sizes >= (self.first.used > 0).sum()) & (self.cell_weights > 0)
         cells = long if long.any() else np.full(len(self.sizes), True)
@@ -499,7 +455,6 @@ class ReplicatedLabels(Cells):
 
 
 def _others_merged(labels: LabelsByRater, kept: int) -> LabelsByRater:
-    """The first rows as they are and then the others. Equal rows of the others are made one."""
     others = np.arange(kept, len(labels.codes))
     clusters = labels.clusters
     of_others = clusters and Clusters(clusters.places[others], clusters.times)

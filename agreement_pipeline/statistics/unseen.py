@@ -13,7 +13,7 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 
 MAX_TURNS = 8
 TIMES_APART = 2
-"""How many of the largest differences seen on one item lie between the two values of unseen ones.
+"""The largest difference seen on one item fits so many times between the two values of unseen ones.
 
 A round of few items may not show the largest errors that occur.
 """
@@ -31,26 +31,23 @@ And the same of an agreed item's distance from the mean, which so many items sho
 
 
 def split_between(used: Array, scale: Scale, category: int | None = None) -> tuple[int, int]:
-    """The two categories between which an unseen item is split.
+    """The first is `category` or the most used one, and the second the farthest; nominally the most
+    used.
 
-    The first is `category` or the category used most. The second is the one that is farthest from
-    the first; on the nominal level the most used. A split between neighbours would say that raters
-    may differ a little, and the lower limit would not hold what it promises.
+    A split between neighbours would say that raters may differ a little, and the lower limit would
+    not hold what it promises.
     """
     first = int(used.argmax()) if category is None else category
     return first, farthest(used, _distances(used, scale, first), first, scale.declared)
 
 
 def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
-    """The same two categories, if the categories have other places."""
     return None if split is None else (int(places[split[0]]), int(places[split[1]]))
 
 
 def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
-    """The other category that is farthest from the first. Of several the most used.
-
-    Where none are declared, only the categories in use are known. A slip may reach every declared
-    one.
+    """Of several the most used one counts. Where none are declared, only the categories in use are
+    known. A slip may reach every declared one.
     """
     others = np.arange(len(used)) != first
     in_use = others & (used > 0)
@@ -72,24 +69,21 @@ def _distances(used: Array, scale: Scale, first: int) -> Array:
 
 
 def typical_size(sizes: Array | Codes, weights: Array) -> int:
-    """The most common number of ratings in rows with two or more; 2 if there are none."""
+    """It is read off rows with two ratings or more, and is 2 if there are none."""
     common = np.bincount(sizes.astype(int), weights, minlength=3)
     return 2 + int(common[2:].argmax())
 
 
 def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
-    """Every split of an item of `size` ratings as counts by category. Shape (size + 1, K)."""
     rows = np.zeros((size + 1, n_categories))
     rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
     return rows
 
 
 def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> Array:
-    """Every split of an item that raters meet again in cells of `sizes` (size + 1, C, K).
-
-    Some cells hold each other category once: cells with both categories and with twice as many
-    labels as categories in use. A rater who chooses at random names all categories in so many
-    labels.
+    """Shape (size + 1, C, K). Some cells hold each other category once: those with both categories
+    and with twice as many labels as categories in use. A rater who chooses at random names all
+    categories in so many labels.
     """
     others = np.flatnonzero(used > 0)
     others = others[~np.isin(others, pair)]
@@ -104,10 +98,7 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
 
 
 def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: int) -> Codes:
-    """Every split of an item as codes by rater, turned through the places of raters.
-
-    In a large panel each is turned through some evenly spread places.
-    """
+    """In a large panel each split is turned through some evenly spread places."""
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
     of_first = np.arange(size, -1, -1)[:, None, None]
@@ -119,7 +110,6 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
 def splits_like(
     given: NDArray[np.bool_], weights: Array, pair: tuple[int, int], most_turns: int
 ) -> Codes:
-    """Every split of an item that is typical of the ratings given. Codes by rater."""
     n_raters = given.shape[1]
     size = min(typical_size(given.sum(1), weights), n_raters)
     return rater_splits(size, pair, n_raters, most_turns)
@@ -132,10 +122,8 @@ def splits_met(
     pair: tuple[int, int],
     most_turns: int,
 ) -> Codes:
-    """Every split of an item that is typical of what a classifier met. Codes by rater.
-
-    Only items with two ratings or more count if the classifier labelled some. All items and raters
-    count if it met none.
+    """Only items with two ratings or more count if the classifier labelled some. All items and
+    raters count if it met none.
     """
     met = labelled & (weights > 0) & given.any(1)
     if not met.any():
@@ -150,7 +138,6 @@ def splits_met(
 
 
 def mean_confidence(confidence: Array, rows: Codes) -> Array:
-    """The mean confidence that each rater stated for unseen rows of codes."""
     stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
     nobody = np.full(total.shape, np.nan)
     mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))
@@ -158,10 +145,7 @@ def mean_confidence(confidence: Array, rows: Codes) -> Array:
 
 
 def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
-    """The raters who meet an unseen item again: as many as meet a typical item again.
-
-    They are turned through all raters who met an item again.
-    """
+    """As many as meet a typical item again, turned through all who met an item again."""
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
     raters = np.unique(rater)
@@ -170,7 +154,6 @@ def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
 
 
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
-    """The first labels of raters who all split their own `size` ratings alike, (size + 1, R)."""
     given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
     return np.where(given_first, pair[0], pair[1])
 
@@ -178,10 +161,9 @@ def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
 def two_numbers(
     values: Array, weights: Array, scale: Scale, elsewhere: Callable[[Array, Array], Array]
 ) -> Array:
-    """The two numbers between which an unseen item is split, and the two of agreed items.
+    """The two numbers of a split item, and of agreed ones, the lower one first (2, 2, D).
 
-    On declared categories, they are the one used most and the one farthest from it. Else they are
-    those of `elsewhere`. The lower one is first. Shape (2, 2, D) from values (N, R, D).
+    On a declared scale they are categories, else those of `elsewhere`.
     """
     if scale.categories is None or not scale.declared:
         found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
@@ -197,9 +179,8 @@ def two_numbers(
 
 
 def far_values(values: Array, weights: Array) -> Array:
-    """The typical values, moved apart to `TIMES_APART` the largest difference on one item.
-
-    They never lie outside the ratings. Shape (2, D) from values (N, R, D).
+    """Typical values, moved apart to `TIMES_APART` the largest difference on one item, inside the
+    ratings.
     """
     given = ~np.isnan(values[:, :, 0])
     numbers, typical = values[given], typical_values(values, weights)
@@ -218,16 +199,15 @@ def far_values(values: Array, weights: Array) -> Array:
 
 
 def tail_values(values: Array, weights: Array) -> Array:
-    """The two numbers between which an unseen item is split, and the two of agreed items.
+    """The two numbers between which an unseen item is split, and the two of agreed items (2, 2, D).
 
-    The two numbers of a split item lie :math:`d` apart, so two ratings there differ by
-    :math:`d^2 / 2`. That is the largest disagreement of an item, or more if errors have a heavy
-    tail. A round of few ratings may not show its largest errors. So it is as much as if one rating
-    had an error ten times as large as others, or as if two typical numbers stood there. Where
-    nobody differed, a split item has the typical values.
+    Two ratings :math:`d` apart differ by :math:`d^2 / 2`. That is the largest disagreement of an
+    item, or more if errors have a heavy tail. A round of few ratings may not show its largest
+    errors. So it is as much as if one rating had an error ten times as large as others, or as if
+    two typical numbers stood there. Where nobody differed, a split item has the typical values.
 
     Agreed items lie at the largest distance from the mean, or farther if items have a heavy tail or
-    are few, and never inside the typical values. Shape (2, 2, D).
+    are few, and never inside the typical values.
     """
     typical = typical_values(values, weights)
     n_ratings = (~np.isnan(values[:, :, 0])).sum(1)
@@ -267,11 +247,10 @@ def _heaviness(squares: Array, times: Array, normal: float) -> Array:
 
 
 def typical_values(values: Array, weights: Array) -> Array:
-    """The two nodes of the Gauss quadrature over all ratings in each dimension.
+    """The two nodes of the Gauss quadrature over all ratings in each dimension, shape (2, D).
 
-    They have the mean, the variance and the skewness of all ratings, and never lie outside them.
-    Shape (2, D) from values (N, R, D). The root of the mean square is taken near 1, where squares
-    are not lost.
+    They have the mean, the variance and the skewness of all ratings. The root of the mean square is
+    taken near 1, where squares are not lost.
     """
     given = ~np.isnan(values[:, :, 0])
     numbers, each = values[given], np.repeat(weights, given.sum(1))
@@ -288,8 +267,8 @@ def typical_values(values: Array, weights: Array) -> Array:
 def number_splits(size: int, places: int, numbers: Array) -> Array:
     """Rows of `size` numbers with k high ones for k from all to none (size + 1, places, D).
 
-    The numbers stand in the first places. There are k high ones in each dimension. `numbers` are
-    the low and the high one of rows with both, and of rows with one of them (2, 2, D).
+    The numbers stand in the first places. `numbers` are the low and the high one of rows with both,
+    and of rows with one of them (2, 2, D).
     """
     (low, high), agreed = numbers
     place = np.arange(size)[:, None] + np.arange(len(low))
@@ -301,7 +280,7 @@ def number_splits(size: int, places: int, numbers: Array) -> Array:
 
 
 def turned(rows: Array) -> Array:
-    """Each row turned through the places of raters: all of them or some in a large panel."""
+    """A large panel takes some of the places."""
     n_raters = rows.shape[1]
     turns = min(n_raters, MAX_TURNS)
     return np.concatenate(

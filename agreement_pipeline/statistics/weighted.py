@@ -1,8 +1,7 @@
 """What all statistics do with their rows and weights.
 
-A statistic is rows of data with weights of shape `(..., P)`. With weights of shape `(P,)` a measure
-returns its point value. With `(B, P)` it returns B values, one for each resample of weights. Two
-rounds' statistics add. If items come in clusters, rows of different clusters stay apart.
+With weights of shape `(P,)` a measure returns its point value, and with `(B, P)` one value for each
+resample. Two rounds' statistics add. Rows of different clusters stay apart.
 
 A missing label is the code -1. Shapes: `N` items, `R` raters, `K` categories, `P` rows, `B`
 resamples, `D` dimensions.
@@ -31,18 +30,15 @@ class SomeRows(NamedTuple):
     values: Array
 
     def split_at(self, place: int) -> tuple["SomeRows", "SomeRows"]:
-        """The rows before a place, and the others with their places counted from there."""
         n = int(np.searchsorted(self.places, place))
         before = SomeRows(self.places[:n], self.values[:n])
         return before, SomeRows(self.places[n:] - place, self.values[n:])
 
     def under(self, weights: Array) -> Array:
-        """The sums under weights of all rows. Shape (..., F) from (..., P)."""
         every = len(self.places) == weights.shape[-1]
         return np.asarray((weights if every else weights[..., self.places]) @ self.values)
 
     def at(self, place: Codes) -> Array:
-        """What the rows at some places say. Shape (B, F) from (B,)."""
         found = np.zeros((len(place), self.values.shape[-1]))
         here = np.isin(place, self.places)
         found[here] = self.values[np.searchsorted(self.places, place[here])]
@@ -50,27 +46,24 @@ class SomeRows(NamedTuple):
 
 
 def every_row(values: Array) -> SomeRows:
-    """What all rows say."""
     return SomeRows(np.arange(len(values)), values)
 
 
 Read = Callable[[Any], SomeRows]
-"""From a statistic to what its rows say. It must not depend on the weights."""
+"""What rows say must not depend on the weights."""
 
 
 class Together(NamedTuple):
     """What is summed of rows that stand for items of equal counts.
 
-    `sums` are the means (P, F) over their items of what each read says. `normal` are the places of
-    rows without items, which say how the sums vary. Their weights are standard normal numbers in
-    resamples, and 0 otherwise.
+    `sums` are means (P, F) over their items. `normal` are the places of rows without items, which
+    say how the sums vary: their weights are standard normal numbers in resamples, and 0 otherwise.
     """
 
     sums: Mapping[Read, Array]
     normal: Codes
 
     def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
-        """What is read off `n_rows` rows, the first of which are these."""
         if read not in self.sums:
             raise TypeError(UNREAD)
         own = self.sums[read]
@@ -91,7 +84,6 @@ class SeenRows:
         self._sums: dict[Hashable, Array] = {}
 
     def sums(self, rows: SomeRows, read: Hashable | None) -> Array:
-        """The sums over some seen rows. They are remembered by what `read` them, if it is named."""
         if read is None:
             return rows.under(self.weights)
         if read not in self._sums:
@@ -100,17 +92,14 @@ class SeenRows:
 
 
 class Beside(NamedTuple):
-    """What is known of weights: those of seen rows, and which unseen rows have weight.
-
-    `alone` is the place among the unseen rows of the only one with weight: one for all resamples,
-    or one for each. None if any unseen row may have weight.
+    """What is known of weights. `alone` is the place among the unseen rows of the only one with
+    weight: one for all resamples, or one for each.
     """
 
     seen: SeenRows
     alone: Codes | None = None
 
     def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
-        """The sums under weights whose first ones are those of the seen rows."""
         n = self.seen.weights.shape[-1]
         seen, unseen = rows.split_at(n)
         total = self.seen.sums(seen, read)
@@ -126,8 +115,6 @@ T = TypeVar("T")
 
 
 class Statistic:
-    """What every statistic offers. It remembers what was read off its rows."""
-
     together: Together | None = None
 
     if TYPE_CHECKING:
@@ -146,7 +133,7 @@ class Statistic:
 
         @property
         def raters(self) -> tuple[str, ...] | None:
-            """The rater names; None if the statistic has forgotten them."""
+            """They are None if the statistic has forgotten them."""
 
         @property
         def readable(self) -> NDArray[np.bool_]:
@@ -161,31 +148,21 @@ class Statistic:
             """How many ratings the statistic rests on."""
 
         def with_unseen(self, mass: float, category: int | None = None) -> Self:
-            """Add rows that nobody saw but that could occur. Their total weight is `mass`.
-
-            With `category` they are the rows for the value of that category.
+            """Add rows that nobody saw but that could occur, of weight `mass` in all, perhaps for
+            one category.
             """
 
     def without_each_rater(self) -> Iterator[Self]:
-        """Leave out each rater of the panel in turn. One table is made at a time.
-
-        Raises
-        ------
-        PolicyError
-            The statistic has forgotten its raters.
-        """
         raise PolicyError(f"raters at large: {NAMELESS}")
 
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        """How many items of some rows each rater of `without_each_rater` rated."""
         raise PolicyError(f"items by rater: {NAMELESS}")
 
     def unnamed(self) -> Any:
-        """Forget row by row who gave which label, if the statistic has such a form."""
         return self
 
     def with_unseen_by_tail(self) -> Self:
-        """The statistic, of which unseen rows follow the tail of errors, if errors have one."""
+        """Unseen rows follow the tail of errors, if errors have one."""
         return self
 
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
@@ -199,15 +176,12 @@ class Statistic:
 
     @property
     def n_used(self) -> int:
-        """Items that show agreement."""
         return total(self.weights[..., self.readable])
 
     def reweighted(self, weights: Array) -> Self:
-        """Give the rows other weights."""
         return self.with_same_rows(weights=weights)
 
     def in_clusters(self, clusters: Clusters) -> Self:
-        """Put each row into its cluster."""
         return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
     def kept(self, read: Callable[[Self], T]) -> T:
@@ -220,7 +194,6 @@ class Statistic:
         return self._kept[read]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
-        """Change other fields than the rows and share what was read off the rows."""
         copy = changed(self, **changes)
         vars(copy)["_kept"] = self._kept
         return copy
@@ -232,7 +205,6 @@ class Statistic:
         return copy
 
     def sums(self, read: Read) -> Array:
-        """The weighted sums over the rows of what is read off them. Shape (..., F)."""
         known = self.read_sums
         if read not in known:
             rows, together = read(self), self.together
@@ -243,25 +215,21 @@ class Statistic:
 
     @property
     def read_sums(self) -> dict[Read, SomeRows]:
-        """What was read off the rows to be summed so far."""
         return self.kept(_nothing_read)
 
     def sums_of(self, rows: SomeRows) -> Array:
-        """The weighted sums of what some rows say, which is not remembered. Shape (..., F)."""
         if self.together is not None:
             raise TypeError(UNREAD)
         return self._sums(rows, None)
 
     @property
     def normal(self) -> Codes:
-        """The places of rows whose weights are standard normal numbers. Most have none."""
         return np.empty(0, dtype=np.int64) if self.together is None else self.together.normal
 
     @property
     def one_more(self) -> tuple[Codes, float] | None:
-        """The row that each resample has beside the seen ones, which are the same, and its mass.
-
-        None if that is not how the resamples differ.
+        """The row that each resample has beside the same seen ones, and its mass, if they differ
+        so.
         """
         known = self._beside
         if known is None or known.alone is None or known.seen.weights.ndim > 1:
@@ -306,20 +274,16 @@ class OfRows(Generic[T]):
 
 
 def effective_raters(items: Array) -> float:
-    """How many raters of equally many items say as much by Kish's (1965) formula.
-
-    `items` are the items of each rater (R,). The result is 0 if nobody rated an item.
-    """
+    """How many raters of equally many items say as much by Kish's (1965) formula."""
     return float(items.sum() ** 2 / (items @ items)) if items.any() else 0.0
 
 
 def total(weights: Array) -> int:
-    """The sum of weights as a whole number."""
     return round(float(weights.sum()))
 
 
 def kinds(rows: Codes) -> Codes:
-    """For each row, the place of its kind among the distinct rows in lexicographic order.
+    """The place of each row's kind among the distinct rows in lexicographic order.
 
     >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
     [1, 0, 1]
@@ -328,14 +292,12 @@ def kinds(rows: Codes) -> Codes:
 
 
 def _sorted(rows: Codes) -> tuple[Codes, NDArray[np.bool_]]:
-    """The lexicographic order of rows, and whether each begins a new kind in that order."""
     keys = _keys(rows)
     order = np.lexsort(keys.T[::-1])
     return order, np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
 
 
 def _places_in(order: Codes, new: NDArray[np.bool_]) -> Codes:
-    """For each row, the number of the kind that it is of."""
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.cumsum(new) - 1
     return place
@@ -355,7 +317,6 @@ def _keys(rows: Codes) -> Codes:
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    """Distinct rows of each cluster in lexicographic order, with summed weights and clusters."""
     apart = rows if clusters is None else np.column_stack([clusters.places, rows])
     if apart.size:
         order, new = _sorted(apart)
@@ -367,7 +328,6 @@ def distinct_in(
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:
-    """Append the weights of some more rows. They sum to `mass`."""
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 
@@ -380,18 +340,15 @@ def changed(statistic: T, **changes: object) -> T:
 
 
 def born(statistic: object, **fields: object) -> None:
-    """Set the fields of a frozen statistic when it is made."""
     for name, value in fields.items():
         object.__setattr__(statistic, name, value)
 
 
 def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...]:
-    """The raters of one statistic and then those that only the other has."""
     return (*one, *(name for name in other if name not in one))
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    """Finite and non-negative weights of shape (..., rows). 1 each if omitted."""
     array = np.ones(rows) if weights is None else finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
@@ -401,7 +358,6 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
 
 
 def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
-    """The names of raters. Each stands there once."""
     if len(set(raters)) != len(raters):
         raise RatingsError(
             f"{what}: found raters {listed(sorted(raters), 12)}; expected each name once. "
@@ -411,7 +367,6 @@ def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
 
 
 def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
-    """Positions on a scale of some categories. -1 if missing."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
@@ -428,7 +383,6 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
 
 
 def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """A confidence from 0 to 1 for each rating. It is nan if none was stated."""
     stated = np.asarray(values, dtype=float)
     if stated.shape != shape:
         raise RatingsError(
@@ -444,7 +398,6 @@ def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> 
 
 
 def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
-    """Refuse to add statistics on different scales."""
     if one != other:
         raise RatingsError(
             f"{what}: found a sum over different scales ({one.in_words} and "
@@ -453,7 +406,6 @@ def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
 
 
 def whole(what: str, values: ArrayLike) -> Array:
-    """Whole and non-negative numbers."""
     array = finite(what, values)
     if (array % 1).any():
         raise RatingsError(
@@ -464,7 +416,6 @@ def whole(what: str, values: ArrayLike) -> Array:
 
 
 def finite(what: str, values: ArrayLike) -> Array:
-    """Finite and non-negative numbers."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(

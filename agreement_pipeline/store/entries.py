@@ -35,10 +35,7 @@ OF_EVERY_DECISION = (
     "version",
 )
 DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers")
-"""The facts that a decision follows from.
-
-The last two stand in those on silver rounds, and where it is known which classifiers these are.
-"""
+"""The last two stand in decisions on silver rounds, and where the classifiers are known."""
 FACTS = {
     "ingested": (
         "ratings_digest",
@@ -85,12 +82,11 @@ HALF = re.compile(r"[\ud800-\udfff]")
 
 
 def is_text(value: object) -> bool:
-    """True for a text without half characters, which cannot be written."""
+    """False for half characters, which cannot be written."""
     return isinstance(value, str) and not HALF.search(value)
 
 
 def are_texts(value: object) -> bool:
-    """True for a list of texts."""
     return isinstance(value, list) and all(map(is_text, value))
 
 
@@ -107,7 +103,6 @@ def _is_flag(value: object) -> bool:
 
 
 def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
-    """True for a list in which every entry has these keys, with values of these kinds."""
     return isinstance(values, list) and all(
         isinstance(value, dict)
         and all(name in value and is_so(value[name]) for name, is_so in said.items())
@@ -116,7 +111,6 @@ def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool
 
 
 def _is_named(kind: str, of: object) -> bool:
-    """True for a policy or a contract as the log has it."""
     return isinstance(of, dict) and is_text(of.get(kind)) and isinstance(of.get("version"), int)
 
 
@@ -159,11 +153,9 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
     "findings": ("a list of findings", partial(_are_each, FINDING)),
 }
-"""The facts that are not texts: what each must be, in words and as a test."""
 
 
 def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
-    """Refuse a log that belongs to another project. Where none is named, none is wrong."""
     if project is not None and found is not None and found != project:
         raise StoreError(
             f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
@@ -172,7 +164,7 @@ def refuse_other_project(project: str | None, found: str | None, where: str) -> 
 
 
 def refuse_other_location(location: str | None, found: str | None, where: str) -> None:
-    """Refuse entries of another code location than the one that wrote the last.
+    """Another code location than the one that wrote last.
 
     Where none is named, none is wrong: the command line and Python name none.
     """
@@ -186,7 +178,6 @@ def refuse_other_location(location: str | None, found: str | None, where: str) -
 
 
 def lacking(entry: Entry) -> str | None:
-    """What an entry must say but does not say, in words. None if nothing is missing."""
     if str(entry.get("event")) not in FACTS:
         return "an event that is known"
     needed = ["round", "time", *FACTS[entry["event"]]]
@@ -201,7 +192,6 @@ def lacking(entry: Entry) -> str | None:
 
 
 def _unbound(decided: Entry) -> str | None:
-    """The first fact that ties a waiver to these ratings, and is missing or wrong."""
     if not _are_each({}, decided["waivers"]):
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
@@ -215,7 +205,6 @@ def _unbound(decided: Entry) -> str | None:
 
 
 def mentioned(entry: Entry) -> set[str]:
-    """The rounds that an entry is about, its policy, contract and classifiers, and its releases."""
     found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
     found |= {classifier_name(each["name"]) for each in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
@@ -225,20 +214,16 @@ def mentioned(entry: Entry) -> set[str]:
 
 
 def terms_name(kind: str, name: str, version: int) -> str:
-    """The name under which the index has a policy or a contract. No round can be called so."""
+    """No round can be called so."""
     return f"{kind} {name} {version}"
 
 
 def classifier_name(name: str) -> str:
-    """The name under which the index has a classifier. No round can be called so."""
+    """No round can be called so."""
     return f"classifier {name}"
 
 
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
-    """True if the version of a round that was ingested last was decided last.
-
-    `last` has the round's last entry of each event.
-    """
     versions = [
         (last[event]["ratings_digest"], last[event]["settings_digest"])
         for event in ("ingested", "decided")
@@ -248,10 +233,7 @@ def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
 
 
 def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
-    """True if the last entry on the same subject says the same.
-
-    Two decisions are the same if they rest on the same facts: their words follow from these.
-    """
+    """Two decisions are the same if they rest on the same facts: their words follow from these."""
     same_subject = [
         entry
         for entry in before

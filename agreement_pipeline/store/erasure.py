@@ -8,8 +8,7 @@ Bytes of a store never change, so the rest is carried over into a new one::
     sentences on these rounds   none that has the name
     lists that draws were from  a list without the item
 
-All else stays as it is, and the new log proves it. No decision was taken on the new tables, so
-each of these rounds waits for one.
+No decision was taken on the new tables, so each of these rounds waits for one.
 """
 
 import json
@@ -40,15 +39,11 @@ from agreement_pipeline.store.store import (
 )
 
 TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
-"""The facts whose texts may have the name of a rater or an item."""
 NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
-"""The facts that are the name of one."""
 OF_A_LOG = ("number", "previous", "index", "carried")
 
 
 class Erased(NamedTuple):
-    """The pseudonym of the subject, the rounds that had it, and the releases that ended."""
-
     subject: str
     rounds: tuple[str, ...]
     releases: tuple[str, ...]
@@ -66,18 +61,15 @@ class Erasure:
 
     @cached_property
     def versions(self) -> frozenset[RoundVersion]:
-        """The versions of rounds with the subject."""
         arrived = dict.fromkeys(map(RoundVersion.logged, self._of("ingested")))
         return frozenset(filter(self._is_in, arrived))
 
     @cached_property
     def rounds(self) -> frozenset[str]:
-        """The rounds that have such a version."""
         return frozenset(each.round for each in self.versions)
 
     @cached_property
     def releases(self) -> dict[str, str]:
-        """The releases with such a version, each with the first of its rounds that has one."""
         digests = {(each.round, each.ratings_digest) for each in self.versions}
         return {
             entry["release"]: next(name for name, _ in had)
@@ -87,7 +79,6 @@ class Erasure:
 
     @property
     def is_drawn(self) -> bool:
-        """True if a draw is from a list with the item."""
         without = (self.without(each)[0] for each in self._of("drawn"))
         return any(
             (said["items"], said["population_digest"]) != (each["items"], each["population_digest"])
@@ -95,7 +86,6 @@ class Erasure:
         )
 
     def without(self, entry: Entry) -> tuple[Entry, dict[str, Content]]:
-        """An entry of the log without the subject, and the table or list that it names, if any."""
         said = {name: value for name, value in entry.items() if name not in OF_A_LOG}
         if said["event"] in ("drawn", "anchored") or self.rounds & {
             said["round"],
@@ -119,7 +109,6 @@ class Erasure:
         return said, {f"rounds/{said['ratings_digest']}/{said['table_digest']}.parquet": table}
 
     def copy_files(self, to: Store, reason: str) -> None:
-        """Copy the files without the subject, and put a notice into each release that had it."""
         for called, name in self.releases.items():
             notice = {"round": name, "reasons": [reason], "time": datetime.now(UTC).isoformat()}
             place = f"{RELEASES}/{called}/{WITHDRAWN}"
@@ -157,7 +146,6 @@ class Erasure:
         return self.name in names
 
     def _list_without(self, drawn: Entry) -> bytes:
-        """The list of what was drawn from, without the item."""
         name, digest = _list_of(drawn), drawn["population_digest"]
         data = self.store.storage.read(name)
         if data is None or digest_of(data) != digest:
@@ -174,7 +162,6 @@ class Erasure:
         return json.dumps(named).encode()
 
     def _unsaid(self, fact: str, value: Any) -> Any:
-        """A fact in which texts do not have the name. What has it as a word is left out."""
         if isinstance(value, dict):
             return {name: self._unsaid(name, each) for name, each in value.items()}
         if isinstance(value, list):
@@ -188,7 +175,6 @@ class Erasure:
         return f"left out, since it may name {self.subject}" if self.is_named(value) else value
 
     def is_named(self, text: str) -> bool:
-        """True if a text has the name as a word, in large or small letters."""
         return bool(re.search(rf"(?<!\w){re.escape(self.name)}(?!\w)", text, re.IGNORECASE))
 
 
@@ -203,20 +189,7 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
     new store, and run again, it goes on. The last entries say what was erased, under a pseudonym,
     and which releases were withdrawn for that. Ratings with the subject are refused from then on.
 
-    Parameters
-    ----------
-    old, new
-        The store, and the place of the new one.
-    what, name
-        `rater` or `item`, and its name.
-    by, why
-        Who had it erased, and why. The log says so.
-
-    Raises
-    ------
-    StoreError
-        No round has the subject, a round has nothing else, the old store is not whole, or the new
-        one holds something else.
+    `what` is `rater` or `item`. The log says `by` whom and `why` it was erased.
     """
     of, made = Store(old), Store(new)
     made.log.carrying = True

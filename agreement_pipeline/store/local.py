@@ -27,44 +27,37 @@ from agreement_pipeline.store.storage import (
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
-"""What the system says of a hard link where there are none."""
 
 
 @dataclass(frozen=True, eq=False)
 class LocalStorage:
-    """A folder of this machine.
-
-    Unfinished files are in `.partial`. The next writer removes those of a killed one.
-    """
+    """Unfinished files are in `.partial`. The next writer removes those of a killed one."""
 
     root: Path
     _locks: dict[int, FileLock] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def alone_seconds(self) -> float:
-        """Not for a moment: a network disk may ignore locks."""
+        """Nobody is alone for a moment: a network disk may ignore locks."""
         return 0.0
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name, or None."""
         try:
             return (self.root / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def copied(self, name: str) -> Content | None:
-        """A copy of what is kept under a name, or None."""
         try:
             return content_of(self.root / name)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def holds(self, name: str, content: Content) -> bool:
-        """True if exactly this is kept under a name."""
         return is_in(self.root / name, content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The files under a folder, without tags: reading a file costs little."""
+        """There are no tags, since reading a file costs little."""
         kinds = dict(sorted(kinds_in(self.root / folder)))
         # only the seals have a folder
         if wrong := [name for name, kind in kinds.items() if kind != "file" and name != SEALS]:
@@ -75,15 +68,12 @@ class LocalStorage:
         return {name: "" for name, kind in kinds.items() if kind != "folder"}
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """The bytes kept under each name, or None."""
         return {name: self.read(name) for name in names}
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """The names of all files under a folder, relative to it."""
         return names_in(self.root / folder)
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
-        """Keep bytes under a name. True if exactly these bytes are there now."""
         path, partial = self.root / name, self._partial()
         if os.path.lexists(path):
             return self.holds(name, content)
@@ -94,7 +84,6 @@ class LocalStorage:
             remove(partial)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
-        """Keep files in a folder. The folder gets its name when all files are in it."""
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -114,7 +103,6 @@ class LocalStorage:
         return holds(path, contents)
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
-        """Keep a copy of a file or folder. It is copied a part at a time."""
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -127,13 +115,11 @@ class LocalStorage:
         return digest_at(path) == digest
 
     def forget(self, names: Iterable[str]) -> None:
-        """Remove files whose bytes are kept elsewhere too."""
         for name in names:
             remove(self.root / name)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let every other writer wait."""
         _make(self.root)
         lock = self._lock_of_this_process()
         with lock:
@@ -142,7 +128,7 @@ class LocalStorage:
             yield
 
     def _lock_of_this_process(self) -> FileLock:
-        """The lock on this folder. A forked process cannot use the lock of its parent."""
+        """A forked process cannot use the lock of its parent."""
         process = os.getpid()
         if process not in self._locks:
             self._locks.setdefault(process, FileLock(self.root / LOCK, fallback_to_soft=False))
@@ -153,7 +139,6 @@ class LocalStorage:
 
 
 def put(path: Path, content: Content, mode: int) -> None:
-    """Write a content and wait until it is on the disk."""
     _make(path.parent)
     with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         file.writelines(parts_of(content))
@@ -162,7 +147,6 @@ def put(path: Path, content: Content, mode: int) -> None:
 
 
 def copy(source: Path, path: Path) -> None:
-    """Copy a file or folder and wait until the copy is on the disk."""
     if source.is_dir():
         _make(path)
         for name in names_in(source):
@@ -176,7 +160,6 @@ def copy(source: Path, path: Path) -> None:
 
 
 def link(partial: Path, path: Path) -> bool:
-    """Give a finished file its name in one step. True if the name was free."""
     _make(path.parent)
     try:
         os.link(partial, path)
@@ -194,7 +177,6 @@ def link(partial: Path, path: Path) -> bool:
 
 
 def rename(partial: Path, path: Path) -> None:
-    """Give a finished folder its name in one step."""
     for at, _, _ in os.walk(partial):
         _sync(Path(at))
     _make(path.parent)
@@ -203,7 +185,6 @@ def rename(partial: Path, path: Path) -> None:
 
 
 def remove(path: Path) -> None:
-    """Remove a file or a folder, if it exists."""
     if path.is_dir():
         shutil.rmtree(path)
     else:
@@ -211,7 +192,6 @@ def remove(path: Path) -> None:
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and flush its name to the disk."""
     if not folder.is_dir():
         _make(folder.parent)
         folder.mkdir(exist_ok=True)

@@ -12,8 +12,8 @@ name of the seal holds its SHA-256. The seal also has a copy of the entries sinc
 so a bucket is asked for one object instead of many.
 
 The first entry after a segment carries the digest of the index, which has those of all segments.
-So entries that are followed by others cannot be changed. No entry is ever overwritten. A killed
-writer may leave the last entry without its seal, and the next writer adds it.
+So entries that are followed by others cannot be changed. A killed writer may leave the last entry
+without its seal, and the next writer adds it.
 
 Whoever can write here can remove the last entries together with their seals. Keep the name of the
 last seal where they cannot write.
@@ -48,7 +48,6 @@ SIZE = 32
 ENTRIES, SEGMENTS, INDEX, OLD_SEALS = "log", "segments", "index", "seals"
 SEALS = f"{ENTRIES}/seals"
 CARRIED = "carried"
-"""The fact of an entry that comes from the log of an older version."""
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
 KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 REMEMBERED = 100
@@ -59,15 +58,12 @@ OLDER = (
 
 
 class Line(NamedTuple):
-    """The bytes of an entry, their digest, and the entry."""
-
     data: bytes
     digest: str
     entry: Entry
 
     @classmethod
     def of(cls, data: bytes) -> "Line":
-        """The entry in these bytes. It is empty if they hold none."""
         try:
             found = json.loads(data)
         except (ValueError, RecursionError):
@@ -76,17 +72,14 @@ class Line(NamedTuple):
 
 
 def lines_of(segment: bytes) -> tuple[Line, ...]:
-    """The entries of a segment."""
     return tuple(map(Line.of, segment.splitlines(keepends=True)))
 
 
 def first_after(last: int) -> int:
-    """The number of the first entry that is not in a segment, if `last` is the last entry."""
     return max(last - (last - 1) % SIZE, 1)
 
 
 def seal_name(number: int, digest: str) -> str:
-    """The name of a seal, and of a segment or an index up to an entry."""
     return f"{number:08}-{digest}"
 
 
@@ -102,22 +95,19 @@ class Index:
     names: dict[str, list[int]] = field(default_factory=dict)
 
     def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
-        """The index with one more segment."""
         names = dict(self.names)
         for name in {name for line in lines for name in mentioned(line.entry)}:
             names[name] = [*names.get(name, []), len(self.segments)]
         return Index([*self.segments, digest_of(segment)], lines[-1].digest, names)
 
     def to_bytes(self) -> bytes:
-        """The index as a file: its fields in JSON."""
         return json.dumps(vars(self), sort_keys=True, separators=(",", ":")).encode()
 
 
 @dataclass(eq=False)
 class View:
-    """The log as it was at a time: its entries from number `first` on, and the index of the rest.
-
-    Entries that are added later go on here.
+    """The log as it was at a time: its entries from number `first` on, and the index of
+    the rest.
     """
 
     first: int = 1
@@ -129,39 +119,31 @@ class View:
 
     @property
     def last(self) -> int:
-        """The number of the last entry."""
         return self.first - 1 + len(self.lines)
 
     @property
     def project(self) -> str | None:
-        """The project that the store belongs to. None if no entry names one."""
         return self.lines[-1].entry.get("project") if self.lines else None
 
     @property
     def location(self) -> str | None:
-        """The code location that decides for the store. None if no entry names one."""
         return self.lines[-1].entry.get("location") if self.lines else None
 
     @property
     def head(self) -> str:
-        """The digest of the last entry."""
         return self.lines[-1].digest if self.lines else self.index.head
 
     @property
     def seals(self) -> list[str]:
-        """The name of the seal of each entry."""
         return [seal_name(self.first + at, line.digest) for at, line in enumerate(self.lines)]
 
     @property
     def segment(self) -> bytes:
-        """The bytes of its entries."""
         return b"".join(line.data for line in self.lines)
 
 
 @dataclass(eq=False)
 class Tail:
-    """The files of the entries since the last segment."""
-
     storage: Storage
     _known: dict[str, bytes] = field(default_factory=dict, repr=False)
     _listed: dict[str, str] = field(default_factory=dict, repr=False)
@@ -187,21 +169,17 @@ class Tail:
             before = listed
 
     def begins_at(self, first: int) -> bool:
-        """True if the tail still begins at this entry.
-
-        Else another writer made a segment, and the number of an entry in it is free again. Nobody
-        reads what is written under it.
+        """If not, another writer made a segment, and the number of an entry in it is free again.
+        Nobody reads what is written under it.
         """
         listed = self.storage.listed(ENTRIES)
         return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
 
     def seal(self, view: View) -> None:
-        """Seal the last of the entries. The seal holds a copy of them all."""
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
         self._learn(view.lines[-1].data)
 
     def names(self, view: View) -> list[str]:
-        """The files of these entries, and whatever older ones a killed writer left behind."""
         left = [
             name
             for name in self._listed
@@ -213,7 +191,7 @@ class Tail:
         return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *left)]
 
     def _bytes(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
-        """The bytes of entries. Bytes are known if their MD5 is the tag in the listing."""
+        """Bytes are known if their MD5 is the tag in the listing."""
         if seals and sum(tag not in self._known for tag in tags.values() if tag) > 1:
             for line in lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b""):
                 self._learn(line.data)
@@ -233,10 +211,9 @@ class Tail:
 
 @dataclass(eq=False)
 class Log:
-    """The events of a store, in order.
+    """Those that write may name their Dagster code `location`.
 
-    Those that write may name their Dagster code `location`. Then no other may write, until the
-    store is adopted.
+    Then no other may write, until the store is adopted.
     """
 
     storage: Storage
@@ -253,14 +230,12 @@ class Log:
         self._tail = Tail(self.storage)
 
     def entries(self) -> tuple[Entry, ...]:
-        """All entries, in order, after a check of the whole log."""
         view = self._view
         if view.older is None:
             view.older = tuple(line.entry for line in self._older(view))
         return view.older + tuple(line.entry for line in view.lines)
 
     def give_to(self, project: str) -> None:
-        """Write for a project from now on. A log of another one is refused."""
         refuse_other_project(project, self.project, self._place)
         refuse_other_project(project, self._view.project, self._place)
         self.project = project
@@ -270,10 +245,7 @@ class Log:
         return self._held or self.look()
 
     def about(self, *names: str) -> Iterator[Entry]:
-        """The entries that mention one of these rounds, releases or policies, in order.
-
-        Only the segments that mention them are read. The rest is checked as `look` says.
-        """
+        """Only the segments that mention the names are read. The rest is checked as `look` says."""
         view = self._view
         mentioning = {at for name in names for at in view.index.names.get(name, ())}
         for line in self._lines(view, sorted(mentioning)):
@@ -282,7 +254,6 @@ class Log:
 
     @property
     def head(self) -> str:
-        """The digest of the last entry. It changes with everything that happens here."""
         return self._view.head
 
     @property
@@ -292,7 +263,6 @@ class Log:
         return seal_name(view.last, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
-        """The entries that followed a mark, in order. None if the log does not have its entry."""
         view = self._view
         if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
             return None
@@ -308,23 +278,20 @@ class Log:
             return self.following(seal)
 
     def latest(self, event: str) -> Entry | None:
-        """The last entry of an event."""
         view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
         backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
         return next((entry for entry in backwards if entry["event"] == event), None)
 
     def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
-        """The entries in some segments, and those that follow all segments."""
         for at in segments:
             yield from self._segment(view.index, at)
         yield from view.lines
 
     def look(self) -> View:
-        """The log now: the entries since the last segment, and the index of the others.
-
-        Each of these entries is checked against its seal and the entry before it, and the index
-        against the first of them. A segment is checked when it is read.
+        """The entries since the last segment, each checked against its seal and the entry before
+        it, and the index of the others, checked against the first of them. A segment is checked
+        when it is read.
         """
         start = time.time()
         first, entries, seals = self._tail.read()
@@ -361,8 +328,8 @@ class Log:
             self._held, self._writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
-        """Add an entry, unless the last entry on the same subject says the same. Call only while it
-        is held.
+        """Nothing is added if the last entry on the same subject says the same. Call only while the
+        log is held.
         """
         if event not in SUBJECTS:
             raise StoreError(
@@ -452,13 +419,12 @@ class Log:
         return View(view.last + 1, index=index, time=view.time), digest
 
     def _forget(self, view: View) -> None:
-        """Remove the tail of a view, and its index, since a segment and an index hold them."""
+        """A segment and an index hold the tail of a view, and its index."""
         index = view.lines[0].entry.get("index")
         older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
         self.storage.forget([*self._tail.names(view), *older])
 
     def _older(self, view: View) -> list[Line]:
-        """The entries in segments, after a check of them all and of what is derived of them."""
         beyond = [name for name in self._segment_names() if int(name[:8]) > view.last]
         if beyond:
             raise self._broken(_fewer(view.last, beyond))
@@ -472,7 +438,6 @@ class Log:
         return sorted(filter(KEPT.fullmatch, self.storage.names(SEGMENTS)))
 
     def _walked(self, names: Sequence[str]) -> View:
-        """The entries of these segments, each checked to follow, and their index."""
         found = View()
         fetched = self.storage.fetched(f"{SEGMENTS}/{name}" for name in names)
         for name, data in zip(names, fetched.values(), strict=True):
@@ -483,7 +448,7 @@ class Log:
         return found
 
     def _segment(self, index: Index, at: int) -> tuple[Line, ...]:
-        """The entries of a segment. They are remembered, since the digest says what they are."""
+        """Remembered, since the digest says what the entries are."""
         name = seal_name((at + 1) * SIZE, index.segments[at])
         if name not in self._segments:
             lines = self._checked(name, self.storage.read(f"{SEGMENTS}/{name}"))
@@ -491,7 +456,6 @@ class Log:
         return self._segments[name]
 
     def _checked(self, name: str, data: bytes | None) -> tuple[Line, ...]:
-        """The entries in the bytes of a segment, if they are the ones that its name promises."""
         last, digest = int(name[:8]), name[9:]
         if data is None or digest_of(data) != digest:
             raise self._broken(
@@ -518,7 +482,6 @@ class Log:
         return self._indexes[digest]
 
     def _follow(self, view: View, line: Line) -> None:
-        """Add an entry to a view. Its number and its digests must follow from the one before."""
         number = view.last + 1
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")
@@ -556,6 +519,5 @@ class Log:
 
 
 def _fewer(there: int, kept: Iterable[str]) -> str:
-    """That the log ends too early, from the names of what was kept of its entries."""
     written = int(max(kept)[:8])
     return f"{counted(there, 'entry')} where {written} {'was' if written == 1 else 'were'} written"

@@ -35,14 +35,10 @@ RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
-"""The terms of a decision that no release tells by name."""
 
 
 class Migrated(NamedTuple):
-    """How many entries were carried over, and which waivers are bound to digests of before.
-
-    `waived` has the round, the digest that its ratings had, and the one that they have.
-    """
+    """`waived` are waivers bound to digests of before: the round, the old digest, and today's."""
 
     n_entries: int
     waived: tuple[tuple[str, str, str], ...]
@@ -50,23 +46,12 @@ class Migrated(NamedTuple):
 
 @dataclass
 class Older:
-    """What a store of an older version holds."""
-
     storage: Storage
     digests: dict[str, str] = field(default_factory=dict)
-    """Today's digest of ratings, by the one that they had."""
     versions: dict[str, list[str]] = field(default_factory=dict)
-    """The digests of each round's versions, as they arrived."""
 
     @property
     def lines(self) -> list[Line]:
-        """The entries of its log. Each must follow from the one before, and have its seal alone.
-
-        Raises
-        ------
-        StoreError
-            An entry is absent or edited, or the log is not one of an older version.
-        """
         there = sorted(name for name in self.storage.names(ENTRIES) if NAME.fullmatch(name))
         seals = set(filter(KEPT.fullmatch, self.storage.names(OLD_SEALS)))
         if not there or not seals:
@@ -121,7 +106,6 @@ class Older:
                 )
 
     def _original(self, ingested: Entry) -> str | None:
-        """The digest of the original of a round. None if there is none."""
         place = f"{ORIGINALS}/{ingested['original_digest']}/{ingested['source']}"
         if names := self.storage.names(place):
             inside = {name: self.storage.copied(f"{place}/{name}") or b"" for name in names}
@@ -130,7 +114,6 @@ class Older:
         return None if content is None else digest_of(content)
 
     def ratings(self, ingested: Entry) -> Ratings:
-        """The ratings of a version of a round. Their table must have its digest."""
         name = f"rounds/{ingested['ratings_digest']}/{ingested['table_digest']}.parquet"
         table = self.storage.copied(name)
         if table is None or digest_of(table) != ingested["table_digest"]:
@@ -141,10 +124,7 @@ class Older:
         return table_ratings(table, str(self.storage.root / name))
 
     def terms(self, entries: Sequence[Entry]) -> Terms:
-        """The project, and the policy, by the digests of policies.
-
-        They stand in the releases that the log proves.
-        """
+        """The project, and the policy by its digest, stand in the releases that the log proves."""
         found: Terms = {}
         for each in entries:
             if each["event"] == "released":
@@ -168,18 +148,12 @@ class Older:
 def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     """Carry a store of an older version over into a new one.
 
-    The old store is only read. Originals, releases and the key of pseudonyms are copied byte by
-    byte. Each table is written again as it is written today, so its ratings have today's digest.
-    Entries keep their times. The last entry says that the store was migrated, from what, and `by`
-    whom.
+    The old store is only read. Each table is written again as it is written today, so its ratings
+    have today's digest. All else is copied. The last entry says from what and `by` whom it was
+    migrated.
 
     It may be stopped at any time. Until it is done, nobody can use the new store. Run again, it
     checks what was carried over, and goes on.
-
-    Raises
-    ------
-    StoreError
-        The old store is not whole, or the new one holds something else.
     """
     older = Older(storage_at(old))
     lines = older.lines
@@ -213,7 +187,7 @@ def carry_entries(
     entries: Sequence[Entry],
     carried: Callable[[Entry], tuple[Entry, dict[str, Content]]],
 ) -> int:
-    """Add the entries that are not in the new store yet. How many there were.
+    """How many entries are added, since the new store does not have them yet.
 
     `carried` gives an entry as the new log says it, and the tables that it names.
     """
@@ -234,7 +208,6 @@ def carry_entries(
 
 
 def copy_file(name: str, of: Storage, to: Storage) -> None:
-    """Copy a file of a storage to another one, byte by byte, unless it is there."""
     content = of.copied(name)
     with to.locked():
         if content is None or not to.keep(name, content, secret=name == SALT):
@@ -245,7 +218,6 @@ def copy_file(name: str, of: Storage, to: Storage) -> None:
 
 
 def _copy_files(older: Storage, to: Storage) -> None:
-    """Copy the originals, the key of pseudonyms and the releases."""
     for name in older.names(ORIGINALS):
         copy_file(f"{ORIGINALS}/{name}", older, to)
     if older.read(SALT) is not None:
@@ -256,7 +228,6 @@ def _copy_files(older: Storage, to: Storage) -> None:
 
 
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:
-    """An entry with the facts that are stated today, and the table that it names, if any."""
     tables: dict[str, Content] = {}
     said = {name: value for name, value in entry.items() if name not in ("number", "previous")}
     name, event = said["round"], said["event"]
@@ -288,5 +259,5 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
 
 
 def _named(policy: dict[str, Any], decided: Entry) -> dict[str, Any]:
-    """A policy as a decision names it: with the code that read it, since its digest was another."""
+    """The policy has the code that read it, since its digest was another."""
     return {**policy, "policy": f"{policy['policy']} of {decided['code_version']}"}

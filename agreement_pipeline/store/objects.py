@@ -31,10 +31,7 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ObjectStorage:
-    """A bucket, or a folder of a bucket.
-
-    The library of the protocol finds the credentials and the endpoint.
-    """
+    """The library of the protocol finds the credentials and the endpoint."""
 
     root: UPath
     _objects: AbstractFileSystem = field(init=False, repr=False)
@@ -51,7 +48,6 @@ class ObjectStorage:
         return LEASE_SECONDS / 2
 
     def read(self, name: str) -> bytes | None:
-        """The bytes kept under a name, or None."""
         try:
             with answered(self.root):
                 data: bytes = self._objects.cat_file(self._path(name))
@@ -60,7 +56,7 @@ class ObjectStorage:
         return data
 
     def copied(self, name: str) -> Content | None:
-        """A copy of what is kept under a name, or None. Few bytes take one request."""
+        """Few bytes take one request."""
         path = self._path(name)
         try:
             with answered(self.root):
@@ -76,19 +72,14 @@ class ObjectStorage:
             return b""
 
     def holds(self, name: str, content: Content) -> bool:
-        """True if exactly this is kept under a name."""
         found = self.copied(name)
         return found is not None and digest_of(found) == digest_of(content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """The objects under a folder by name, each with its tag.
-
-        What was listed when the lease was taken is not listed again: nobody else writes.
-        """
+        """What was listed when the lease was taken is not listed again: nobody else writes."""
         return self._looked.pop() if folder == LOG and self._looked else self._found(folder)
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
-        """The bytes kept under each name, or None. They are fetched at the same time."""
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
@@ -103,21 +94,19 @@ class ObjectStorage:
         }
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        """The names of all objects under a folder, relative to it."""
         return tuple(sorted(self._found(folder)))
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
-        """Keep a content under a name. The bucket's permissions decide who can read it."""
+        """The bucket's permissions decide who can read it."""
         return self.put(name, content) or self.holds(name, content)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
-        """Keep files under a name, in the given order."""
         return set(self.names(name)) <= set(contents) and all(
             self.keep(f"{name}/{inside}", content) for inside, content in contents.items()
         )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
-        """Keep a copy of a file or folder. It is first copied to where nobody else writes."""
+        """It is first copied to where nobody else writes."""
         contents = contents_of(source)
         if digest_of(contents) != digest:
             return False
@@ -127,7 +116,6 @@ class ObjectStorage:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let every other writer wait."""
         with self._lease.held() as listed:
             if listed is not None:
                 self._looked[:] = [listed]
@@ -160,11 +148,9 @@ class ObjectStorage:
                 return True
 
     def forget(self, names: Iterable[str]) -> None:
-        """Remove objects whose bytes are kept elsewhere too, and leases of the past."""
         self.remove([*names, *self._lease.past()])
 
     def remove(self, names: Sequence[str]) -> None:
-        """Remove objects, if they exist, in one request where the library can."""
         try:
             with answered(self.root):
                 self._objects.rm([self._path(name) for name in names])
@@ -180,10 +166,7 @@ class ObjectStorage:
             )
 
     def _found(self, folder: str) -> dict[str, str]:
-        """The tag of every object under a folder, by name.
-
-        The library may list the folder as an object, if its first object comes meanwhile.
-        """
+        """The library may list the folder as an object, if its first object comes meanwhile."""
         at = self._path(folder) + "/"
         with answered(self.root):
             found: dict[str, dict[str, Any]] = self._objects.find(
@@ -216,9 +199,8 @@ class Lease:
 
     @contextmanager
     def held(self) -> Iterator[dict[str, str] | None]:
-        """Wait for the lease and hold it.
-
-        Yields the folder of leases and log as listed then. None if this thread already held it.
+        """Yields the folder of leases and log as listed then. None if this thread already
+        held it.
         """
         with self._threads:
             if self._depth:
@@ -235,7 +217,6 @@ class Lease:
                 self._storage.put(f"{LEASES}/{self._number:08}.free", b"")
 
     def past(self) -> list[str]:
-        """The leases before the present one, and their marks."""
         return [f"{LEASES}/{mark}" for mark in self._marks if int(mark[:8]) < self._number]
 
     def _taken(self) -> tuple[int, dict[str, str]]:
@@ -258,7 +239,6 @@ class Lease:
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
     def _last(self, listed: Iterable[str]) -> tuple[int, bool]:
-        """The highest number taken, and True if it is free."""
         inside = LEASES[len(LOG) + 1 :] + "/"
         self._marks = [name.removeprefix(inside) for name in listed if name.startswith(inside)]
         last = max((int(mark[:8]) for mark in self._marks), default=0)
@@ -269,7 +249,6 @@ class Lease:
         return float(json.loads(held)["seconds"]) if held else 0.0
 
     def _take(self, number: int) -> dict[str, str] | None:
-        """Write the lease with this number. None if another writer has it or a later one."""
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
         lease = {"owner": owner, "seconds": LEASE_SECONDS, "time": datetime.now(UTC).isoformat()}
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
@@ -296,7 +275,6 @@ def answered(root: UPath) -> Iterator[None]:
 
 
 def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
-    """The errors that the library of a protocol raises when the bucket does not answer."""
     if protocol != "s3":
         return ()
     from botocore.exceptions import BotoCoreError
@@ -305,7 +283,6 @@ def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
-    """The file system of a URL, without a cache of listings."""
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -330,8 +307,6 @@ def file_system(root: UPath) -> AbstractFileSystem:
 
 
 class Listed(NamedTuple):
-    """What a list says of an object: its bytes, its ETag, and when it was written, since 1970."""
-
     size: int
     tag: str
     modified: float
@@ -339,16 +314,6 @@ class Listed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """A folder of a bucket. The library of the protocol finds the credentials and the endpoint.
-
-    Raises
-    ------
-    MissingExtraError
-        The library for the URL is not installed.
-    StoreError
-        The URL is of another protocol.
-    """
-
     url: str
     root: UPath = field(init=False)
     _objects: AbstractFileSystem = field(init=False, repr=False)
@@ -358,7 +323,6 @@ class Bucket:
         object.__setattr__(self, "_objects", file_system(self.root))
 
     def is_there(self) -> bool:
-        """True if there is such a bucket, and its objects may be listed."""
         bucket = self.root.path.partition("/")[0]
         try:
             with _allowed(self.root):
@@ -368,9 +332,7 @@ class Bucket:
         return True
 
     def listed(self, start: str = "") -> dict[str, Listed]:
-        """The objects whose names begin so, by name. Marks that some tools leave for a folder are
-        none.
-        """
+        """Marks that some tools leave for a folder are no objects."""
         at = self.root.path.rstrip("/") + "/"
         try:
             with _allowed(self.root):
@@ -386,14 +348,12 @@ class Bucket:
         }
 
     def fetch(self, name: str, to: Path) -> None:
-        """Write the bytes of an object to a file, a part at a time."""
         with _allowed(self.root):
             self._objects.get_file(f"{self.root.path.rstrip('/')}/{name}", str(to))
 
 
 @contextmanager
 def _allowed(root: UPath) -> Iterator[None]:
-    """Refuse a bucket that does not answer, and credentials that may not read it."""
     try:
         with answered(root):
             yield

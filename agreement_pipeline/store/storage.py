@@ -16,10 +16,7 @@ Folder = Path | UPath
 
 
 class Storage(Protocol):
-    """Named files. Each is kept once and never changed. One writer works at a time.
-
-    A name is a path relative to the root, with slashes.
-    """
+    """Named files. Each is kept once and never changed. A name is a path with slashes."""
 
     @property
     def root(self) -> Folder:
@@ -54,21 +51,20 @@ class Storage(Protocol):
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """Keep a content under a name: all of it or nothing. Call only while locked.
 
-        True if exactly these bytes are there now. Other bytes that were there before stay. Only the
-        owner can read a secret, if the storage knows owners.
+        True if exactly these bytes are there now; others that were there stay. Only the owner can
+        read a secret, if the storage knows owners.
         """
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
         """Keep files in a folder, in the given order. Call only while locked.
 
-        A reader that sees the last file sees all files. True if exactly these files are there now.
+        A reader that sees the last file sees all. True if exactly these files are there now.
         """
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """Keep a copy of a file or folder that has this digest. Call only while locked.
 
-        True if exactly that is there now. False if the source has changed, or if something else was
-        there.
+        False if the source has changed, or if something else was there.
         """
 
     def forget(self, names: Iterable[str]) -> None:
@@ -83,7 +79,6 @@ class Storage(Protocol):
 
 DEEPEST = 100
 MOST_IN_MEMORY = 2**24
-"""The most bytes of a file that are read into memory at once."""
 
 
 def digest_of(data: Content | Mapping[str, Content]) -> str:
@@ -100,7 +95,6 @@ def digest_of(data: Content | Mapping[str, Content]) -> str:
 
 
 def digest_at(path: Path) -> str:
-    """The digest of what is at a path, as `digest_of` gives it."""
     if path.is_dir():
         return _together({name: digest_at(path / name) for name in names_in(path)})
     with path.open("rb") as file:
@@ -108,17 +102,14 @@ def digest_at(path: Path) -> str:
 
 
 def names_in(folder: Path) -> tuple[str, ...]:
-    """The paths of all files in a folder and its subfolders, relative to the folder.
-
-    A link counts as a file. So does a folder a hundred folders down.
-    """
+    """A link counts as a file. So does a folder a hundred folders down."""
     return tuple(sorted(name for name, kind in kinds_in(folder) if kind != "folder"))
 
 
 def kinds_in(
     folder: Path | str, above: str = "", deeper: int = DEEPEST
 ) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
-    """All things in a folder and its subfolders by name, and what each is. A link is no file."""
+    """All things in a folder and its subfolders by name. A link is no file."""
     try:
         opened = os.scandir(folder)
     except (FileNotFoundError, NotADirectoryError):
@@ -134,7 +125,7 @@ def kinds_in(
 
 
 def content_of(path: Path) -> Content:
-    """The bytes of a file. If they are many, they are copied, and nobody else can change them."""
+    """Many bytes are copied, so that nobody else can change them."""
     with path.open("rb") as file:
         first = file.read(MOST_IN_MEMORY)
         if len(first) < MOST_IN_MEMORY:
@@ -143,26 +134,22 @@ def content_of(path: Path) -> Content:
 
 
 def contents_of(path: Path) -> Content | dict[str, Content]:
-    """The bytes of a file. For a folder: the bytes of its files, by name."""
     if not path.is_dir():
         return content_of(path)
     return {name: content_of(path / name) for name in names_in(path)}
 
 
 def _together(digests: Mapping[str, str]) -> str:
-    """The digest of several files, of their names and digests."""
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
 def holds(folder: Path, contents: Mapping[str, Content]) -> bool:
-    """True if a folder holds exactly these files."""
     return set(names_in(folder)) == set(contents) and all(
         is_in(folder / name, content) for name, content in contents.items()
     )
 
 
 def is_in(path: Path, content: Content) -> bool:
-    """True if there is a file with exactly these bytes."""
     try:
         with path.open("rb") as file:
             same = all(file.read(len(part)) == part for part in parts_of(content))

@@ -56,7 +56,7 @@ RESERVED = ("index", "log", "originals", "releases", "rounds", "salt", "segments
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SCALE, ORIGIN = b"agreement_pipeline.scale", b"agreement_pipeline.origin"
 UNKNOWN_SETTINGS = "not known"
-"""The digest of the settings of a round that an older version read, which kept none."""
+"""An older version kept no settings of the rounds that it read."""
 RESTORE = "expected what was ingested. Restore it, or remove it and ingest again."
 
 
@@ -66,7 +66,7 @@ class RoundVersion:
 
     `table_digest` is that of the stored table, which has the names of the raters. `source` is the
     name of the file or folder as delivered. `original_digest` is its SHA-256, or that of its files'
-    names and digests. `settings_digest` is that of the settings that it was read under.
+    names and digests.
     """
 
     round: str
@@ -78,7 +78,6 @@ class RoundVersion:
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
-        """The version in the entry of its arrival."""
         return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
 
 
@@ -93,11 +92,6 @@ class Store:
         The key of the raters' pseudonyms. By default the store draws it once and keeps it.
     project
         The project that the store belongs to: by default, the one that the log names.
-
-    Attributes
-    ----------
-    root, storage, log
-        The folder, the storage that reads and writes its bytes, and what happened, in order.
     """
 
     def __init__(
@@ -111,13 +105,13 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let every other writer wait. The log changes only by what is added here."""
+        """The log changes only by what is added inside."""
         with self.storage.locked(), self.log.held(writing=True):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Look at the log once. All reads inside see it as it was then."""
+        """All reads inside see the log as it was at first."""
         with self.log.held():
             yield
 
@@ -136,13 +130,6 @@ class Store:
         This version is then the present one. If the same bytes are ingested again, nothing changes.
         If `original_digest` is given, the original must have it. `delivered_as` tells the delivery
         from others where its digest is not known.
-
-        Raises
-        ------
-        StoreError
-            The name is not allowed, or the original or its kept copy changed.
-        RatingsError
-            The ratings would change when they are read back.
         """
         lower = check_round_name(round_name).lower()
         if lower in RESERVED or lower.endswith(DATASET):
@@ -175,23 +162,14 @@ class Store:
         return version
 
     def rounds(self) -> tuple[str, ...]:
-        """The names of the rounds, sorted."""
         return tuple(
             sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"})
         )
 
     def has(self, ratings_digest: str) -> bool:
-        """True if ratings with this digest were kept here."""
         return bool(self.storage.names(f"rounds/{ratings_digest}"))
 
     def present(self, round_name: str) -> RoundVersion:
-        """The present version of a round: the one that was ingested last.
-
-        Raises
-        ------
-        StoreError
-            The store does not hold the round.
-        """
         versions = self._arrived(check_round_name(round_name))
         if not versions:
             raise StoreError(
@@ -201,19 +179,12 @@ class Store:
         return versions[-1]
 
     def versions(self, round_name: str) -> tuple[RoundVersion, ...]:
-        """The versions of a round in the order of arrival, each once."""
         return tuple(dict.fromkeys(self._arrived(round_name)))
 
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of the present version of a round, for those who only look at them.
 
-        The bytes are digested each time. If they are those that were read last, they are not read
-        as ratings again.
-
-        Raises
-        ------
-        StoreError
-            The store does not hold the round, or its bytes were edited.
+        If the bytes are those that were read last, they are not read as ratings again.
         """
         version = self.present(round_name)
         if self._last is None or self._last[0] != version:
@@ -223,7 +194,6 @@ class Store:
         return self._last[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
-        """The ratings of a version of a round, always read again from their bytes."""
         path = self.root / self._table(version)
         ratings = table_ratings(self.kept_table(version), str(path))
         if ratings.digest != version.ratings_digest:
@@ -234,7 +204,7 @@ class Store:
         return ratings
 
     def kept_table(self, version: RoundVersion) -> Content:
-        """The stored table of a version. It is a StoreError if the table is gone or was edited."""
+        """It is a StoreError if the table is gone or was edited."""
         path, table = self.root / self._table(version), self.storage.copied(self._table(version))
         if table is None:
             raise StoreError(
@@ -249,20 +219,17 @@ class Store:
         return table
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
-        """Add an entry to the log, unless the last entry on the same subject says the same.
-
-        `event` is one of those in `entries.SUBJECTS`. `round_name` may be that of a release of
-        several rounds, of a population, or of a classifier's identity. `facts` are plain data.
+        """Nothing is added if the last entry on the same subject says the same. `event` is one of
+        those in `entries.SUBJECTS`.
         """
         check_round_name(round_name)
         with self.locked():
             self.log.append(event, round_name, facts)
 
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
-        """The log entries of one round or of all, in order.
+        """For all, the whole log is checked. For one round, see `Log.look`.
 
-        For all, the whole log is checked. For one round, see `Log.look`. An entry that was edited
-        or removed is a StoreError.
+        An entry that was edited or removed is a StoreError.
         """
         if round_name is None:
             return self.log.entries()
@@ -270,7 +237,6 @@ class Store:
         return tuple(entry for entry in about if entry["round"] == round_name)
 
     def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
-        """The log entries of all releases that contain a round, in order."""
         return tuple(
             entry
             for entry in self.log.about(round_name)
@@ -278,9 +244,9 @@ class Store:
         )
 
     def in_force(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
-        """The log entries of the releases with a round that were not withdrawn, in order.
+        """The log entries of the releases that were not withdrawn, in order.
 
-        By default these are all releases, and the whole log is checked.
+        Without a name these are all releases, and the whole log is checked.
         """
         with self.reading():
             if round_name is None:
@@ -294,7 +260,7 @@ class Store:
     def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
         """The withdrawn releases, each with the log entry of its withdrawal.
 
-        If names are given, only these. Else the whole log is checked.
+        If no names are given, the whole log is checked.
         """
         return {
             called: entry
@@ -305,22 +271,17 @@ class Store:
         }
 
     def release_folder(self, name: str, version: str) -> Folder:
-        """The folder of a version of a release."""
         checked = check_round_name(name, "release"), check_round_name(version, "version")
         return self.root.joinpath("releases", *checked)
 
     def pseudonyms(self, ratings: Ratings) -> dict[str, str]:
-        """The pseudonyms of the panel's raters, by name. A rater has the same one in every round.
+        """A rater has the same pseudonym in every round.
 
-        Raises
-        ------
-        StoreError
-            The key is empty, or it is gone while the log has a release.
+        The key must not be gone while the log has a release.
         """
         return {name: self.pseudonym("rater", name) for name in ratings.raters}
 
     def pseudonym(self, what: str, name: str) -> str:
-        """The pseudonym of a rater or an item, from its name and the key of the store."""
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
@@ -334,7 +295,6 @@ class Store:
         return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
 
     def _drawn_key(self) -> bytes:
-        """The key that another writer kept meanwhile, or a new one."""
         released = any(entry["event"] == "released" for entry in self.history())
         kept = self.storage.read(SALT)
         if kept is not None:
@@ -353,7 +313,6 @@ class Store:
         return tuple(map(RoundVersion.logged, arrived))
 
     def refuse_erased(self, ratings: Ratings, place: str) -> None:
-        """Refuse ratings with a rater or an item that was erased from the store."""
         subjects = {each["subject"] for each in self.log.about(HERE) if each["event"] == "erased"}
         for what in {each.partition("-")[0] for each in subjects}:
             names = ratings.everyone if what == "rater" else ratings.rated().to_pylist()
@@ -380,7 +339,7 @@ class Store:
 
 
 def folder_at(place: Folder | str) -> Folder:
-    """The folder that a path or a URL names. A URL of an unknown protocol is a StoreError.
+    """A URL of an unknown protocol is a `StoreError`.
 
     >>> folder_at("file:///srv/store") == folder_at("/srv/store") == Path("/srv/store")
     True
@@ -399,15 +358,7 @@ def folder_at(place: Folder | str) -> Folder:
 
 
 def storage_at(place: Folder | str) -> Storage:
-    """The storage at a path of this machine or at a URL such as `s3://bucket/folder`.
-
-    Raises
-    ------
-    StoreError
-        The storage at the URL cannot refuse to overwrite.
-    MissingExtraError
-        The library for the URL is not installed.
-    """
+    """A storage that cannot refuse to overwrite is a `StoreError`."""
     folder = folder_at(place)
     if isinstance(folder, Path):
         return LocalStorage(folder)
@@ -415,7 +366,6 @@ def storage_at(place: Folder | str) -> Storage:
 
 
 def check_round_name(name: str, what: str = "round") -> str:
-    """`name`, if it is safe as the name of a file or folder. Else it is a StoreError."""
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
         raise StoreError(
             f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
@@ -426,7 +376,6 @@ def check_round_name(name: str, what: str = "round") -> str:
 
 
 def table_of(ratings: Ratings) -> Content:
-    """The ratings as a Parquet file, whose metadata hold the scale and the origin."""
     known = {SCALE: ratings.scale, ORIGIN: ratings.origin}
     said = {
         key: json.dumps(each.to_mapping(), sort_keys=True)
@@ -439,9 +388,8 @@ def table_of(ratings: Ratings) -> Content:
 def table_ratings(
     table: Content, source: str, *, without: tuple[str, str] | None = None
 ) -> Ratings:
-    """The ratings that `table_of` wrote, checked again.
-
-    They may be `without` a subject: the rows with a name in the column `rater` or `item`.
+    """Checked again. They may be `without` a subject: the rows with a name in the column `rater` or
+    `item`.
     """
     try:
         rows = ParquetRows(table)
@@ -465,7 +413,6 @@ def table_ratings(
 
 
 def _changed(original: Path) -> StoreError:
-    """The error for an original that is not the one that its ratings were read from."""
     return StoreError(
         f"{original}: found other bytes than when its ratings were read; "
         "expected a file that does not change. Ingest the round again.",

@@ -23,21 +23,17 @@ TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "ti
 ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
-"""Strata of units: what they are about, and which of two alternatives was shown first."""
 CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)
 BOTH_WAYS, OTHERS = "both ways", "the others"
 MOST_MEMBERS = 50
-"""So many members of sets are strata of their own: those ticked most often. Others are one."""
+"""So many members of sets, those ticked most often, are strata of their own. Others are one."""
 
 
 def pairs(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each pair of alternatives and each rater who compared the two.
-
-    The first of a pair is the one whose name sorts first, in whatever order it was shown. `shown`
-    says which of the two was shown first, where that is known. If it is known of all, a stratum of
-    units says so.
+    """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
+    is known of all which was shown first, a stratum of units says so.
     """
     n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
     if n_pairs > settings.most_pairs:
@@ -77,7 +73,6 @@ def _n_pairs(said: object) -> int:
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
-    """Two alternatives, the place of what was said of them in `CHOICES`, and of what was shown."""
     if isinstance(said, Preference):
         in_order = said.first < said.second
         one, other = sorted((said.first, said.second))
@@ -122,10 +117,6 @@ def members(
 def criteria(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each criterion of a rubric and each rater who scored it.
-
-    A criterion with a scale of its own is chosen.
-    """
     wanted, scored = settings.criterion, list(_scored(marked))
     known = sorted({name for _, name, _ in scored})
     if wanted is not None and wanted not in known:
@@ -149,7 +140,6 @@ def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
 
 
 def scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:
-    """The scores that were given, on the nominal level."""
     try:
         return Scale.from_labels([score for *_, score in _scored(marked)])
     except RatingsError as error:

@@ -1,5 +1,3 @@
-"""What one rater marked in one item."""
-
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,12 +28,8 @@ class Marked:
         What the rater marked. Nothing is an answer too.
     extent
         The length of a text or recording, or the width and height of an image. Empty if unknown.
-    where
-        The place in the source, for errors.
     occurrence
         1, 2, … if the rater met the item again.
-    model
-        True if the rater is a model.
 
     Raises
     ------
@@ -70,7 +64,6 @@ class Marked:
 
     @property
     def areas(self) -> tuple[Area, ...]:
-        """The objects with a place."""
         return tuple(each for each in self.objects if isinstance(each, AREAS))
 
     def _refuse_outside(self, area: Area) -> None:
@@ -90,13 +83,6 @@ class Marked:
 
 
 def in_order(marked: Iterable[Marked]) -> list[Marked]:
-    """The marked items by item, rater and occurrence.
-
-    Raises
-    ------
-    RatingsError
-        One is there twice.
-    """
     each = sorted(marked, key=_key)
     for one, other in pairwise(each):
         if _key(one) == _key(other):
@@ -108,13 +94,6 @@ def in_order(marked: Iterable[Marked]) -> list[Marked]:
 
 
 def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> None:
-    """Refuse an object of a category that is not one of these.
-
-    Raises
-    ------
-    RatingsError
-        There is one.
-    """
     for each in marked:
         for said in each.objects:
             unknown = sorted(_named(said) - {*categories})
@@ -132,13 +111,6 @@ def _named(said: LabelObject) -> set[str]:
 
 
 def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
-    """How large each item is. Empty if nobody knows.
-
-    Raises
-    ------
-    RatingsError
-        It is said in two ways.
-    """
     found: dict[str, tuple[float, ...]] = {}
     for each in marked:
         known = found.get(each.item) or each.extent
@@ -153,7 +125,6 @@ def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
 
 
 def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
-    """The categories of all objects, and *none*."""
     names = sorted({area.category for each in marked for area in each.areas})
     if not names:
         raise RatingsError(

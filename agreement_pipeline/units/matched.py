@@ -1,7 +1,6 @@
 """Matched objects: objects of different raters that are alike are one unit.
 
-Whoever opened the item and drew nothing like it says *none*. If nobody drew anything, the item is
-one unit, and all say *none*.
+Whoever opened the item and drew nothing like it says *none*. An item where nobody drew is one unit.
 
 1. Objects of the same place and category are one node, whoever drew them.
 2. Two nodes may be matched if no rater drew both and they are similar enough.
@@ -43,7 +42,6 @@ if TYPE_CHECKING:
 COLUMNS = ["item", "rater", "occurrence", "label", "drawn", "cluster"]
 Pair = tuple[int, int, float]
 Framed = Span | Segment | Box | Polygon
-"""Areas that are compared by what they cover."""
 DECIMALS = 9
 """Similarities that differ by less are equal: machines differ in the digits after these."""
 SIGMAS = (
@@ -56,9 +54,8 @@ ankles.
 
 
 def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[Pair]:
-    """The pairs of areas that are similar at least as much as asked, each with how much.
-
-    The areas are in order of where they begin. Only those that overlap are compared, or keypoints.
+    """Areas are in order of where they begin. Only those that overlap are compared, or
+    keypoints.
     """
     if settings.similarity == "exact":
         yield from _same_place(areas)
@@ -117,7 +114,7 @@ def _alike_bodies(
 
 
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
-    """The pairs of frames that overlap. The frames are in order of their least x."""
+    """The frames are in order of their least x."""
     left, right, top, bottom = corners.T
     after = np.arange(1, len(left) + 1)
     reach = np.maximum(np.searchsorted(left, right, side="left"), after)
@@ -147,8 +144,6 @@ def _size(area: Framed) -> float:
 
 
 class Node(NamedTuple):
-    """Objects of one place and category, and who drew them."""
-
     area: Area
     raters: frozenset[Hashable]
 
@@ -157,7 +152,6 @@ Group = tuple[Node, ...]
 
 
 def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") -> list[Group]:
-    """The groups of objects that are one unit, in the order of their first places."""
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in drawn:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)
@@ -190,7 +184,6 @@ def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") 
 
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
-    """A row for each matched unit and each rater who opened the item."""
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
     for each in marked:
@@ -207,9 +200,8 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
 def rows_of_pairs(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    """A row for each unit and each of two raters: every pair of raters is matched by itself.
-
-    Each rater is read where they met an item first. All pairs that marked nothing are one unit.
+    """Every pair of raters is matched by itself, where they met an item first. All pairs that
+    marked nothing are one unit.
     """
     extents_of(marked)
     opened: defaultdict[str, list[Marked]] = defaultdict(list)
@@ -243,10 +235,6 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
 def _units(
     raters: Sequence[Marked], settings: "UnitSettings", names: dict[str, int]
 ) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    """The name of each unit of an item, and the object of each rater in it.
-
-    `names` says how many units of the item had each name before.
-    """
     groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
     if not groups:
         yield NOTHING.strip(), {}

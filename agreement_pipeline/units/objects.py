@@ -36,12 +36,10 @@ class Span:
 
     @property
     def geometry(self) -> tuple[float, ...]:
-        """Where the object lies."""
         return self.start, self.end
 
     @property
     def place(self) -> str:
-        """Where the object lies, in words."""
         return f"{self.start}-{self.end}"
 
 
@@ -60,12 +58,10 @@ class Segment:
 
     @property
     def geometry(self) -> tuple[float, ...]:
-        """Where the object lies."""
         return self.start, self.end
 
     @property
     def place(self) -> str:
-        """Where the object lies, in words."""
         return f"{self.start:g}-{self.end:g}"
 
 
@@ -99,12 +95,10 @@ class Box:
 
     @property
     def geometry(self) -> tuple[float, ...]:
-        """Where the object lies."""
         return self.x, self.y, self.width, self.height
 
     @property
     def place(self) -> str:
-        """Where the object lies, in words."""
         return f"{self.x:g},{self.y:g} {self.width:g}x{self.height:g}"
 
 
@@ -138,12 +132,10 @@ class Polygon:
 
     @property
     def geometry(self) -> tuple[float, ...]:
-        """Where the object lies."""
         return tuple(number for point in self.points for number in point)
 
     @property
     def place(self) -> str:
-        """Where the object lies, in words."""
         x, y = self.points[0]
         return f"{x:g},{y:g} with {len(self.points)} corners"
 
@@ -173,17 +165,15 @@ class Keypoints:
 
     @property
     def there(self) -> tuple[Point, ...]:
-        """The points that were set."""
         return tuple(point for point in self.points if point is not None)
 
     @property
     def geometry(self) -> tuple[float, ...]:
-        """Where the object lies. A point that was not set is at -1."""
+        """A point that was not set is at -1."""
         return *(number for point in self.points for number in point or (-1, -1)), self.size
 
     @property
     def place(self) -> str:
-        """Where the object lies, in words."""
         x, y = self.there[0]
         return f"{x:g},{y:g} with {len(self.there)} keypoints"
 
@@ -240,7 +230,7 @@ class Preference:
 
 @dataclass(frozen=True)
 class ChosenSet:
-    """The labels that a rater ticked. None ticked is an empty set."""
+    """None ticked is an empty set."""
 
     members: frozenset[str]
     where: str = _place("a set")
@@ -249,15 +239,12 @@ class ChosenSet:
 
 @dataclass(frozen=True)
 class Rubric:
-    """A score for each criterion."""
-
     scores: Mapping[str, str]
     where: str = _place("a rubric")
     kind: ClassVar[str] = "rubrics"
 
 
 Area = Span | Segment | Box | Polygon | Keypoints
-"""An object with a place and a category."""
 LabelObject = Area | Ranking | Preference | ChosenSet | Rubric
 AREAS = (Span, Segment, Box, Polygon, Keypoints)
 KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rubric))

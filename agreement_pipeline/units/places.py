@@ -14,7 +14,6 @@ FORMS: dict[tuple[str, ...], re.Pattern[str]] = {
         rf"(.*) {NUMBER},{NUMBER} {NUMBER}x{NUMBER}{AGAIN}", re.DOTALL
     ),
 }
-"""What the names of units say, by the numbers in them."""
 OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (corners|keypoints){AGAIN}", re.DOTALL)
 NOTHING = " nothing marked"
 NONE = "none"
@@ -22,7 +21,7 @@ NONE = "none"
 
 
 def numbers_named(units: Iterable[str]) -> tuple[str, ...]:
-    """The numbers that the names of units have. None if a name has others, or has none.
+    """The numbers that the names of units have, if they are the same.
 
     >>> numbers_named(["d1 0-3", "d2 nothing marked"]), numbers_named(["d1 0-3", "d2"])
     (('start', 'end'), ())
@@ -35,7 +34,7 @@ def numbers_named(units: Iterable[str]) -> tuple[str, ...]:
 
 
 def points_named(units: Iterable[str]) -> Points | None:
-    """What points the names of units count. None if a name counts others, or none.
+    """What points the names of units count, if it is the same.
 
     >>> points_named(["i 10,20 with 4 corners", "j nothing marked"]), points_named(["i 0-3"])
     ('corners', None)
@@ -46,7 +45,7 @@ def points_named(units: Iterable[str]) -> Points | None:
 
 
 def item_of(unit: str, numbers: Sequence[str]) -> tuple[str, tuple[float | None, ...]]:
-    """The item of a unit, and its numbers. They are None if nothing was marked in the item.
+    """The item of a unit, and its numbers: None if nothing was marked in the item.
 
     >>> item_of("i 1.png 10,20 30x40.5 (2)", ("x", "y", "width", "height"))
     ('i 1.png', (10.0, 20.0, 30.0, 40.5))

@@ -25,7 +25,6 @@ UNSEEN, NOTHING = -1, 0
 
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
-    """A row for each run of positions and each rater who opened the item."""
     items, starts = _line(marked, settings.step)
     raters = sorted({(each.rater, each.occurrence) for each in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
@@ -46,7 +45,6 @@ def _parts(
     starts: Places,
     codes: dict[str, int],
 ) -> Places:
-    """Parts of the line: first place, one after the last, who, which label. Whole items first."""
     places = [items[each.item] for each in marked]
     begins = starts[places].tolist()
     whole = np.column_stack(
@@ -61,7 +59,6 @@ def _parts(
 
 
 def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
-    """The label of each rater in each run between two bounds."""
     states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int16)
     firsts, lasts = np.searchsorted(bounds, parts[:, :2]).T.tolist()
     for first, last, who, label in zip(
@@ -99,12 +96,10 @@ def _frame(
 
 
 def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
-    """A column of texts, each of which is there once."""
     return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
 def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
-    """The place of each item on one line, and where each begins."""
     extents = extents_of(marked)
     for each in marked:
         if len(extents[each.item]) != 1:
@@ -117,7 +112,6 @@ def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places
 
 
 def _apart(marked: Marked) -> list[Span | Segment]:
-    """The spans of a rater in an item, in order, if no position has two categories."""
     spans = sorted(
         (each for each in marked.areas if isinstance(each, Span | Segment)),
         key=lambda each: (each.start, each.end),

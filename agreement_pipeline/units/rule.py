@@ -27,7 +27,6 @@ Part = Literal["all", "marking", "naming"]
 OF_RULES = (
     *("similarity", "at_least", "sigmas", "step", "criterion", "members", "most_pairs", "part"),
 )
-"""The settings that only some rules read."""
 KEYPOINTS = "keypoints"
 USUAL = {
     "spans": "positions",
@@ -121,7 +120,6 @@ class UnitSettings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
     def _needs(self) -> Iterator[Need]:
-        """A setting that the rule does not read must be left alone."""
         rule = RULES.get(self.rule)
         able = sorted(name for name, each in RULES.items() if self.kind in each.kinds)
         yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
@@ -148,20 +146,6 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class UnitRule:
-    """A rule from the objects of items to units.
-
-    Parameters
-    ----------
-    name, title
-        The name in settings, and what a unit is in words.
-    kinds, settings
-        The objects and the settings that it reads.
-    rows
-        From marked items, in order, and the labels of units, to the rows of `Units`.
-    scale
-        The scale of the units, read off the marked items of a source that errors name.
-    """
-
     name: str
     title: str
     kinds: frozenset[str]

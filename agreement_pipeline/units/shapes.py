@@ -1,5 +1,3 @@
-"""The geometry of intervals, boxes and polygons."""
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -9,11 +7,10 @@ from agreement_pipeline.ratings import Array
 Point = tuple[float, float]
 Points = tuple[Point, ...]
 MOST_CUT = 2_000_000
-"""So many sides, each at one place, are looked at together."""
 
 
 def one_way_round(points: Sequence[Sequence[float]]) -> Points:
-    """The corners of a polygon anticlockwise, from the smallest on, without repetitions.
+    """The corners anticlockwise, from the smallest on, without repetitions.
 
     >>> one_way_round([(0, 1), (1, 1), (1, 0), (0, 0), (0, 1)])
     ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
@@ -28,13 +25,12 @@ def one_way_round(points: Sequence[Sequence[float]]) -> Points:
 
 
 def signed_area(points: Sequence[Point]) -> float:
-    """The area of a polygon. It is negative if the corners go clockwise."""
     ends = [*points[1:], *points[:1]]
     return sum(x * v - u * y for (x, y), (u, v) in zip(points, ends, strict=True)) / 2
 
 
 def crossing(points: Points) -> tuple[int, int] | None:
-    """The first two sides of a polygon that meet where they should not; None if none do."""
+    """The first two sides of a polygon that meet where they should not."""
     sides = list(zip(points, (*points[1:], points[0]), strict=True))
     ends = np.array(sides)
     least, most = ends.min(axis=1), ends.max(axis=1)
@@ -48,10 +44,8 @@ def crossing(points: Points) -> tuple[int, int] | None:
 
 
 def common_area(one: Points, other: Points) -> float:
-    """The area that two polygons share.
-
-    Between the corners and crossings of both, no two sides cross. So the length that both share on
-    a line upwards changes evenly there, and its middle gives the area.
+    """Between the corners and crossings of both, no two sides cross. So the length that both share
+    on a line upwards changes evenly there, and its middle gives the area.
     """
     sides = [np.array(list(zip(each, (*each[1:], each[0]), strict=True))) for each in (one, other)]
     turns = np.unique(
@@ -78,7 +72,6 @@ def common_area(one: Points, other: Points) -> float:
 
 
 def _met(one: Array, other: Array) -> Array:
-    """Where, from left to right, sides of one polygon cross those of another."""
     found = [np.empty(0)]
     (low, high), (least, most) = ((each.min(axis=1), each.max(axis=1)) for each in (one, other))
     turn, ahead = other[:, 1] - other[:, 0], one[:, 1] - one[:, 0]

@@ -29,12 +29,8 @@ class Units:
     rows
         One row a unit and rater: `item` (the unit), `rater`, `occurrence`, `label`, `cluster` (the
         item) and, where a unit stands for many, `weight`.
-    scale, classifiers
-        What the labels may be, and the raters that are models.
     part
         The part that was asked for.
-    source, session
-        The name of the source, for errors, and where the ratings are put. None: into DuckDB.
     """
 
     rows: pd.DataFrame
@@ -46,32 +42,19 @@ class Units:
 
     @property
     def ratings(self) -> Ratings:
-        """The units as checked ratings, or the part of them that was asked for."""
         if self.part == "marking":
             return self.marking
         return self.naming if self.part == "naming" else self._rated(self.rows, self.scale)
 
     @property
     def marking(self) -> Ratings:
-        """Did they mark it: each unit with *marked* or *none*.
-
-        Raises
-        ------
-        RatingsError
-            Nobody marks such objects, as rankings.
-        """
+        """Did they mark it? Each unit has *marked* or *none*."""
         label = self._marked["label"].astype(TEXT).where(self.rows["label"] == NONE, MARKED)
         return self._rated(self.rows.assign(label=label), Scale((NONE, MARKED)))
 
     @property
     def naming(self) -> Ratings:
-        """Did they name it alike: the ratings of those who marked the unit.
-
-        Raises
-        ------
-        RatingsError
-            Nobody marks such objects, there is one category only, or nobody marked anything.
-        """
+        """Did they name it alike? The ratings are of those who marked the unit."""
         rows = self._marked[self.rows["label"] != NONE]
         names = tuple(name for name in self.scale.names if name != NONE)
         return self._rated(rows, Scale(names, declared=self.scale.declared))
@@ -102,17 +85,8 @@ def units_of(
 ) -> Units:
     """The units of marked items under a rule.
 
-    Parameters
-    ----------
-    marked
-        What each rater marked in each item that the rater opened.
-    settings
-        The kind of the objects, and the rule.
-    scale
-        The labels of the units, with *none* where raters mark objects unless the part is naming.
-        None: it is read off the objects.
-    source
-        The name of the source, for errors.
+    The scale has the labels of units, with *none* where raters mark objects unless the part is
+    naming. Without a scale, it is read off the objects.
 
     Raises
     ------
@@ -189,16 +163,10 @@ def _refuse_others(marked: Sequence[Marked], kind: str) -> None:
 
 
 KINDS = {2: "segments", 4: "boxes"}
-"""The kind of an object by how many numbers it has."""
 SPAN = ("start", "end")
 
 
 class Objects(NamedTuple):
-    """The objects of a round, as its units have them, and the cluster of each item.
-
-    The settings have the usual similarity and a step of one position of the round.
-    """
-
     marked: list[Marked]
     settings: UnitSettings
     clusters: dict[str, str]
@@ -242,7 +210,6 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
 
 
 def _kind_of(ratings: Ratings) -> str | None:
-    """The kind of the objects. None for keypoints without sigmas of their own."""
     drawn = ratings.first(["drawn"])["drawn"].drop_null()
     numbers = len(json.loads(drawn[0].as_py())) if len(drawn) else 0
     if numbers == 2 * len(SIGMAS) + 1:

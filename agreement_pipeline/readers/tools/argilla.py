@@ -33,16 +33,13 @@ STATUSES: dict[str, Status] = {
 }
 RANKINGS = "rankings"
 MARKS = {"spans": "start", RANKINGS: "rank"}
-"""The key that tells the objects of a kind."""
 INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
 Said = Iterable[tuple[str, Any, Any, Any]]
 """Question, user, status and value of responses. Or question, model, score and value."""
 Parts = tuple[Data, Said, Said]
-"""The fields of a record, its responses and its suggestions."""
 
 
 def flat(record: Data, place: str) -> Parts:
-    """The parts of a flat record."""
     own = [name for name in record if ANSWERS in name or SUGGESTION in name]
     fields = {name: value for name, value in record.items() if name not in own}
     responses = (
@@ -64,7 +61,6 @@ def flat(record: Data, place: str) -> Parts:
 
 
 def nested(record: Data, _: str) -> Parts:
-    """The parts of a nested record, which says no status."""
     responses = (
         (question, each["user_id"], "submitted", each["value"])
         for question, said in record["responses"].items()
@@ -78,11 +74,6 @@ def nested(record: Data, _: str) -> Parts:
 
 
 def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Submission]]:
-    """What finds the responses and suggestions of records that Argilla's package wrote.
-
-    Rankings without ranks are refused.
-    """
-
     def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         bare, found = "", False
         for place, record in export.records():
@@ -115,7 +106,6 @@ def _is_rest(export: Export) -> bool:
     kinds=("spans", RANKINGS),
 )
 def rest(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The responses of records as the REST interface gives them, which alone have times."""
     for place, page in export.records():
         for record in page.get("items", [page]):
             _refuse_many(record, place)
@@ -137,14 +127,13 @@ def rest(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _fields(record: Data, own: str) -> Data:
-    """What a record with parts knows of its item, with a field of its own."""
     return {**record["fields"], **(record.get("metadata") or {}), own: record[own]}
 
 
 def _submissions(
     item: Any, place: str, fields: Data, responses: Said, suggestions: Said
 ) -> Iterator[Submission]:
-    """One submission a user or suggestion. Each deleted user has no name, and is another."""
+    """Each deleted user has no name, and is another."""
     by_user = together(
         (user or f"{place}, deleted user {number}", (question, status, value))
         for number, (question, user, status, value) in enumerate(responses)
@@ -167,7 +156,6 @@ def _submissions(
 
 
 def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
-    """The objects of a kind. Without a kind all other answers; a list of labels is a set."""
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value
@@ -188,7 +176,6 @@ def _ranking(parts: Iterable[Data], where: str) -> Ranking:
 
 
 def _is_bare(value: object) -> bool:
-    """True for what may be a ranking without ranks."""
     return isinstance(value, list) and bool(value) and isinstance(value[-1], str)
 
 
@@ -202,7 +189,7 @@ def _status(said: object, where: str) -> Status:
 
 
 def _with_a_name(suggested: Any, responses: Any, place: str) -> Any:
-    """A suggestion. `to_datasets` makes it a number, of which JSON and CSV tell no name."""
+    """`to_datasets` makes a suggestion a number, of which JSON and CSV tell no name."""
     if isinstance(suggested, int) and any(isinstance(each, str) for each in responses or ()):
         raise RatingsError(
             f"{place}: found {suggested} as a suggestion, and texts as the responses; expected the "
@@ -212,7 +199,6 @@ def _with_a_name(suggested: Any, responses: Any, place: str) -> Any:
 
 
 def _refuse_many(record: Data, place: str) -> None:
-    """Refuse what is not one record with lists of responses."""
     if isinstance(record["id"], list):
         raise RatingsError(
             f"{place}: found a list of ids, as to_dict writes it; expected one record. {INSTEAD}"

@@ -20,16 +20,13 @@ from agreement_pipeline.units import Span
 
 TAG = re.compile(r"O|(?P<place>[BIESLU])[-_](?P<category>\S+)")
 OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-"""The columns of CoNLL-U. They are no raters."""
 COLUMNS, MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
 FIRST, LAST = "BSU", "ELSU"
 ENOUGH, LETTERS = 50, 65_536
-"""By how many lines the format is told, and by how many letters at most."""
+"""The format is told by so many lines, and by so many letters at most."""
 
 
 class Token(NamedTuple):
-    """A token: its line in the file, its text, and its tag by each rater."""
-
     line: int
     text: str
     tags: Mapping[str, str]
@@ -56,7 +53,6 @@ def _is_conll(export: Export) -> bool:
     kinds=("spans",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The items of each rater. They have no answers but spans."""
     for path in export.files:
         place, folders = export.place(path), export.folders(path)
         rater = folders[0] if folders else path.stem
@@ -75,7 +71,6 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
-    """The documents of a file. If no document is marked, its sentences."""
     with path.open(encoding="utf-8-sig") as file:
         is_marked = any(line.strip().startswith(MARKS) for line in file)
         file.seek(0)
@@ -95,7 +90,6 @@ def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token
 def _sentences(
     lines: Iterable[str], place: str, rater: str
 ) -> Iterator[tuple[str | None, list[Token]]]:
-    """Each sentence, and the name of the document that begins before it. None if none begins."""
     columns: list[str] = []
     begins: str | None = None
     tokens: list[Token] = []
@@ -132,7 +126,6 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
 
 
 def _spans(tokens: Sequence[Token], rater: str, place: str) -> Drawn:
-    """The spans of a rater in an item, in characters of its text."""
     found: list[tuple[int, int, str, int]] = []
     at, is_open = 0, False
     for token in tokens:

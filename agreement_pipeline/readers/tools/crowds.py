@@ -25,14 +25,12 @@ TOLOKA: dict[str, Status] = {
 
 
 def _part(row: Data, prefix: str) -> dict[str, Any]:
-    """The cells whose columns begin with a prefix, without it."""
     return {
         name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
     }
 
 
 def _of_element(value: Any) -> Any:
-    """The answer in an element of a form of Amazon's."""
     if not isinstance(value, Mapping):
         return value
     if "label" in value:
@@ -43,7 +41,7 @@ def _of_element(value: Any) -> Any:
 
 
 def question(column: str) -> str:
-    """The question of a column of answers.
+    """The question of a column.
 
     >>> question("Answer.sentiment.label"), question("sentiment")
     ('sentiment', 'sentiment')
@@ -59,7 +57,6 @@ def question(column: str) -> str:
     question=question,
 )
 def mturk(export: Export) -> Iterator[Submission]:
-    """The assignments of all HITs: a row each."""
     for _, row in export.records():
         yield Submission(
             row["HITId"],
@@ -106,7 +103,7 @@ def _is_job(export: Export) -> bool:
     shows={"raters", "times", "drafts", "none"},
 )
 def ground_truth(export: Export) -> Iterator[Submission]:
-    """The workers' answers: of the worker responses, else of the consolidation requests.
+    """They are read from the worker responses, else from the consolidation requests.
 
     The manifest names the items. It alone has consolidated labels, and no raters.
     """
@@ -160,7 +157,7 @@ def ground_truth(export: Export) -> Iterator[Submission]:
     question=lambda column: column.removeprefix("OUTPUT:"),
 )
 def toloka(export: Export) -> Iterator[Submission]:
-    """The tasks of all assignments: a row each. The known answers of control tasks are gold."""
+    """The known answers of control tasks are gold."""
     known: set[object] = set()
     for _, row in export.records():
         own = _part(row, ASSIGNMENT)

@@ -22,7 +22,6 @@ OWN = ("label", "Comments", "entities", "relations", "cats")
     kinds=("spans",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The labels of each rater's file, or the spans."""
     for path in export.files:
         if path.stem == "all":
             raise RatingsError(
@@ -41,7 +40,6 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _parts(row: Data) -> list[Any]:
-    """The start, the end and the label of each span."""
     if "entities" not in row:
         return list(row["label"])
     names = ("start_offset", "end_offset", "label")
@@ -54,7 +52,6 @@ def _span(part: list[Any], where: str) -> Span:
 
 
 def _ticked(row: Data) -> tuple[str, ...] | None:
-    """Labels that were ticked; spans are left out."""
     said = row.get("label")
     ticked = said.split("#") if isinstance(said, str) else said
     are_labels = all(isinstance(each, str) and each for each in ticked or ())

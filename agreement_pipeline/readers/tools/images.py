@@ -43,7 +43,6 @@ def _image(
 
 
 def _is_xml(mark: bytes) -> Callable[[Export], bool]:
-    """What tells XML by a mark near its start."""
     return lambda export: export.kind == "xml" and mark in start_of(export.files[0])
 
 
@@ -57,10 +56,7 @@ def _box(corners: list[float], label: str, where: str) -> Box:
 
 
 def elements(path: Path, place: str) -> Iterator[Xml.Element]:
-    """The elements of a file, each when it ends.
-
-    A document that declares anything is refused: entities can grow endlessly.
-    """
+    """A document that declares anything is refused: entities can grow endlessly."""
     begun: list[str] = []
 
     def refuse(*_: object) -> None:
@@ -99,7 +95,6 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
     kinds=("boxes", "polygons"),
 )
 def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The tags of all jobs. Of a kind: their boxes or their polygons."""
     for path in export.files:
         place, rater = export.place(path), None
         for element in elements(path, place):
@@ -160,7 +155,6 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
     kinds=("boxes",),
 )
 def coco(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The images of each rater. They have no answers but objects."""
     for path in export.files:
         place = export.place(path)
         for _, record in export.records_in(path):
@@ -173,7 +167,6 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _objects(record: Data, kind: str, place: str) -> Iterator[tuple[Any, LabelObject]]:
-    """The objects of a kind, each with the id of its image."""
     names = {each["id"]: each["name"] for each in record["categories"]}
     for each in record["annotations"]:
         where = f"{place}: image {each['image_id']}, annotation {each['id']}"
@@ -217,7 +210,6 @@ def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObje
     kinds=("boxes",),
 )
 def pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The images of each rater. They have no answers but boxes."""
     for path in export.files:
         place, folders = export.place(path), export.folders(path)
         *_, image = elements(path, place)

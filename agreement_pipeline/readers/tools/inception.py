@@ -1,7 +1,7 @@
 """INCEpTION: its agreement diagnosis, its annotations as UIMA CAS JSON 0.4, and WebAnno TSV 3.
 
-The diagnosis has a row a position, and a column a rater. It shows agreement on the label of what
-both marked, and not on what to mark.
+The diagnosis has a row a position, and a column a rater. It does not show agreement on what to
+mark.
 
 Annotations are a folder a document, with a file for each rater. Offsets in a file count UTF-16 code
 units, as Java does. Ours count characters.
@@ -28,7 +28,6 @@ from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
 OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
-"""The columns of the diagnosis that are no raters."""
 NO_LABEL = ("<no annotation>", "<no label>", "")
 BUILT_IN = (
     "uima.",
@@ -36,9 +35,7 @@ BUILT_IN = (
     "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
     "de.tudarmstadt.ukp.clarin.webanno.api.",
 )
-"""Types that nobody annotates: texts, tokens, sentences and documents."""
 BEYOND = 0xFFFF
-"""The last character that is one code unit."""
 STRUCTURES, TYPE, SOFA = "%FEATURE_STRUCTURES", "%TYPE", "uima.cas.Sofa"
 OF_RELATIONS = {"@Governor", "@Dependent"}
 FORMAT, TEXT = "#FORMAT=WebAnno TSV 3", "#Text="
@@ -50,7 +47,7 @@ VALUE = re.compile(r"(?P<value>(?:\\.|[^|\\\[])+)(?:\[(?P<number>\d+)\])?", re.D
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
 LONGEST_GAP = 1_000_000
-"""How many code units may lie between two sentences."""
+"""It is counted in code units, between two sentences."""
 NOTHING, UNNAMED = "_", "*"
 Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
 """The start and the end of an annotation in code units, its label by question, and its place."""
@@ -63,7 +60,6 @@ Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
     shows={"raters"},
 )
 def diagnosis(export: Export) -> Iterator[Submission]:
-    """The labels at all positions."""
     for place, row in export.records():
         question = f"{row['Layer']}.{row['Feature']}"
         for rater in (name for name in row if name not in OWN):
@@ -77,7 +73,6 @@ def diagnosis(export: Export) -> Iterator[Submission]:
 
 
 def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
-    """The files of an export: what one rater marked in one document. Each with its place."""
     for path in export.files:
         place = export.place(path)
         if export.path in (path, path.parent):
@@ -123,7 +118,6 @@ def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
     kinds=("spans",),
 )
 def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, document, _ in _documents(export):
         for where, record in export.records_in(path):
             structures = record[STRUCTURES]
@@ -144,7 +138,6 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
-    """The annotations of each layer, with the value of each feature that has one."""
     for each in structures:
         layer = str(each.get(TYPE, ""))
         if layer.startswith(BUILT_IN) or "begin" not in each or OF_RELATIONS & {*each}:
@@ -162,8 +155,6 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 
 @dataclass
 class _Mark:
-    """An annotation: its feature, its value, its offsets so far, and its first row."""
-
     question: str
     value: str
     start: int
@@ -182,7 +173,6 @@ class _Mark:
     kinds=("spans",),
 )
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The documents of each rater. They have no answers but spans, for each feature of a layer."""
     for path, name, place in _documents(export):
         with path.open(encoding="utf-8-sig", newline="\n") as file:
             text, found = _document(file, place)
@@ -195,7 +185,6 @@ def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[_Mark]]:
-    """The text of a file, with blanks between its sentences, and its annotations."""
     questions, sentence, units = list[str](), list[str](), bytearray()
     found: dict[tuple[str, str], _Mark] = {}
     for row, line in enumerate(lines, 1):
@@ -218,7 +207,7 @@ def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[_Mark]]:
 
 
 def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-    """The annotations of a token: the question, the label and the number of each, if it has one.
+    """The question, the label and the number, if it has one, of each annotation of a token.
 
     The label of a layer without features is the layer's name.
     """
@@ -232,7 +221,6 @@ def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[st
 
 
 def _offsets(token: str, cells: Sequence[str], n_features: int, where: str) -> tuple[int, int]:
-    """Where a token begins and ends. Its cells are its offsets, its text and its features."""
     is_token = TOKEN.fullmatch(token)
     if len(cells) < 2 + n_features or not is_token:
         found = counted(1 + len(cells), "cell")
@@ -256,7 +244,6 @@ def _gap(end: int, start: int, where: str) -> bytes:
 
 
 def _columns(header: str) -> list[str]:
-    """The questions in the columns of a layer. Empty for columns that are no features of spans."""
     kind, _, said = header.partition("=")
     layer, *features = said.rstrip("|").split("|")
     short = layer.rpartition(".")[2]

@@ -2,8 +2,7 @@
 
 An item is an output. A rater is a person, a scorer or an assertion. Inspect and promptfoo do not
 say which of these are models, so a project names them in `classifiers`. They say what a judge was
-given: Inspect the options of scorers and the role `grader`, and promptfoo the assertion with its
-provider. MLflow names a judge after its model. Langfuse says nothing of it.
+given. MLflow names a judge after its model. Langfuse says nothing of it.
 """
 
 import json
@@ -34,10 +33,8 @@ LANGFUSE = {
     "created": ("createdAt", "created_at", "timestamp"),
     "updated": ("updatedAt", "updated_at"),
 }
-"""The names of a field: in the interface, and in exports."""
 MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
 GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
-"""The types of promptfoo's assertions that a model answers."""
 SAID = ("/score", "/value")
 NAMED = ("request_id", "trace_id", "id")
 
@@ -58,7 +55,7 @@ def _is_inspect(export: Export) -> bool:
     shows={"raters", "times"},
 )
 def inspect(export: Export) -> Iterator[Submission]:
-    """The scores of all samples of all logs: of a task, answered by a model in an epoch."""
+    """A score is of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
         ((_, header),) = export.records_in(folder / HEADER)
@@ -97,7 +94,7 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
 
 
 def _scorer(name: str, run: Data) -> Data:
-    """What a log says of a scorer. Nobody knows the model of one that does not name a grader."""
+    """Nobody knows the model of a scorer that does not name a grader."""
     scorers = run.get("scorers") or ()
     options = [each.get("options") for each in scorers if each["name"].split("/")[-1] == name]
     said, grader = (options[0] if options else None) or {}, at(run, "model_roles", "grader")
@@ -124,7 +121,7 @@ def _is_langfuse(export: Export) -> bool:
     shows={"raters", "times", "predictions"},
 )
 def langfuse(export: Export) -> Iterator[Submission]:
-    """All scores. One of the source ANNOTATION is a person's. Others are models' or programs'."""
+    """A score of the source ANNOTATION is a person's. Others are models' or programs'."""
     for _, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
             is_person = score["source"] == "ANNOTATION"
@@ -163,7 +160,6 @@ def _is_traces(export: Export) -> bool:
     shows={"raters", "times", "gold", "predictions"},
 )
 def traces(export: Export) -> Iterator[Submission]:
-    """The assessments of all traces. Traces say who assessed them: people or models."""
     for _, record in export.records():
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
@@ -198,7 +194,7 @@ def _is_table(export: Export) -> bool:
 
 
 def question(column: str) -> str:
-    """The question of a column of scores.
+    """The question of a column.
 
     >>> question("correctness/v1/score"), question("correctness/value")
     ('correctness/v1', 'correctness')
@@ -214,7 +210,6 @@ def question(column: str) -> str:
     question=question,
 )
 def tables(export: Export) -> Iterator[Submission]:
-    """The scores of each evaluation table. It has one judge, who is named after the file."""
     for path in export.files:
         for _, table in export.records_in(path):
             for number, cells in enumerate(table["data"], 1):
@@ -243,10 +238,7 @@ def _is_promptfoo(export: Export) -> bool:
     shows={"raters", "times"},
 )
 def promptfoo(export: Export) -> Iterator[Submission]:
-    """The answers of all assertions to all outputs.
-
-    The file does not say which person rated, so all people are one rater, `human`.
-    """
+    """The file does not say which person rated, so all people are one rater, `human`."""
     for place, record in export.records():
         run, results = record.get("evalId") or place, record["results"]
         for each in results["results"]:
@@ -275,7 +267,7 @@ def promptfoo(export: Export) -> Iterator[Submission]:
 
 
 def _assertion(said: Data, config: Any) -> Data:
-    """What a file says of an assertion. A person's has no more than a type."""
+    """A person's assertion has no more than a type."""
     usual = at(config, "defaultTest", "options") if said.get("type") in GRADED else None
     provider = said.get("provider") or at(usual, "provider")
     own = provider if isinstance(provider, Mapping) else {"id": provider}

@@ -42,7 +42,6 @@ COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
-"""The columns of a table that are no questions."""
 PLAIN = ("rating", "number", "datetime")
 TYPES = {
     "spans": ("labels", "hypertextlabels"),
@@ -52,7 +51,6 @@ TYPES = {
     "rankings": ("ranker",),
     "preferences": ("pairwise",),
 }
-"""The types of the parts of a result that are objects of a kind."""
 CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 
 
@@ -74,7 +72,6 @@ def _is_json(export: Export) -> bool:
     kinds=("spans", "boxes", "polygons", "rankings", "preferences"),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The annotations, drafts and predictions of all tasks, or their objects of a kind."""
     for place, record in export.records():
         is_task = "annotations" in record
         task = record if is_task else record.get("task")
@@ -107,7 +104,6 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _about(what: str, said: Data) -> dict[str, Any]:
-    """Who gave an annotation, a draft or a prediction, and what became of it."""
     if what == "prediction":
         model = said.get("model_version") or "a model without a version"
         return {"rater": model, "kind": "model", "confidence": said.get("score")}
@@ -126,7 +122,6 @@ def _about(what: str, said: Data) -> dict[str, Any]:
 
 
 def answers_in(result: object) -> dict[str, Any]:
-    """The answer to each question in the result of an annotation. Areas and spans are left out."""
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
@@ -139,14 +134,12 @@ def answers_in(result: object) -> dict[str, Any]:
 
 
 def _ticks(said: list[Any]) -> tuple[str, ...]:
-    """Choices, or the paths of a taxonomy."""
     return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
 
 
 def _says(annotation: Data, what: str) -> bool:
-    """What an annotation says of itself. Label Studio always writes it where it writes a time.
-
-    So there a missing field was renamed, and is no plain no.
+    """Label Studio always writes it where it writes a time. So there a missing field was renamed,
+    and is no plain no.
     """
     return bool(annotation[what] if "created_at" in annotation else annotation.get(what))
 
@@ -165,7 +158,6 @@ def _is_assisted(annotation: Data) -> bool:
 
 
 def before_review(annotation: Data, where: str) -> object:
-    """What the rater answered, before a reviewer changed it."""
     reviews = annotation.get("reviews") or ()
     said = [each for each in reviews if each.get("fixed_annotation_history")]
     fixed = sorted(said, key=_time_of)
@@ -189,7 +181,6 @@ def before_review(annotation: Data, where: str) -> object:
 
 
 def first_answers(history: object) -> dict[str, Any] | None:
-    """What the rater answered first, by the history of an annotation. None if there is none."""
     steps = sorted(history if isinstance(history, list) else (), key=_time_of)
     handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
     first = next(handed_in, None)
@@ -216,7 +207,6 @@ def displayed_in(data: object) -> list[tuple[str, ...]]:
 def objects_in(
     result: object, where: str, kind: str, displayed: Sequence[tuple[str, ...]] = ()
 ) -> dict[str, Drawn]:
-    """The objects of a kind, by question. `displayed` are lists of alternatives, as displayed."""
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
@@ -231,7 +221,6 @@ def objects_in(
 
 
 def _extent(part: Data) -> tuple[float, ...]:
-    """The size of an image, or the length of a recording."""
     if "original_width" in part:
         return float(part["original_width"]), float(part["original_height"])
     return (float(part["original_length"]),) if "original_length" in part else ()
@@ -262,7 +251,6 @@ def _object(
 
 
 def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, float]:
-    """A place or a size in percent of the image, as pixels."""
     width, height = size
     return (
         round(float(across) * width / 100, DECIMALS),
@@ -287,9 +275,8 @@ def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, flo
     omits_none=True,
 )
 def of_tables(export: Export) -> Iterator[Submission]:
-    """The annotations. Fields of the item and questions look alike, so each column is both.
-
-    A task without an annotation has a row too, which has no rater.
+    """Fields of the item and questions look alike, so each column is both. A task without an
+    annotation has a row without a rater.
     """
     for place, row in export.records():
         if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
@@ -309,7 +296,6 @@ def of_tables(export: Export) -> Iterator[Submission]:
 
 
 def _own_answers(row: Data, place: str) -> dict[str, Any]:
-    """The rater's own answers. CSV and TSV tell them after a review, if they have the history."""
     cells = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
     steps = _steps(row.get("history"), place)
     if not any(step.get("action") == FIXED for step in steps):
@@ -320,7 +306,7 @@ def _own_answers(row: Data, place: str) -> dict[str, Any]:
 
 
 def _steps(cell: Any, place: str) -> list[Data]:
-    """The steps of a history. An item may have a field of that name: a dialogue, for example."""
+    """An item may have a field of the name `history` as well: a dialogue, for example."""
     said = _parsed(cell)
     if isinstance(said, str) and said.startswith("[{"):
         raise RatingsError(
@@ -332,7 +318,6 @@ def _steps(cell: Any, place: str) -> list[Data]:
 
 
 def _answer_in(cell: Any) -> Any:
-    """What a cell says: one choice, several, a number. A list of spans says nothing here."""
     said = _parsed(cell)
     if isinstance(said, dict):
         return tuple(said["choices"]) if "choices" in said else None

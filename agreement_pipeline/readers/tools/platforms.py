@@ -37,7 +37,6 @@ REVIEWERS = ("QA", "Quality Assurance")
     shows={"raters", "times", "assisted", "rejected"},
 )
 def dataloop(export: Export) -> Iterator[Submission]:
-    """The classes of all items: a JSON file an item."""
     for place, item in export.records():
         classes = [each for each in item["annotations"] if each.get("type") == "class"]
         for maker, made in together((each["creator"], each) for each in classes).items():
@@ -66,7 +65,7 @@ def dataloop(export: Export) -> Iterator[Submission]:
     shows={"raters", "times", "drafts", "assisted"},
 )
 def encord(export: Export) -> Iterator[Submission]:
-    """The classifications of all label rows: a row a branch, and a branch a rater."""
+    """A label row is a branch, and a branch a rater."""
     for _, row in export.records():
         for unit in row["data_units"].values():
             classes = unit["labels"].get("classifications") or ()
@@ -101,7 +100,7 @@ def _options(said: Any) -> Any:
     shows={"raters", "times", "skips", "drafts", "gold", "none"},
 )
 def labelbox(export: Export) -> Iterator[Submission]:
-    """The labels of all data rows, by project. A benchmark's reference label is gold."""
+    """A benchmark's reference label is gold."""
     for place, row in export.records():
         data = row["data_row"]
         item = data.get("global_key") or data.get("external_id") or data["id"]
@@ -138,7 +137,6 @@ def labelbox(export: Export) -> Iterator[Submission]:
 
 
 def _of_class(said: Data) -> Iterator[tuple[str, Any]]:
-    """The question and the answer of a classification, if it is of a kind that has one."""
     if "radio_answer" in said:
         yield said["name"], at(said, "radio_answer", "value")
     elif "checklist_answers" in said:
@@ -154,7 +152,7 @@ def _of_class(said: Data) -> Iterator[tuple[str, Any]]:
     shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
 )
 def superannotate(export: Export) -> Iterator[Submission]:
-    """The tags of all items: a JSON file an item. Overlap is copies of it in several folders."""
+    """Overlap is copies of an item in several folders."""
     for place, record in export.records():
         about = record["metadata"]
         tags = [each for each in record["instances"] if each.get("type") == "tag"]

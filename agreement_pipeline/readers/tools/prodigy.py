@@ -34,7 +34,6 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
     kinds=("spans",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    """The answers of all sessions. Of a kind: spans of texts, or boxes and polygons of images."""
     sessions = dict.fromkeys(_session(record) for _, record in export.records())
     shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
     raters = {session: _rater(session, shared) for session in sessions}
@@ -80,9 +79,7 @@ def _answer(record: Data) -> dict[str, Any]:
 
 
 def _rater(session: str, shared: Mapping[str, int]) -> str:
-    """The session's name after the beginning that most sessions share.
-
-    A session by date names nobody.
+    """The session's name after the beginning that most sessions share. One by date names nobody.
 
     >>> _rater("news-2-ana-eva", {"news": 2, "news-2": 2, "news-2-ana": 1})
     'ana-eva'
