@@ -64,11 +64,3 @@ def test_with_missing_ratings_fleiss_kappa_can_fall_far_under_minus_one():
     assert MEASURES["fleiss_kappa"](counts).value == pytest.approx(-p_e / (1 - p_e))
     assert MEASURES["fleiss_kappa"](counts).value < -90
     assert MEASURES["fleiss_kappa"].bounds[0] == -np.inf
-
-
-def test_a_category_that_nobody_uses_raises_ac1_and_leaves_fleiss_kappa_alone():
-    rows = np.array([[3, 0], [2, 1], [0, 3]])
-    two = CategoryCounts(rows, scale=Scale(("a", "b")))
-    three = CategoryCounts(np.column_stack([rows, [0, 0, 0]]), scale=ABC)
-    assert MEASURES["gwet_ac1"](three).value > MEASURES["gwet_ac1"](two).value
-    assert MEASURES["fleiss_kappa"](three).value == MEASURES["fleiss_kappa"](two).value

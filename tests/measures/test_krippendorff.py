@@ -98,10 +98,3 @@ def test_a_draw_that_leaves_no_more_than_one_rating_to_pair_has_no_value():
     counts = CategoryCounts([[1, 1], [1, 0]], scale=Scale(("no", "yes")))
     fading = counts.reweighted(np.array([[1.0, 1.0], [0.5, 1.5], [0.4, 1.6], [0.0, 2.0]]))
     assert np.isnan(alpha(fading).value).tolist() == [False, True, True, True]
-
-
-def test_ratings_that_meet_no_other_do_not_enter():
-    scale = Scale(("a", "b"))
-    paired = CategoryCounts([[2, 0], [1, 1], [0, 2]], [4, 2, 4], scale=scale)
-    with_singles = CategoryCounts([[2, 0], [1, 1], [0, 2], [1, 0]], [4, 2, 4, 50], scale=scale)
-    assert alpha(with_singles).value == alpha(paired).value
