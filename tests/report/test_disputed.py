@@ -98,26 +98,6 @@ def test_an_items_disagreement_is_that_of_its_pairs_and_all_of_it_is_that_of_alp
     assert found["share"].sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("level", "listed"), [kind for kind in KINDS if kind[0] != "ordinal"]
-)  # its distances are of the ratings left
-def test_what_is_gone_with_an_item_is_what_it_added(level, listed):
-    rows = said(7)
-    found = disputed_rows(ratings_of(rows, level, listed)).set_index("id")["disagreement"]
-    n = sum(len(row) for row in rows if len(row) >= 2)
-    for item in list(found.index[:3]):
-        u = int(item[1:])
-        rest = ALPHA(
-            table_of(
-                ratings_of([row if v != u else [] for v, row in enumerate(rows)], level, listed)
-            )
-        ).observed
-        whole = ALPHA(table_of(ratings_of(rows, level, listed))).observed
-        assert found[item] * n == pytest.approx(
-            float(whole * n - rest * (n - len(rows[u]))), abs=1e-9
-        )
-
-
 def test_vectors_disagree_by_their_squared_distance():
     rows = [
         ("i1", "a", "0|0"),
