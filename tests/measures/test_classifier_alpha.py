@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import estimate, measure_ratings
+from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
@@ -163,13 +163,3 @@ def test_an_influence_without_a_value_says_why():
         == "the other raters gave one single category to all items that two of them rated"
     )
     assert np.isnan(INFLUENCE(constant).value)
-
-
-def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
-    others = LabelsByRater(
-        [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
-    )
-    found = estimate(
-        "alpha_influence", others.with_classifier([0, -1, -1], "c"), Inference(n_resamples=100)
-    )
-    assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

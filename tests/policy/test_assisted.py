@@ -16,7 +16,6 @@ from agreement_pipeline.policy import Policy, Rule, assess, judge
 from agreement_pipeline.policy.decision import USUAL
 from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.readers import Columns, Rules, read
-from agreement_pipeline.store.store import table_of, table_ratings
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES
 from tests.readers.test_exports import SENTIMENT
 
@@ -173,16 +172,6 @@ def test_a_round_of_suggestions_alone_has_no_value():
     assert not decision.admitted
     assert decision.verdicts[0].kind == "not_evaluated"
     assert "and undefined without them" in found_of(decision).description
-
-
-def test_a_stored_round_keeps_what_is_known_of_each_label():
-    unknown = FRAME.astype({"assisted": object})
-    unknown.loc[7, "assisted"] = None
-    for frame in (FRAME, unknown):
-        ratings = ratings_of(frame)
-        back = table_ratings(table_of(ratings), "round")
-        assert back.digest == ratings.digest
-        pd.testing.assert_frame_equal(back.to_pandas(), ratings.to_pandas())
 
 
 def test_a_rating_met_again_keeps_what_is_known_of_it():
