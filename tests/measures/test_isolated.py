@@ -1,3 +1,5 @@
+from functools import cache
+
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
@@ -127,6 +129,7 @@ GUESSING = {
 }
 
 
+@cache
 def panel_and_guesses(accuracy):
     """Labels of 200,000 items by raters who are right that often, and by a guessing classifier."""
     rng = np.random.default_rng(31)
