@@ -37,6 +37,8 @@ EACH = """
 import os
 import sys
 
+import pandas  # which a command may load, and which takes most of the time
+
 from agreement_pipeline.cli import main
 
 for name in sys.argv[1:]:

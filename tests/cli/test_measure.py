@@ -36,36 +36,6 @@ def test_measure_reproduces_the_serology_figures(capsys):
     assert all(set(each) >= FIELDS for each in found)
 
 
-def test_a_limit_that_is_none_is_null_in_json(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rows = [
-        (item, rater, "abc"[(item + (place if item < 6 else 0)) % 3])
-        for item in range(7)
-        for place, rater in enumerate(("r", "s", "t", "model"))
-    ]
-    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    assert (
-        main(
-            [
-                "measure",
-                str(path),
-                "--classifier",
-                "model",
-                "--measure",
-                "shah_s",
-                "--n-resamples",
-                "1000",
-                "--format",
-                "json",
-            ]
-        )
-        == 0
-    )
-    printed = capsys.readouterr().out
-    assert "Infinity" not in printed
-    assert of(json.loads(printed), "shah_s", "classifier model")["low"] is None
-
-
 def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
     assert (
         main(

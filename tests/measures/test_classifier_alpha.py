@@ -7,6 +7,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
+from tests.measures.loops import slow_alpha
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
@@ -84,15 +85,7 @@ def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, leve
 
 
 def looped_alpha(items):
-    """Of vectors, one pair of ratings at a time."""
-    items = [ratings for ratings in items if len(ratings) >= 2]
-    pool = [rating for ratings in items for rating in ratings]
-    within = sum(
-        sum(((a - b) ** 2).sum() for a in ratings for b in ratings) / (len(ratings) - 1)
-        for ratings in items
-    )
-    between = sum(((a - b) ** 2).sum() for a in pool for b in pool)
-    return 1 - (len(pool) - 1) * within / between
+    return slow_alpha(items, lambda one, other: ((one - other) ** 2).sum())[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -1,6 +1,5 @@
 import json
 import tracemalloc
-from itertools import permutations
 from pathlib import Path
 
 import krippendorff
@@ -14,6 +13,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import MEASURES, _numbers
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+from tests.measures.loops import slow_alpha, slow_difference
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
@@ -30,37 +30,6 @@ def numbers(table, level="interval", weights=None):
         scale=Scale(None, level, dimensions=dimensions),
         raters=range(table.shape[1]),
     )
-
-
-def slow_alpha(items, difference):
-    """Alpha as loops over all ordered pairs; `items` is a list of lists of ratings."""
-    items = [ratings for ratings in items if len(ratings) >= 2]
-    every = [rating for ratings in items for rating in ratings]
-    observed = sum(
-        sum(difference(a, b) for a, b in permutations(ratings, 2)) / (len(ratings) - 1)
-        for ratings in items
-    ) / len(every)
-    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / (
-        len(every) * (len(every) - 1)
-    )
-    return 1 - observed / expected, observed, expected
-
-
-def slow_difference(level, every):
-    if level == "interval":
-        return lambda a, b: (a - b) ** 2
-    if level == "ratio":
-        return lambda a, b: ((a - b) / (a + b)) ** 2 if a + b else 0.0
-    values, counts = np.unique(every, return_counts=True)
-    count = dict(zip(values, counts, strict=True))
-
-    def ordinal(a, b):
-        low, high = min(a, b), max(a, b)
-        return (
-            sum(count[v] for v in values if low <= v <= high) - (count[low] + count[high]) / 2
-        ) ** 2
-
-    return ordinal
 
 
 def random_table(rng, *, ties):

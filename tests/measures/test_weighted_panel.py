@@ -9,6 +9,7 @@ from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.statistics import LabelsByRater
 from tests.forms import FORMS
+from tests.measures.loops import slow_agreement
 
 K = 3
 SCALE = Scale((0.0, 1.0, 4.0), "interval")
@@ -20,11 +21,6 @@ def patterns_of(codes, scale=SCALE):
 
 def slow(rows, w):
     """Observed over pairs of ratings, expected over ordered pairs of raters with their shares."""
-    agreed = []
-    for row in rows:
-        labels = [k for k in row if k >= 0]
-        pairs = [w[a][b] for i, a in enumerate(labels) for j, b in enumerate(labels) if i != j]
-        agreed += [sum(pairs) / len(pairs)] if pairs else []
     n_raters = len(rows[0])
     own = [[row[g] for row in rows if row[g] >= 0] for g in range(n_raters)]
     v = [[labels.count(k) / len(labels) for k in range(K)] for labels in own]
@@ -37,7 +33,7 @@ def slow(rows, w):
         for b in range(K)
     ]
     expected = sum(chance) / (n_raters * (n_raters - 1))
-    return (np.mean(agreed) - expected) / (1 - expected)
+    return (slow_agreement(rows, w) - expected) / (1 - expected)
 
 
 @pytest.mark.parametrize("weighting", [IDENTITY, *WEIGHTINGS.values()])

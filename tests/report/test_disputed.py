@@ -19,6 +19,7 @@ from agreement_pipeline.report.disputed import (
     disputed_rows,
     said_of,
 )
+from tests.measures.loops import slow_difference
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
@@ -57,23 +58,12 @@ def table_of(ratings):
     return OfRatings().by_item(ratings)[1]
 
 
-def apart(level, pool, c, k):
-    if level == "nominal":
-        return float(c != k)
-    if level == "ordinal":
-        low, high = min(c, k), max(c, k)
-        between = sum(low <= x <= high for x in pool) - (pool.count(low) + pool.count(high)) / 2
-        return between**2 if c != k else 0.0
-    return (c - k) ** 2 if level == "interval" else ((c - k) / (c + k)) ** 2
-
-
 def looped(rows, level):
     """What each item adds to D_o, one pair of its ratings at a time."""
     pool = [x for row in rows if len(row) >= 2 for x in row]
+    apart = slow_difference(level, pool)
     return {
-        f"i{u:02}": sum(apart(level, pool, a, b) for a, b in permutations(row, 2))
-        / (len(row) - 1)
-        / len(pool)
+        f"i{u:02}": sum(apart(a, b) for a, b in permutations(row, 2)) / (len(row) - 1) / len(pool)
         for u, row in enumerate(rows)
         if len(row) >= 2
     }

@@ -1,6 +1,6 @@
 """Positions: runs of equal positions say what the positions say one by one."""
 
-from itertools import combinations, pairwise, permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -193,37 +193,4 @@ def test_what_positions_refuse(marked, message):
         units_of(marked, UnitSettings("spans"), NAMES)
 
 
-KAZANTSEVA_G5 = {
-    "ch1": ["2 8 2 1", "11 2", "2 1 7 2 1", "9 4"],
-    "ch3": ["2 3 4 2 5 17 4 1", "6 5 27", "3 8 2 3 17 2 2 1", "3 15 15 5"],
-    "ch4": ["2 9 2 5 2 19 1 6", "17 25 4", "1 10 2 4 1 2 3 10 6 6 1", "12 5 29"],
-    "ch11": [
-        "10 4 3 2 1 8 3 2 6 1 2 8 10 9 4 10 4 8 4 3 5 4",
-        "20 22 8 11 11 11 13 11 4",
-        "1 7 2 4 3 3 10 1 1 5 3 2 8 3 3 3 14 4 1 1 4 4 2 7 3 2 3 3 2 1 1",
-        "10 10 15 11 4 10 13 5 4 23 6",
-    ],
-}
 """Lengths of segments by four raters of four chapters, as segeval has them in its samples."""
-
-
-def test_boundaries_of_segments_are_positions():
-    marked, cuts = [], []
-    for chapter, raters in KAZANTSEVA_G5.items():
-        ends = [np.cumsum([int(n) for n in said.split()]) for said in raters]
-        length = int(ends[0][-1]) - 1
-        cuts.append(np.array([np.isin(np.arange(1, length + 1), each) for each in ends]))
-        marked += [
-            spans(
-                chapter,
-                f"r{n}",
-                *((at - 1, at, "unit") for at in each[:-1].tolist()),
-                length=length,
-            )
-            for n, each in enumerate(ends)
-        ]
-    found = units_of(marked, UnitSettings("spans"), ONE).ratings
-    lines = np.hstack(cuts)
-    agreed = np.mean([np.mean(one == other) for one, other in combinations(lines, 2)])
-    chance = lines.mean() ** 2 + (1 - lines.mean()) ** 2
-    assert value(found, "fleiss_kappa") == pytest.approx((agreed - chance) / (1 - chance))
