@@ -26,7 +26,12 @@ from tests.store.test_crashes import PRIMITIVES
 
 GONE = "chiara"
 POLICY = Policy("named", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
-HELD = Policy("named", 2, (Rule("krippendorff_alpha", scope="without", reliable=0.999),))
+HELD = Policy(
+    "named",
+    2,
+    (Rule("krippendorff_alpha", scope="without", reliable=0.999),),
+    n_resamples=1000,
+)
 OTHERS = ("ana-maria", "benedikt", "dora")
 
 
