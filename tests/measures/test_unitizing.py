@@ -132,6 +132,12 @@ def test_full_agreement_is_one_in_every_alpha():
     assert [float(each.value) for each in found[:3]] + of_each == [1.0] * 5
 
 
+def test_an_item_that_one_rater_marked_changes_no_alpha():
+    said = [marked("a", (0, 5, "A"), (7, 3, "B")), marked("b", (0, 4, "A"), (7, 3, "B"))]
+    alone = Marked("e", "a", (Span(0, 3, "A"),), (9,))
+    assert unitizing_alphas([*said, alone]).nominal == unitizing_alphas(said).nominal
+
+
 def test_no_unit_has_no_alpha():
     assert np.isnan(unitizing_alpha([marked("a"), marked("b")]).value)
     assert np.isnan(unitizing_alphas([marked("a"), marked("b")]).nominal.value)
