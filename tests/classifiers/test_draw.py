@@ -243,25 +243,11 @@ def test_of_a_draw_of_an_older_version_only_the_drawn_items_are_known(store, row
         draw(store, "march", population, 50)
 
 
-def test_other_items_are_another_population(store, rows):
-    draw(store, "march", ratings_of(rows), 50)
-    other = ratings_of([(f"other-{item}", rater, label) for item, rater, label in rows])
-    found = draw(store, "april", other, 50)
-    assert (found.earlier, found.reasons) == ((), ())
-
-
 def test_the_reason_of_a_first_draw_is_none(store, population):
     assert draw(store, "march", population, 50, reason="to be sure").reasons == ()
 
 
 # Whoever wants other items
-
-
-def test_the_drawn_items_are_taken(store, population):
-    found = draw(store, "march", population, 50)
-    labels = labels_of(found.items)
-    found.refuse_others(labels, population)
-    assert correct(labels, population)[0].n_labels == 50
 
 
 @pytest.mark.parametrize(
@@ -332,14 +318,6 @@ def test_a_seed_that_was_chosen_does_not_follow_from_the_log(store, population):
     with pytest.raises(DrawError) as error:
         draws(Store(store.root))
     assert error.value.code == "draw_not_derived"
-
-
-def test_a_draw_cannot_be_removed_from_the_log(store, population):
-    draw(store, "march", population, 50)
-    record(store, "released", "r")
-    (store.root / "log" / "00000001.json").unlink()
-    with pytest.raises(StoreError):
-        draws(Store(store.root))
 
 
 def test_a_draw_is_read_from_a_segment(store, population):

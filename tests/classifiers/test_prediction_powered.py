@@ -107,18 +107,6 @@ def test_without_a_classifier_the_limits_are_those_of_clopper_and_pearson(n, sha
     assert one.tuning == (0.0,)
 
 
-def test_the_order_of_items_does_not_matter():
-    rng = np.random.default_rng(1)
-    one = simulated(rng)
-    order = rng.permutation(len(one.sizes))
-    place = np.argsort(order)
-    turned = rng.permutation(len(one.drawn))
-    other = Stratum(one.sizes, one.predicted[order], place[one.drawn][turned], one.labels[turned])
-    found, again = (prediction_powered([each], 0.95) for each in (one, other))
-    assert [*found.corrected.interval] == pytest.approx([*again.corrected.interval], abs=1e-12)
-    assert found.corrected.value == pytest.approx(again.corrected.value, abs=1e-12)
-
-
 def test_a_good_classifier_narrows_the_interval_and_a_useless_one_does_not_widen_it():
     rng = np.random.default_rng(3)
     ratio = {}
@@ -146,13 +134,6 @@ def test_rounding_is_no_difference_between_labels(label):
     found = stratum([label] * 30, [label] * 30, [label] * 37)
     assert found.tuned == 0
     assert found.variances == (0, 0)
-
-
-def test_labels_that_do_not_vary_have_no_effective_number():
-    found = prediction_powered([stratum([0] * 30, [0] * 30, [1] * 20)], 0.95)
-    assert found.times is None
-    assert found.corrected.interval.low == 0
-    assert found.corrected.interval.high == pytest.approx(0.1157, abs=0.005)
 
 
 def test_a_population_that_is_labelled_whole_has_its_own_mean():

@@ -88,7 +88,8 @@ def test_the_limit_of_divided_majorities_is_at_least_as_far_as_the_value():
 @pytest.mark.parametrize(("most", "wrong"), [(0.05, 0.02), (0.1, 0.03), (0.02, 0.0)])
 def test_the_planned_draw_is_the_smallest_that_passes_often_enough(most, wrong):
     def passes(n):
-        k = sum(beta.ppf(0.975, k + 1, n - k) < most for k in range(n))
+        wrong_of_n = np.arange(n)
+        k = sum(beta.ppf(0.975, wrong_of_n + 1, n - wrong_of_n) < most)
         return k and binom.cdf(k - 1, n, wrong) >= 0.9
 
     assert items_to_draw(most, wrong) == next(n for n in range(1, 500) if passes(n))

@@ -1,11 +1,9 @@
-import subprocess
 import sys
 
 import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.version import __version__
-from tests.cli.rounds import SEROLOGY, WIDE
 
 
 @pytest.mark.parametrize(
@@ -21,23 +19,6 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
         "; expected files that can be read and written. "
         "Check the path, its permissions and the disk."
     )
-
-
-def test_a_reader_who_goes_away_is_told_nothing_more():
-    command = [
-        sys.executable,
-        "-m",
-        "agreement_pipeline",
-        "measure",
-        str(SEROLOGY),
-        *WIDE,
-        "--n-resamples",
-        "1000",
-    ]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-        process.stdout.close()
-        assert process.stderr.read() == b""
-        assert process.wait() == 0
 
 
 @pytest.mark.parametrize(

@@ -62,14 +62,6 @@ def test_the_tasks_do_not_say_what_the_model_said(place, capsys):
     assert {task["draw"] for task in tasks} == {entry["seed"]}
 
 
-@pytest.mark.parametrize("form", ["label-studio", "argilla", "prodigy"])
-def test_tools_get_tasks_that_say_nothing_either(place, capsys, form):
-    _, out, _ = run(capsys, "draw", "march.csv", "--n", "80", "--format", form)
-    task = json.loads(out.splitlines()[0]) if form == "prodigy" else json.loads(out)[0]
-    about = {"label-studio": "data", "argilla": "metadata", "prodigy": "meta"}[form]
-    assert {*task[about]} - {"text"} == {"item", "draw"}
-
-
 def test_what_is_found_is_printed(place, capsys):
     label(drawn(capsys))
     status, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
@@ -116,14 +108,6 @@ def test_a_panel_that_always_says_the_same_has_a_share(place, capsys):
     status, out, err = run(capsys, "correct", "march.csv", "labels.csv", *named)
     assert status == 0, err
     assert out.splitlines()[3].split()[:2] == ["yes", "0.00000"]
-
-
-def test_other_items_than_were_drawn_are_refused(place, capsys):
-    tasks = drawn(capsys)
-    label(tasks[1:])
-    status, out, err = run(capsys, "correct", "march.csv", "labels.csv")
-    assert (status, out) == (1, "")
-    assert err.startswith("refused (draw_missing): draw of march: found 1 item without a label")
 
 
 def test_labels_without_a_draw_are_refused(place, capsys):

@@ -52,58 +52,6 @@ def test_judge_shows_the_warnings_of_the_contract_that_hold_nothing(tmp_path, ca
     assert failed == ["raters_per_item"]
 
 
-def test_judge_names_raters_who_look_alike_and_nothing_where_all_is_well(tmp_path, capsys):
-    for names, expected in (
-        (
-            ("ana", "ben", "ben "),
-            [
-                "  warning: rater_names_differ: 2 of 3 raters have a name that prints as another: "
-                "'ben' and 'ben '; no two raters may have names that print alike"
-            ],
-        ),
-        (("ana", "ben", "cleo"), []),
-    ):
-        path = tmp_path / "table.csv"
-        rows = [
-            (i, rater, "yes" if i % 2 else "no", time)
-            for i in range(500)
-            for rater in names
-            for time in (1, 2)[: 1 + (i < 50)]
-        ]
-        pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"]).to_csv(
-            path, index=False
-        )
-        assert main(["judge", str(path), "--policy", str(policy(tmp_path))]) == 0
-        assert warnings_of(capsys.readouterr().out) == expected
-
-
-def test_judge_that_cannot_judge_ends_with_status_2_and_says_why(tmp_path, capsys):
-    assert main(["judge", str(tmp_path / "absent.csv"), "--policy", str(policy(tmp_path))]) == 2
-    assert "absent.csv" in capsys.readouterr().err
-    assert main(["judge", str(SEROLOGY), *WIDE, "--policy", str(tmp_path / "no.yaml")]) == 2
-
-
-def test_ten_unanimous_items_are_not_enough(tmp_path, capsys):
-    assert main(["judge", str(unanimous(tmp_path, 10)), "--policy", str(policy(tmp_path))]) == 1
-    said = capsys.readouterr().out
-    assert "could be under 0.667 and could be above" in said
-    assert "more items would decide with an even chance, if agreement stays the same" in said
-
-
-def test_labels_that_print_alike_are_said_under_a_decision(tmp_path, capsys):
-    path, standard = tmp_path / "table.csv", ROOT / "configs/policies/standard.yaml"
-    path.write_text(
-        "item,rater,label\n"
-        + "".join(
-            f"{i},{rater},{'yes' if i else ' Yes'}\n{i + 9},{rater},no\n"
-            for i in range(9)
-            for rater in "ab"
-        )
-    )
-    main(["judge", str(path), "--policy", str(standard)])
-    assert "  warning: labels_that_look_alike: ' Yes' and 'yes'\n" in capsys.readouterr().out
-
-
 def test_judge_says_how_many_rows_of_an_export_are_no_ratings(tmp_path, capsys):
     export = ROOT / "tests/readers/exports/label_studio/label_studio.json"
     asked = ["--item", "doc_id", "--label", "sentiment", "--all-rounds"]

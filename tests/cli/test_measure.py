@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import MOST_SHOWN
-from tests.cli.rounds import OBSERVERS, SEROLOGY, WIDE, measured, of
+from tests.cli.rounds import SEROLOGY, WIDE, measured, of
 
 FIELDS = {
     "measure",
@@ -34,48 +34,6 @@ def test_measure_reproduces_the_serology_figures(capsys):
         0.55128, abs=5e-6
     )
     assert all(set(each) >= FIELDS for each in found)
-
-
-@pytest.mark.parametrize(
-    ("level", "alpha"),
-    [("nominal", 0.74342), ("ordinal", 0.81539), ("interval", 0.84911), ("ratio", 0.79740)],
-)
-def test_measure_reproduces_krippendorffs_example_at_every_level(capsys, level, alpha):
-    if not OBSERVERS.exists():
-        pytest.skip("the shared reference data are not beside the project")
-    found = measured(capsys, str(OBSERVERS), "--level", level, "--measure", "krippendorff_alpha")
-
-    assert of(found, "krippendorff_alpha")["value"] == pytest.approx(alpha, abs=5e-6)
-
-
-def test_a_limit_that_is_none_is_null_in_json(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rows = [
-        (item, rater, "abc"[(item + (place if item < 6 else 0)) % 3])
-        for item in range(7)
-        for place, rater in enumerate(("r", "s", "t", "model"))
-    ]
-    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    assert (
-        main(
-            [
-                "measure",
-                str(path),
-                "--classifier",
-                "model",
-                "--measure",
-                "shah_s",
-                "--n-resamples",
-                "1000",
-                "--format",
-                "json",
-            ]
-        )
-        == 0
-    )
-    printed = capsys.readouterr().out
-    assert "Infinity" not in printed
-    assert of(json.loads(printed), "shah_s", "classifier model")["low"] is None
 
 
 def test_measure_prints_a_table_with_a_line_for_every_estimate(capsys):
@@ -154,11 +112,6 @@ def test_a_measure_that_the_level_forbids_is_refused(capsys):
     assert capsys.readouterr().err.startswith("error: ")
 
 
-def test_a_misspelt_measure_is_answered_with_the_name_that_was_meant(capsys):
-    assert main(["measure", str(SEROLOGY), *WIDE, "--measure", "fleis_kappa"]) == 2
-    assert "Did you mean 'fleiss_kappa'?" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
@@ -202,17 +155,6 @@ def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_
     assert raters[n] == ""
     assert raters[MOST_SHOWN].startswith(f"shown are {MOST_SHOWN} of {n} raters, those who agree")
     assert "--scope rater" in raters[MOST_SHOWN]
-
-
-def test_the_engine_changes_nothing_that_is_printed(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rows = [(f"i{n % 40}", f"r{n // 40}", "yes" if n % 3 else "no") for n in range(120)]
-    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    printed = []
-    for engine in ("auto", "duckdb"):
-        assert main(["measure", str(path), "--measure", "alpha", "--engine", engine]) == 0
-        printed.append(capsys.readouterr().out)
-    assert printed[0] == printed[1]
 
 
 def test_duckdb_leaves_without_a_word(tmp_path):

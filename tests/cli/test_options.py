@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from tests.cli.rounds import SEROLOGY, WIDE, of, policy, unanimous
+from tests.cli.rounds import SEROLOGY, WIDE, policy, unanimous
 
 
 @pytest.mark.parametrize(
@@ -34,30 +34,6 @@ def test_a_limit_on_what_is_read_can_be_set(tmp_path, capsys, limit, found):
             f"Check that the export is the right one, or raise the limit {name}." in said
         )
     assert main(["measure", path, "--n-resamples", "400", "--limit", "rows=31"]) == 0
-
-
-def test_more_is_read_than_usual_where_the_limit_is_raised(tmp_path, capsys):
-    path = tmp_path / "table.csv"
-    rows = [(item, rater, f"label {item}") for item in range(1001) for rater in "ab"]
-    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
-    command = [
-        "measure",
-        str(path),
-        "--measure",
-        "percent_agreement",
-        "--n-resamples",
-        "400",
-        "--format",
-        "json",
-    ]
-    assert main(command) == 2
-    assert (
-        "found 1001 different labels; expected at most 1000. "
-        "Check that the export is the right one, or raise the limit categories."
-        in capsys.readouterr().err
-    )
-    assert main([*command, "--limit", "categories=1001"]) == 0
-    assert of(json.loads(capsys.readouterr().out), "percent_agreement")["value"] == 1
 
 
 @pytest.mark.parametrize("limit", ["rows", "rows=", "rows=-1", "rows=many", "row=5", "=5"])
@@ -182,25 +158,6 @@ def test_a_column_that_is_named_is_not_told(tmp_path, capsys):
     path.write_text(COPIES.replace("replicate", "occurrence"))
     main(judged)
     assert capsys.readouterr().err == ""
-
-
-def test_a_project_is_begun_with_the_same_words(tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "labels.csv").write_text(COPIES)
-    assert main(["init", "labels.csv"]) == 0
-    assert "Please check: column 'replicate' is read as occurrence." in capsys.readouterr().out
-
-
-def test_a_misspelt_classifier_is_answered_with_the_nearest_rater(tmp_path, capsys):
-    path = tmp_path / "labels.csv"
-    path.write_text("item,rater,label\ni0,ana,yes\ni0,model_a,yes\ni0,ben,no\n")
-    for name, hint in (
-        ("modle_a", "Did you mean 'model_a'?"),
-        ("gpt", "Correct the classifiers' names."),
-    ):
-        assert main(["measure", str(path), "--classifier", name]) == 2
-        said = capsys.readouterr().err
-        assert said.endswith(f"expected some by every named classifier. {hint}\n")
 
 
 @pytest.mark.parametrize("command", ["measure", "judge"])

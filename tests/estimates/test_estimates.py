@@ -10,8 +10,7 @@ from scipy import stats
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
-from agreement_pipeline.estimates.differences import Side, difference
-from agreement_pipeline.intervals import Inference, Interval, Percentiles, resampled
+from agreement_pipeline.intervals import Inference, Interval, resampled
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -233,24 +232,6 @@ def test_patterns_will_do_for_a_measure_that_forgets_raters():
     assert (named.draws == forgotten.draws).all()
 
 
-def test_a_higher_confidence_level_gives_a_wider_interval():
-    levels = [
-        estimate("fleiss_kappa", SEEN, Inference(confidence_level=level)).interval
-        for level in (0.8, 0.95, 0.99)
-    ]
-    assert levels[0].low > levels[1].low > levels[2].low
-    assert levels[0].high < levels[1].high < levels[2].high
-
-
-def test_several_measures_share_their_draws_and_none_changes_another():
-    names = ["gwet_ac1", "category_agreement", "fleiss_kappa"]
-    together = {(e.measure, e.scope): e for e in estimate_each(names, SEEN, Inference(seed=7))}
-    for name in names:
-        alone = estimate(name, SEEN, Inference(seed=7))
-        assert together[name, ROUND] == alone
-        assert (together[name, ROUND].draws == alone.draws).all()
-
-
 def test_a_measure_asked_for_under_two_names_is_computed_once(monkeypatch):
     patterns = LabelsByRater([[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy")
     calls = []
@@ -310,13 +291,6 @@ def test_an_undefined_measure_gives_its_reason_and_nothing_else():
         )
 
 
-def test_the_probability_of_missing_a_cutoff_is_the_share_of_draws_under_it_or_undefined():
-    holed = replace(
-        MADE, distribution=Percentiles(np.array([0.5, 0.8, 0.9, np.nan]), 0.9, (-1.0, 1.0))
-    )
-    assert [holed.p_value(c) for c in (0.4, 0.8, 0.81, 1.0)] == [0.25, 0.5, 0.75, 1.0]
-
-
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
@@ -332,16 +306,6 @@ def test_a_measure_that_is_not_registered_is_refused_with_the_nearest_name(name,
         registered(name)
 
 
-def test_a_classifiers_estimate_bears_its_name_and_keeps_its_parts():
-    panel = LabelsByRater(
-        [[0, 0], [0, 1], [1, 1]], [5, 2, 5], scale=THREE, raters="xy"
-    ).with_classifier([0, 1, 1], "model")
-    found = estimate("vanbelle_albert_kappa", panel, scope=Scope("classifier", "model"))
-    assert str(found.scope) == "classifier model"
-    assert found.n_items == 12
-    assert (found.value, found.interval.high) == (1.0, 1.0)
-
-
 def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
     for rows, value in (([[3, 0, 0], [0, 3, 0]], 1.0), ([[1, 1, 0], [1, 1, 0]], -0.5)):
         found = estimate(
@@ -350,18 +314,3 @@ def test_the_interval_holds_the_value_even_at_the_edge_of_what_is_possible():
         )
         assert found.value == pytest.approx(value)
         assert found.interval.low <= found.value <= found.interval.high
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("confidence_level", level) for level in (95, 1, 0, -0.5, float("nan"))]
-    + [("n_resamples", 0), ("n_resamples", -1)],
-)
-def test_an_impossible_level_or_number_of_draws_is_refused(name, value):
-    sides = Side("one", "fleiss_kappa", SEEN), Side("other", "gwet_ac1", SEEN)
-    for made in (
-        lambda inference: estimate("fleiss_kappa", SEEN, inference),
-        lambda inference: difference(*sides, inference, shared=SEEN.n_items),
-    ):
-        with pytest.raises(PolicyError, match=rf"^{name}: found {value!r}; expected .* usual"):
-            made(Inference(**{name: value}))

@@ -1,7 +1,5 @@
 """The order in which nominal categories, rows or items are listed says nothing of agreement."""
 
-from itertools import permutations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -77,7 +75,7 @@ def test_every_nominal_measure_is_compared(as_first_listed):
     assert {name for (name, _), (_, limits, *_) in found if limits} == nominal
 
 
-@pytest.mark.parametrize("order", list(permutations(LABELS))[1:])
+@pytest.mark.parametrize("order", [LABELS[::-1], ("maybe", "yes", "no")])
 def test_limits_do_not_follow_the_order_of_categories(as_first_listed, order):
     assert surveyed(listed(order)) == as_first_listed
 

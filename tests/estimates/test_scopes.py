@@ -51,21 +51,6 @@ def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
     }
 
 
-def test_values_do_not_depend_on_the_method_and_limits_for_raters_at_large_are_wider(ratings):
-    usual, at_large = (
-        list(measure_ratings(ratings, SOME, Inference(n_resamples=1000, **options)))
-        for options in ({}, {"method": AT_LARGE})
-    )
-    assert [(each.measure, each.scope, each.value) for each in usual] == [
-        (each.measure, each.scope, each.value) for each in at_large
-    ]
-    alpha, alpha_at_large = (
-        next(each for each in found if each.measure == "krippendorff_alpha").interval
-        for found in (usual, at_large)
-    )
-    assert alpha_at_large.low < alpha.low
-
-
 def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     rules = [{"measure": "krippendorff_alpha"}]
     these, at_large = (
@@ -136,31 +121,6 @@ def test_a_reason_for_raters_at_large_does_not_promise_that_so_many_items_would_
         )
         widths.append(verdict.estimate.interval.high - verdict.estimate.interval.low)
     assert widths[1] > 0.8 * widths[0]
-
-
-def test_two_raters_say_nothing_of_others_and_hold_the_round():
-    two = Ratings.from_frame(
-        simulate_round(
-            "w",
-            seed=2,
-            n_items=200,
-            raters=("ana", "ben"),
-            missing=0.0,
-            classifiers={},
-            accuracy=1.0,
-        ),
-        Scale(CATEGORIES),
-    )
-    policy = Policy.from_mapping(
-        {
-            "policy": "p",
-            "version": 1,
-            "rules": [{"measure": "krippendorff_alpha"}],
-            "interval_method": AT_LARGE,
-        }
-    )
-    decision = assess(two, policy, Contract.default()).decision
-    assert (decision.admitted, decision.verdicts[0].kind) == (False, "inconclusive")
 
 
 def test_numbers_have_intervals_for_raters_at_large_too():

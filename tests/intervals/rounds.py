@@ -20,3 +20,8 @@ def patterns(seed, n, raters=3, clear=0.8, categories=2):
         scale=Scale(tuple("abcde"[:categories])),
         raters=[str(rater) for rater in range(raters)],
     )
+
+
+def squared_error(values):
+    """The jackknife variance of values that were found without one item, or one rater, each."""
+    return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()

@@ -26,7 +26,7 @@ from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, assess, manner
 from agreement_pipeline.policy.decision import recorded_manner
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import CategoryCounts, Clusters, NumbersByRater
+from agreement_pipeline.statistics import CategoryCounts, Clusters
 
 TWO = Scale(("no", "yes"))
 ALPHA = 0.05
@@ -141,15 +141,6 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
-def test_the_limits_know_nothing_of_how_often_anybody_looked():
-    counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [150, 20, 150], scale=TWO)
-    first, again = (
-        estimate("krippendorff_alpha", counts, Inference(n_resamples=20_000, always_valid_at=300))
-        for _ in range(2)
-    )
-    assert first.interval == again.interval
-
-
 def test_too_few_draws_give_the_bounds_and_q_says_so():
     sure = Percentiles(np.full(1000, 0.99), 0.99, (-1.0, 1.0))
     known = AlwaysValid(sure, (-1.0, 1.0), 500 * mixture(500, ALPHA))
@@ -174,18 +165,6 @@ def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
     )
     assert known.under(0.8) == pytest.approx(alpha / 2, rel=1e-3)
     assert known.under(0.84) <= 0.5 <= known.under(0.86)
-
-
-def test_an_expensive_measure_has_the_bounds():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(30, 1, 2)) + rng.normal(scale=0.01, size=(30, 3, 2))
-    values = NumbersByRater(
-        vectors, scale=Scale(None, "multivariate interval", dimensions=2), raters="abc"
-    )
-    found = estimate("berry_mielke_r", values, Inference(always_valid_at=500))
-    assert len(found.distribution.one.once.draws) == 400
-    assert tuple(found.interval) == found.distribution.one.bounds
-    assert found.p_value(0.8) > 0.025
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():

@@ -99,70 +99,6 @@ def test_q_never_falls_as_the_cutoff_rises(name, at):
             assert (np.diff(q) >= -1e-12).all()
 
 
-def mean_of_pairs(seen):
-    counts = np.repeat(seen.counts().counts, seen.weights.astype(int), axis=0)
-    m = counts.sum(1)
-    return (counts * (counts - 1)).sum(1) / (m * (m - 1))
-
-
-def test_q_of_a_jackknifed_mean_is_students_tail():
-    rng = np.random.default_rng(2)
-    seen = LabelsByRater(
-        np.where(
-            rng.random((40, 1)) < 0.8, rng.integers(2, size=(40, 1)), rng.integers(2, size=(40, 3))
-        ),
-        scale=TWO,
-        raters="abc",
-    )
-    x = mean_of_pairs(seen)
-    error = x.std(ddof=1) / math.sqrt(40)
-    plain, log = (
-        estimate("percent_agreement", seen, Inference(method=name))
-        for name in ("jackknife_t", "jackknife_log")
-    )
-    assert plain.p_value(0.8) == pytest.approx(stats.t.sf((x.mean() - 0.8) / error, 39))
-    apart = 1 - x.mean()
-    assert log.p_value(0.8) == pytest.approx(stats.t.sf(math.log(0.2 / apart) * apart / error, 39))
-    assert [plain.distribution.over(0.8), log.distribution.over(0.8)] == pytest.approx(
-        [1 - plain.p_value(0.8), 1 - log.p_value(0.8)]
-    )
-
-
-def test_q_of_raters_at_large_is_students_tail_by_raters():
-    rng = np.random.default_rng(3)
-    codes = np.where(
-        rng.random((60, 1)) < 0.9, rng.integers(2, size=(60, 1)), rng.integers(2, size=(60, 4))
-    )
-    seen = LabelsByRater(codes, scale=TWO, raters="abcd")
-    by_item = mean_of_pairs(seen)
-    agree = np.array([[(codes[:, i] == codes[:, j]).mean() for j in range(4)] for i in range(4)])
-    without = np.array(
-        [
-            np.mean([agree[i, j] for i in range(4) for j in range(i) if out not in (i, j)])
-            for out in range(4)
-        ]
-    )
-    squared = by_item.var(ddof=1) / 60 + 3 / 4 * ((without - without.mean()) ** 2).sum()
-    apart = 1 - by_item.mean()
-    found = estimate("percent_agreement", seen, Inference(method="two_way_jackknife_log"))
-    assert found.p_value(0.8) == pytest.approx(
-        stats.t.sf(math.log(0.2 / apart) * apart / math.sqrt(squared), 3)
-    )
-
-
-@pytest.mark.parametrize("n", [10, 40, 200])
-def test_where_all_agree_q_is_the_chance_that_so_many_items_hide_the_unlike_ones(n):
-    """One of the three pairs of ratings of a split item agrees.
-
-    If 3 items in 10 are split, percent agreement is therefore 0.8.
-    """
-    unanimous = LabelsByRater([[0, 0, 0], [1, 1, 1]], [n / 2, n / 2], scale=TWO, raters="abc")
-    for name in ("jackknife_t", "two_way_jackknife_log"):
-        assert estimate("percent_agreement", unanimous, Inference(method=name)).p_value(
-            0.8
-        ) == pytest.approx(stats.binom.pmf(0, n, 0.3), rel=1e-6, abs=1e-9)
-
-
 def test_where_nothing_is_known_q_is_1():
     two = LabelsByRater([[0, 0], [0, 1], [1, 1]], [50, 1, 50], scale=TWO, raters="ab")
     found = estimate("krippendorff_alpha", two, Inference(method="two_way_jackknife_log"))
@@ -206,12 +142,6 @@ def test_of_normal_draws_that_vary_as_dirichlet_means_do_the_limits_are_students
         assert (known.under(cutoff), known.over(cutoff)) == pytest.approx(
             (max(p, 0.5 * (cutoff > x.mean())), max(1 - p, 0.5 * (cutoff <= x.mean()))), rel=2e-3
         )
-
-
-def test_dirichlet_means_vary_as_that_takes_them_to():
-    x = np.random.default_rng(0).normal(size=9)
-    drawn = np.random.default_rng(1).dirichlet(np.ones(9), size=200_000) @ x
-    assert drawn.std() == pytest.approx(x.std() / math.sqrt(9 + 1), rel=0.01)
 
 
 def test_further_out_than_any_draw_lies_the_limits_are_the_bounds():

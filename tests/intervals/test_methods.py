@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, estimate_each
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
@@ -243,11 +243,3 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
     assert width[1] == pytest.approx(width[0], rel=0.08)
     assert width[2] < 0.6 * width[0]
     assert "; whole clusters; these raters" in known.method
-
-
-def test_clusters_that_are_not_one_a_row_are_refused_and_one_cluster_has_no_interval():
-    rows = patterns(8, 10)
-    with pytest.raises(RatingsError, match="expected one for each of 10 rows"):
-        rows.in_clusters(Clusters.named([1, 2]))
-    alone = estimate("krippendorff_alpha", rows.in_clusters(Clusters.named([1] * 10)))
-    assert "1 cluster; 2 are required" in alone.undefined

@@ -12,15 +12,12 @@ from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater, NumbersByRater
-from tests.intervals.rounds import TWO, patterns
+from tests.intervals.rounds import TWO, patterns, squared_error
 
 
 def test_the_two_way_interval_is_that_of_its_parts_one_by_one():
     seen = patterns(9, 60, raters=4)
     alpha = MEASURES["krippendorff_alpha"]
-
-    def squared_error(values):
-        return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()
 
     items = np.array(
         [
@@ -120,9 +117,6 @@ def test_raters_of_one_item_each_add_no_degree_of_freedom_and_do_not_change_the_
     codes = of_skill(rng, [0.96, 0.95, 0.93], 600)
     few, many = of_codes(codes), with_passers_by(codes, 5, rng)
     alpha = MEASURES["krippendorff_alpha"]
-
-    def squared_error(values):
-        return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()
 
     items = np.array(
         [float(alpha(of_codes(np.delete(many.codes, i, 0)).counts()).value) for i in range(600)]

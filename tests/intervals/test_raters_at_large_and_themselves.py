@@ -11,7 +11,7 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, gathered, po
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
-from tests.intervals.rounds import TWO
+from tests.intervals.rounds import TWO, squared_error
 
 
 def met_twice(*raters, scale=TWO):
@@ -152,9 +152,6 @@ def test_pooled_self_agreement_has_the_variance_of_raters_and_of_items_left_out(
         counts, item, rater, LabelsByRater(np.zeros((30, 4), dtype=int), scale=TWO, raters="abcd")
     )
     same = (counts == 2).any(1)
-
-    def squared_error(values):
-        return (len(values) - 1) / len(values) * ((values - np.mean(values)) ** 2).sum()
 
     items, raters = (
         [same[places != k].mean() for k in range(places.max() + 1)] for places in (item, rater)

@@ -3,10 +3,11 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.estimates import estimate, measure_ratings
+from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
+from tests.measures.loops import slow_alpha
 
 WITH, GAIN, INFLUENCE = (
     MEASURES[f"alpha_{name}"] for name in ("with_classifier", "gain", "influence")
@@ -52,22 +53,6 @@ def test_both_are_krippendorffs_alpha_on_the_items_that_the_classifier_labelled(
     )
 
 
-def test_items_with_one_panel_rating_leave_the_gain_as_it_is():
-    codes = np.random.default_rng(5).integers(0, 3, size=(30, 4))
-    single = np.random.default_rng(6).integers(0, 3, size=(30, 4))
-    single[:, 1:3] = -1
-    both = float(GAIN(panel_of(np.vstack([codes, single]))).value)
-    assert both == pytest.approx(float(GAIN(panel_of(codes)).value), abs=1e-12)
-
-
-def test_a_classifier_that_follows_the_majority_adds_and_one_that_contradicts_it_takes():
-    panel = np.array([[0, 0, 0]] * 6 + [[0, 0, 1]] * 3 + [[2, 2, 2]] * 6)
-    following, contradicting = (
-        np.column_stack([panel, labels]) for labels in (panel[:, 0], 2 - panel[:, 0])
-    )
-    assert float(GAIN(panel_of(following)).value) > 0 > float(GAIN(panel_of(contradicting)).value)
-
-
 def test_a_panel_of_one_category_leaves_no_gain_but_an_alpha():
     panel = panel_of(np.array([[0, 0, 0], [0, 0, 1]]))
     assert GAIN.why_undefined(panel) == (
@@ -100,15 +85,7 @@ def test_all_three_are_the_same_where_the_scale_lists_no_categories(record, leve
 
 
 def looped_alpha(items):
-    """Of vectors, one pair of ratings at a time."""
-    items = [ratings for ratings in items if len(ratings) >= 2]
-    pool = [rating for ratings in items for rating in ratings]
-    within = sum(
-        sum(((a - b) ** 2).sum() for a in ratings for b in ratings) / (len(ratings) - 1)
-        for ratings in items
-    )
-    between = sum(((a - b) ** 2).sum() for a in pool for b in pool)
-    return 1 - (len(pool) - 1) * within / between
+    return slow_alpha(items, lambda one, other: ((one - other) ** 2).sum())[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -134,16 +111,6 @@ def test_all_three_are_loops_over_pairs_of_vectors(seed):
     assert float(GAIN(statistic).value) == pytest.approx(gain, abs=1e-12)
     assert float(INFLUENCE(statistic).value) == pytest.approx(
         looped_alpha(given) - looped_alpha(of_panel), abs=1e-12
-    )
-
-
-@pytest.mark.parametrize("level", SCALES)
-def test_the_influence_of_a_rater_of_every_item_is_what_the_rater_adds(level):
-    codes = np.random.default_rng(4).integers(-1, 3, size=(30, 4))
-    codes[:, -1] = np.abs(codes[:, -1])
-    codes = codes[(codes[:, :-1] >= 0).sum(1) != 1]
-    assert float(INFLUENCE(panel_of(codes, level)).value) == pytest.approx(
-        float(GAIN(panel_of(codes, level)).value), abs=1e-12
     )
 
 
@@ -189,13 +156,3 @@ def test_an_influence_without_a_value_says_why():
         == "the other raters gave one single category to all items that two of them rated"
     )
     assert np.isnan(INFLUENCE(constant).value)
-
-
-def test_the_influence_of_a_rater_rests_on_the_ratings_of_all():
-    others = LabelsByRater(
-        [[0, 0], [1, 1], [0, 1]], [10, 10, 5], scale=Scale(("no", "yes")), raters=("a", "b")
-    )
-    found = estimate(
-        "alpha_influence", others.with_classifier([0, -1, -1], "c"), Inference(n_resamples=100)
-    )
-    assert (found.n_items, found.n_ratings, found.n_raters) == (25, 60, 2)

@@ -3,7 +3,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score
-from statsmodels.stats.inter_rater import cohens_kappa
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
@@ -56,19 +55,6 @@ def test_on_complete_ratings_it_is_what_scikit_learn_computes(name, seed):
     assert value(name, codes) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize(
-    ("name", "theirs"),
-    [("cohen_kappa", None), ("cohen_kappa_linear", "ca"), ("cohen_kappa_quadratic", "fc")],
-)
-def test_on_a_table_it_is_what_statsmodels_computes(name, theirs):
-    table = np.array([[12, 3, 1, 0], [2, 9, 4, 1], [0, 3, 8, 2], [1, 0, 2, 7]])
-    codes = [(a, b) for a in range(K) for b in range(K)]
-    patterns = LabelsByRater(codes, table.ravel(), scale=SCALE, raters=("one", "other"))
-    assert float(FORMS[name](patterns).value) == pytest.approx(
-        cohens_kappa(table, wt=theirs).kappa, abs=1e-12
-    )
-
-
 @pytest.mark.parametrize("name", WEIGHTS)
 @pytest.mark.parametrize("seed", range(5))
 def test_with_missing_ratings_it_is_the_loop_over_items(name, seed):
@@ -85,11 +71,6 @@ def test_lights_kappa_is_the_mean_over_pairs():
         for one, other in combinations(range(5), 2)
     ]
     assert value("light_kappa", codes) == pytest.approx(np.mean(pairs), abs=1e-12)
-
-
-def test_of_two_raters_lights_kappa_is_cohens():
-    codes = np.random.default_rng(7).integers(-1, K, size=(30, 2))
-    assert value("light_kappa", codes) == pytest.approx(value("cohen_kappa", codes), abs=1e-14)
 
 
 @pytest.mark.parametrize(

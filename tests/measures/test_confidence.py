@@ -76,45 +76,6 @@ def test_rho_is_equations_4_and_5_with_confidence_for_the_share_of_decided_choic
     )
 
 
-def test_with_full_confidence_it_is_the_percent_agreement_and_with_none_it_is_0():
-    codes, _, weights = drawn(3)
-    sure, guessed = (confident(codes, np.full(codes.shape, y), weights) for y in (1.0, 0.0))
-    percent = float(MEASURES["percent_agreement"](sure.counts()).value)
-    assert float(RHO(sure).value) == pytest.approx(percent)
-    assert float(RHO(guessed).value) == 0.0
-    assert float(RHO(guessed).observed) == pytest.approx(percent)
-
-
-def test_more_confidence_never_gives_less():
-    codes, confidence, weights = drawn(5)
-    values = [
-        float(RHO(confident(codes, np.clip(confidence + more, 0, 1), weights)).value)
-        for more in (0, 0.1, 0.3, 1)
-    ]
-    assert values == sorted(values)
-    assert values[0] < values[-1]
-
-
-def test_raters_who_know_how_often_they_guess_get_the_agreement_that_they_owe_to_knowing():
-    """Two balanced classes.
-
-    Each rater chooses the true one with probability y. Otherwise the rater guesses, with the
-    panel's shares.
-    """
-    rng = np.random.default_rng(7)
-    truth = rng.integers(2, size=200_000)
-    y = np.array([0.9, 0.6])
-    decided = rng.random((len(truth), 2)) < y
-    codes = np.where(decided, truth[:, None], rng.integers(2, size=(len(truth), 2)))
-    both_decided = decided.all(1).mean()
-    found = RHO(confident(codes, np.broadcast_to(y, codes.shape), scale=Scale(("no", "yes"))))
-    agreed = float(found.observed)
-    factors = np.prod(y / (y + 0.5 * (1 - y)))
-    assert float(found.value) == pytest.approx(agreed * factors, abs=0.002)
-    # Equation 4 leaves out two guesses at the class that is not the item's.
-    assert float(found.value) == pytest.approx(both_decided, abs=0.01)
-
-
 ROWS = [
     ("i1", "ana", "a", "0.9"),
     ("i1", "ben", "a", 1),

@@ -81,20 +81,6 @@ def test_the_four_are_the_sources_formulas_as_loops(name, n, t, m):
     )
 
 
-def test_the_shares_are_those_that_made_the_numbers():
-    table = drawn(2, n=4000, t=60, m=2, raters=1.0, interaction=2.0, meetings=1.5)
-    total = 9 + 1 + 4 + 2.25
-    true = {
-        "inter_random": 9 / total,
-        "inter_fixed": 9 / (total - 1),
-        "intra_random": (total - 2.25) / total,
-        "intra_fixed": 13 / (total - 1),
-    }
-    assert {
-        name: float(record(replicates(table)).value) for name, record in RECORDS.items()
-    } == pytest.approx(true, abs=0.02)
-
-
 @pytest.mark.parametrize(
     ("table", "reason"),
     [

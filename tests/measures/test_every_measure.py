@@ -56,6 +56,17 @@ def tables():
 TABLES = list(tables())
 
 
+@cache
+def tables_for(needs):
+    """All tables, or one of those that are equal where nobody asks which rater said what."""
+    if needs != "counts":
+        return TABLES
+    distinct = {
+        (k, codes.shape, *sorted(map(tuple, np.sort(codes, 1)))): codes for codes, k in TABLES
+    }
+    return [(codes, k) for (k, *_), codes in distinct.items()]
+
+
 def statistic(codes, scale, needs, weights=None):
     """A table of codes as the statistic that a measure needs.
 
@@ -72,34 +83,22 @@ def statistic(codes, scale, needs, weights=None):
     return patterns if needs == "patterns" else patterns.counts()
 
 
-@cache
-def values_and_reasons(name, level):
-    record = FORMS[name]
-    found = (statistic(codes, SCALES[level](k), record.needs) for codes, k in TABLES)
-    return [(record(of).value, record.why_undefined(of)) for of in found]
-
-
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_the_value_is_nan_exactly_when_a_condition_is_declared_to_hold(name, level):
-    found = values_and_reasons(name, level)
-    for (codes, k), (value, why) in zip(TABLES, found, strict=True):
+    record, undefined = FORMS[name], set()
+    for codes, k in tables_for(record.needs):
+        of = statistic(codes, SCALES[level](k), record.needs)
+        value, why = record(of).value, record.why_undefined(of)
         assert np.isnan(value).all() == (why is not None), (codes.tolist(), k, value, why)
-    assert 0 < sum(why is not None for _, why in found) < len(found)
-
-
-@pytest.mark.parametrize(("name", "level"), CASES)
-def test_values_keep_within_the_bounds(name, level):
-    low, high = FORMS[name].bounds
-    for (codes, k), (value, _) in zip(TABLES, values_and_reasons(name, level), strict=True):
-        finite = value[~np.isnan(value)]
-        assert ((finite >= low - 1e-9) & (finite <= high + 1e-9)).all(), (codes.tolist(), k, value)
+        undefined.add(why is not None)
+    assert undefined == {False, True}
 
 
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_a_row_without_weight_is_as_good_as_absent(name, level):
     record = FORMS[name]
     rng = np.random.default_rng(21)
-    for _ in range(60):
+    for _ in range(20):
         codes, k = random_codes(rng)
         ghost = rng.integers(-1, k, size=codes[:1].shape)
         scale = SCALES[level](k)

@@ -115,33 +115,3 @@ def test_who_is_of_the_panel_is_read_off_each_draw_by_itself(n_items):
         assert [whole for whole, _ in parts] == pytest.approx(
             [part for _, part in parts], abs=1e-12, nan_ok=True
         )
-
-
-def test_s_has_no_value_where_the_panel_never_agrees_rather_than_a_perfect_one():
-    # A_o = A_max = 0 and A_e > 0: the quotient would be 1, whatever the classifier says.
-    never = panel_of(np.array([[0, 1], [1, 0]]), np.array([0, 1]))
-    assert np.isnan(MEASURES["shah_s"](never).value)
-    assert "no more than" in (MEASURES["shah_s"].why_undefined(never) or "")
-
-
-def test_s_is_one_for_a_classifier_that_always_names_the_panels_most_common_label():
-    codes = drawn(5, 5, 0.0)
-    labels = np.array([np.bincount(row, minlength=3).argmax() for row in codes])
-    assert MEASURES["shah_s"](panel_of(codes, labels)).value == pytest.approx(1.0)
-    assert MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels)).value == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(5))
-def test_vanbelle_and_alberts_kappa_is_its_three_means_as_loops(seed, missing):
-    codes, labels = drawn(seed, 4, missing), drawn(seed + 100, 1, missing)[:, 0]
-    met = (labels >= 0) & (codes >= 0).any(1)
-    y = [[np.mean(row[row >= 0] == k) for k in range(3)] for row in codes[met]]
-    p_o = np.mean([of_item[label] for of_item, label in zip(y, labels[met], strict=True)])
-    p_e = sum(np.mean(labels[met] == k) * np.mean([of_item[k] for of_item in y]) for k in range(3))
-    p_max = np.mean([max(of_item) for of_item in y])
-    found = MEASURES["vanbelle_albert_kappa"](panel_of(codes, labels))
-    assert (found.observed, found.expected, found.greatest) == pytest.approx(
-        (p_o, p_e, p_max), abs=1e-12
-    )
-    assert found.value == pytest.approx((p_o - p_e) / (p_max - p_e), abs=1e-12)

@@ -111,18 +111,6 @@ def test_groups_split_alike_agree_perfectly_and_no_split_agrees_better(name):
         assert np.isnan(value) or value <= 1 + 1e-9
 
 
-def test_swapping_the_groups_changes_nothing():
-    codes = np.random.default_rng(6).integers(-1, K, size=(20, 5))
-    raters = tuple(f"r{j}" for j in range(5))
-    patterns = LabelsByRater(codes, scale=Scale(tuple("abcd")), raters=raters)
-    for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
-        one, other = (
-            float(FORMS[name](patterns.in_groups(second)).value)
-            for second in (raters[3:], raters[:3])
-        )
-        assert one == pytest.approx(other, abs=1e-12)
-
-
 @pytest.mark.parametrize(
     ("codes", "n_second", "reason"),
     [
@@ -172,19 +160,6 @@ def test_each_draw_asks_for_itself_whether_a_group_gave_an_item_two_ratings():
         None,
         SINGLE_RATINGS,
     ]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_raters_of_either_group_may_swap_their_ratings_item_by_item(seed):
-    rng = np.random.default_rng(seed)
-    codes = np.where(rng.random((6, 4)) < 0.6, -1, rng.integers(0, 2, size=(6, 4)))
-    swapped = np.hstack([rng.permuted(codes[:, :2], axis=1), rng.permuted(codes[:, 2:], axis=1)])
-    for name in ("vanbelle_albert_group_kappa", "cross_kappa"):
-        one, other = (groups_of(table, 2, Scale(("no", "yes"))) for table in (codes, swapped))
-        assert FORMS[name].why_undefined(one) == FORMS[name].why_undefined(other)
-        assert float(FORMS[name](one).value) == pytest.approx(
-            float(FORMS[name](other).value), abs=1e-12, nan_ok=True
-        )
 
 
 def test_cross_kappa_of_one_category_has_no_value():

@@ -1,6 +1,5 @@
 import json
 import tracemalloc
-from itertools import permutations
 from pathlib import Path
 
 import krippendorff
@@ -14,6 +13,7 @@ from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resampled
 from agreement_pipeline.measures import MEASURES, _numbers
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+from tests.measures.loops import slow_alpha, slow_difference
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not SHARED.exists(), reason="the shared data are not here")
@@ -30,37 +30,6 @@ def numbers(table, level="interval", weights=None):
         scale=Scale(None, level, dimensions=dimensions),
         raters=range(table.shape[1]),
     )
-
-
-def slow_alpha(items, difference):
-    """Alpha as loops over all ordered pairs; `items` is a list of lists of ratings."""
-    items = [ratings for ratings in items if len(ratings) >= 2]
-    every = [rating for ratings in items for rating in ratings]
-    observed = sum(
-        sum(difference(a, b) for a, b in permutations(ratings, 2)) / (len(ratings) - 1)
-        for ratings in items
-    ) / len(every)
-    expected = sum(difference(a, b) for a, b in permutations(every, 2)) / (
-        len(every) * (len(every) - 1)
-    )
-    return 1 - observed / expected, observed, expected
-
-
-def slow_difference(level, every):
-    if level == "interval":
-        return lambda a, b: (a - b) ** 2
-    if level == "ratio":
-        return lambda a, b: ((a - b) / (a + b)) ** 2 if a + b else 0.0
-    values, counts = np.unique(every, return_counts=True)
-    count = dict(zip(values, counts, strict=True))
-
-    def ordinal(a, b):
-        low, high = min(a, b), max(a, b)
-        return (
-            sum(count[v] for v in values if low <= v <= high) - (count[low] + count[high]) / 2
-        ) ** 2
-
-    return ordinal
 
 
 def random_table(rng, *, ties):
@@ -110,23 +79,6 @@ def test_alpha_of_numbers_is_alpha_of_the_same_numbers_as_categories(level, valu
         assert getattr(by_number, part) == pytest.approx(
             getattr(by_category, part), rel=1e-12, abs=1e-12
         )
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_alpha_under_whole_weights_is_alpha_of_the_repeated_items(level):
-    rng = np.random.default_rng(10)
-    table, weights = random_table(rng, ties=False), rng.integers(0, 4, (3, 12))
-    repeated = [alpha(numbers(np.repeat(table, row, axis=0), level)).value for row in weights]
-    assert alpha(numbers(table, level, weights)).value == pytest.approx(repeated, rel=1e-12)
-
-
-@pytest.mark.parametrize("level", LEVELS)
-def test_an_item_with_one_rating_changes_nothing(level):
-    table = random_table(np.random.default_rng(11), ties=False)
-    more = np.vstack([table, [1e9, np.nan, np.nan, np.nan]])
-    assert alpha(numbers(more, level)).value == pytest.approx(
-        alpha(numbers(table, level)).value, rel=1e-14
-    )
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1e9])
@@ -180,20 +132,6 @@ def test_alpha_of_numbers_that_lie_close_is_defined(level, table):
     assert alpha(numbers(table, level)).value == 1
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_alpha_of_100_000_items_by_5_raters_takes_memory_linear_in_the_ratings(level):
-    rng = np.random.default_rng(14)
-    values = numbers(
-        np.exp(rng.normal(size=(100_000, 1)) + rng.normal(size=(100_000, 5)) / 2), level
-    )
-    tracemalloc.start()
-    found = alpha(values)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert 0 < found.value < 1
-    assert peak < 300e6
-
-
 @pytest.mark.parametrize("level", ["interval", "ordinal", "ratio"])
 def test_the_interval_of_alpha_of_100_000_items_by_5_raters_takes_under_300_megabytes(level):
     table = np.random.default_rng(3).lognormal(sigma=3, size=(100_000, 5))
@@ -239,15 +177,6 @@ def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
     tracemalloc.stop()
     assert found.value == pytest.approx(0, abs=0.01)
     assert peak < 300e6
-
-
-@needs_data
-def test_the_interval_alpha_of_krippendorff_1980():
-    cases = json.loads((SHARED / "reference_vectors.json").read_text())["cases"]
-    case = next(case for case in cases if case["id"] == "kripp_1980_3x9_interval")
-    assert alpha(numbers(np.array(case["data"]["values"]).T)).value == pytest.approx(
-        case["expected"], abs=case["tolerance"]
-    )
 
 
 @needs_data

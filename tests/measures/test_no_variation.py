@@ -58,20 +58,6 @@ def test_each_draw_of_weights_asks_for_itself_whether_the_ratings_vary(name):
     assert np.isnan(value.reshape(3, -1)).all(1).tolist() == [False, True, False]
 
 
-def test_lights_kappa_asks_it_of_the_items_that_a_pair_of_raters_shares():
-    codes = [[0, 0, -1], [1, -1, 0], [-1, 1, 1], [-1, 0, 0], [1, -1, 1]]
-    patterns = statistic("light_kappa", codes)
-    assert np.isnan(MEASURES["light_kappa"](patterns).value)
-    assert (
-        MEASURES["light_kappa"]
-        .why_undefined(patterns)
-        .startswith("two of the raters gave the same category to all items that they share")
-    )
-    assert np.isfinite(
-        MEASURES["light_kappa"](statistic("light_kappa", [*codes, [1, 1, -1]])).value
-    )
-
-
 def test_a_category_of_all_pairs_or_of_single_ratings_only_has_no_kappa():
     counts = LabelsByRater(
         [[0, 0], [0, 1], [2, -1]], [9, 1, 5], scale=Scale(tuple("abc")), raters=("x", "y")

@@ -42,25 +42,6 @@ def test_kappa_of_a_category_is_fleiss_kappa_of_it_against_the_rest(seed):
         )
 
 
-def test_kappa_of_a_category_is_what_fleiss_equation_gives_by_hand():
-    rows = CategoryCounts(
-        [
-            [0, 0, 0, 6, 0],
-            [0, 3, 0, 0, 3],
-            [0, 1, 4, 0, 1],
-            [0, 0, 0, 0, 6],
-            [0, 3, 0, 3, 0],
-            [2, 0, 4, 0, 0],
-        ],
-        scale=Scale(tuple("abcde")),
-    )
-    shares = rows.counts.sum(0) / 36
-    for k, found in enumerate(KAPPA(rows).value):
-        x = rows.counts[:, k]
-        by_hand = 1 - (x * (6 - x)).sum() / (6 * 6 * 5 * shares[k] * (1 - shares[k]))
-        assert found == pytest.approx(by_hand, abs=1e-12)
-
-
 @pytest.mark.parametrize("name", ["alpha_by_category", "kappa_by_category"])
 def test_the_rounds_own_value_is_the_lowest_and_an_unused_category_says_why_it_has_none(name):
     counts = CategoryCounts(

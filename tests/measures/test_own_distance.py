@@ -15,12 +15,6 @@ from agreement_pipeline.statistics import CategoryCounts
 COUNTS = np.random.default_rng(4).integers(0, 3, size=(20, 3))
 
 
-def test_the_nominal_distance_gives_the_nominal_alpha():
-    counts = CategoryCounts(COUNTS, scale=Scale(tuple("abc")))
-    found = alpha_with_distance(counts, lambda one, other: one != other)
-    assert float(found.value) == pytest.approx(float(MEASURES["krippendorff_alpha"](counts).value))
-
-
 def test_squared_differences_give_the_interval_alpha():
     counts = CategoryCounts(COUNTS, scale=Scale((1.0, 2.0, 5.0), "interval"))
     distances = np.subtract.outer([1, 2, 5], [1, 2, 5]) ** 2

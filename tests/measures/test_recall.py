@@ -68,17 +68,6 @@ def test_each_value_is_that_of_loops_over_raters_and_items(seed, kind):
     assert found.value == pytest.approx(expected[:, 0] - expected[:, 1], abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["recall", "precision"])
-def test_resampled_weights_are_items_seen_as_often(kind):
-    codes = codes_of(7, n=30)
-    times = np.random.default_rng(1).integers(0, 4, size=(2, 30))
-    found = MEASURES[f"{kind}_beside_raters"](panel_of(codes, times.astype(float))).value
-    for row, weights in zip(found, times, strict=True):
-        repeated = np.repeat(codes, weights, axis=0)
-        expected = [np.subtract(*slow(repeated, kind, c)) for c in range(3)]
-        assert row == pytest.approx(expected, abs=1e-12, nan_ok=True)
-
-
 def test_a_category_that_nobody_gave_has_no_value():
     codes = np.array([[0, 0, 1, -1, 0], [1, 1, 1, -1, 1], [0, 0, 0, -1, 1]])
     assert np.isnan(MEASURES["recall_by_category"](panel_of(codes)).value).tolist() == [

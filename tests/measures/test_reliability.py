@@ -7,9 +7,7 @@ import pytest
 
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.measures.reliability import random_choice
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+from agreement_pipeline.statistics import ReplicatedLabels
 from tests.measures.meetings import bisected, replicated
 
 EXACT, ROBUST = MEASURES["campagner_cabitza_rho"], MEASURES["campagner_cabitza_rho_robust"]
@@ -85,85 +83,7 @@ def test_rho_is_equations_1_to_5_as_loops(seed, categories, repetitions, robust)
     assert record(replicates).value == pytest.approx(expected, abs=1e-11, nan_ok=True)
 
 
-def test_a_leading_axis_of_weights_is_kept_and_equals_one_at_a_time():
-    draws = np.random.default_rng(0).gamma(2.0, size=(7, len(FIRST)))
-    for record in (EXACT, ROBUST):
-        whole = record(replicated(FIRST, FULL).reweighted(draws))
-        assert whole.value.shape == whole.observed.shape == (7,)
-        singly = [float(record(replicated(FIRST, FULL, draw)).value) for draw in draws]
-        assert np.isfinite(singly).all()
-        assert whole.value == pytest.approx(singly, abs=1e-12)
-
-
-def test_with_every_rater_at_one_with_herself_rho_is_the_mean_percent_agreement_over_pairs():
-    first, _, weights = drawn(2, 3, 2, missing=0.1)
-    cells = {(u, i): (np.arange(3) == k) * 9 for i in range(4) for k in range(3) for u in [k]}
-    replicates = replicated(first, cells, weights, ("a", "b", "c"))
-    percent = MEASURES["percent_agreement"](replicates.first.counts()).value
-    for record in (EXACT, ROBUST):
-        assert record(replicates).value == pytest.approx(float(percent), abs=1e-12)
-        assert record(replicates).observed == pytest.approx(float(percent), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("record", "gae"), [(EXACT, (2 / 3) ** 2), (ROBUST, 0.8**2)], ids=["exact", "robust"]
-)
-def test_the_sources_discussion_of_82_of_100_agreements_is_that_times_the_genuine_agreement_effect(
-    record, gae
-):
-    first = [[0, 0]] * 41 + [[1, 1]] * 41 + [[0, 1]] * 9 + [[1, 0]] * 9
-    sure = replicated(first, {(0, 0): [6, 0], (0, 1): [6, 0], (50, 0): [0, 6], (50, 1): [0, 6]})
-    torn = replicated(first, {(0, 0): [3, 3], (0, 1): [3, 3]})
-    assert record(sure).value == pytest.approx(0.82, abs=1e-12)
-    assert record(torn).value == pytest.approx(0.82 * gae, abs=1e-12)
-    assert record(torn).observed == pytest.approx(0.82, abs=1e-12)
-
-
-@pytest.mark.parametrize("robust", [False, True], ids=["exact", "robust"])
-def test_rho_of_raters_who_follow_the_sources_model_is_what_their_true_shares_give(robust):
-    """Raters guess with their own x. Otherwise they choose the item's class nine times in ten."""
-    rng = np.random.default_rng(20)
-    guessing, p = np.array([0.1, 0.3, 0.5]), np.array([0.5, 0.5])
-    truth = np.tile([0, 1], 10_000)
-    # Axes: class, rater, category.
-    d = np.stack(
-        [
-            guessing[:, None] * p + (1 - guessing)[:, None] * decided
-            for decided in ([0.9, 0.1], [0.1, 0.9])
-        ]
-    )
-    first = (rng.random((len(truth), 3)) < d[truth][:, :, 1]).astype(int)
-    cells = {
-        (u, i): rng.multinomial(2000, d[u % 2, i]).tolist() for u in range(10) for i in range(3)
-    }
-    x = np.array([bisected(d[0, i], p) for i in range(3)])
-    y = d.mean(0) - x[:, None] * p
-    strength = y.sum(1, keepdims=True) if robust else y
-    g = strength / (strength + x[:, None] * p)
-    expected = np.mean(
-        [
-            (d[c, i] * g[i] * d[c, j] * g[j]).sum()
-            for c in (0, 1)
-            for i, j in permutations(range(3), 2)
-        ]
-    )
-    found = (ROBUST if robust else EXACT)(replicated(first, cells))
-    assert found.value == pytest.approx(expected, abs=0.01)
-
-
 FIRST = [[0, 0, -1], [0, 1, -1], [1, 1, 1], [1, -1, 1]]
-FULL = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
-
-
-def test_pairs_with_a_rater_without_replicates_are_left_out():
-    two = [[0, 0], [0, 1], [1, 1]]
-    cells = {(0, 0): [4, 2], (2, 0): [1, 5], (0, 1): [5, 1], (2, 1): [2, 4]}
-    # The third rater uses the categories as the others do, so the panel's shares do not change.
-    with_third = [[0, 0, 1], [0, 1, -1], [1, 1, 0]]
-    for record in (EXACT, ROBUST):
-        assert record(replicated(with_third, cells)).value == pytest.approx(
-            float(record(replicated(two, cells)).value), abs=1e-12
-        )
 
 
 def test_raters_whose_replicates_do_not_show_guessing_are_named():
@@ -256,24 +176,3 @@ def test_the_interval_of_perfect_replicates_and_agreement_is_not_certain():
     assert found.value == pytest.approx(1.0)
     assert found.interval is not None
     assert found.interval.low < 0.95
-
-
-def test_campagner_and_cabitzas_printed_rho_takes_more_guessing_than_their_equation_1_allows():
-    p, agreed, printed = np.array([0.5, 0.5]), 0.82, 0.46
-    largest = random_choice(np.array([p]), p)[0]
-
-    def rho(x):
-        return agreed * ((1 - x) / (1 - x + x / 2)) ** 2
-
-    first = LabelsByRater(
-        [[0, 0], [1, 1], [0, 1], [1, 0]],
-        [41, 41, 9, 9],
-        scale=Scale(("no", "yes")),
-        raters=("a", "b"),
-    )
-    least = MEASURES["campagner_cabitza_rho_robust"](
-        ReplicatedLabels([[3, 3], [3, 3]], [0, 0], [0, 1], first)
-    ).value
-    assert least == pytest.approx(rho(largest), abs=1e-12)
-    assert least == pytest.approx(0.525, abs=5e-4)
-    assert rho(0.40) == pytest.approx(printed, abs=5e-3)

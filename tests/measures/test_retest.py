@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.counting import OfRatings
-from agreement_pipeline.estimates import estimate, measure_ratings
-from agreement_pipeline.intervals import Inference
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures.weighting import WEIGHTINGS
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels, ReplicatedNumbers
@@ -149,16 +148,6 @@ def test_kappa_reaches_minus_one_where_a_rater_says_both_poles_of_every_item(nam
     ).value == pytest.approx(-1.0)
 
 
-def test_kappa_of_two_meetings_is_scotts_pi_and_does_not_forgive_a_change_of_mind(tabled):
-    steady = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n1/0", ("0", "1"))
-    changed = tabled("A\n0/0\n0/0\n1/1\n1/1\n0/1\n0/1", ("0", "1"))
-    kappas = [
-        float(KAPPA(OfRatings().replicated_labels(ratings)).value) for ratings in (steady, changed)
-    ]
-    # Cohen's form gives 1/3 for the first and 0.4 for the second.
-    assert kappas == pytest.approx([(4 / 6 - 0.5) / 0.5] * 2)
-
-
 @pytest.mark.parametrize("level", ["interval", "ratio"])
 @pytest.mark.parametrize("seed", range(4))
 def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(seed, level):
@@ -192,40 +181,6 @@ def test_in_a_draw_of_little_more_than_one_item_an_icc_may_lie_under_minus_one()
     assert ICC.bounds[0] == -np.inf
 
 
-def noise_about(centres, items=200, seed=0):
-    """Raters who give each item a number near a centre of their own, whatever the item."""
-    rng = np.random.default_rng(seed)
-    return [{u: list(centre + rng.normal(size=2)) for u in range(items)} for centre in centres]
-
-
-def test_raters_apart_from_each_other_and_random_by_themselves_do_not_agree_with_themselves():
-    replicates = OfRatings().replicated_numbers(
-        ratings_of(noise_about([0.0, 100.0]), Scale(None, "interval"))
-    )
-    for record in (ALPHA, ICC):
-        assert abs(float(record(replicates).value)) < 0.2
-    as_one_table = FORMS["krippendorff_alpha"](replicates.cells()).value
-    assert float(as_one_table) > 0.99
-
-
-def test_what_a_rater_adds_to_all_her_numbers_does_not_matter():
-    of_each = said_by(1)
-    shifted = [
-        {u: [x + 50 * rater for x in numbers] for u, numbers in of_items.items()}
-        for rater, of_items in enumerate(of_each)
-    ]
-    for record in (ALPHA, ICC):
-        values = [
-            float(
-                record(
-                    OfRatings().replicated_numbers(ratings_of(each, Scale(None, "interval")))
-                ).value
-            )
-            for each in (of_each, shifted)
-        ]
-        assert values[0] == pytest.approx(values[1], abs=1e-10)
-
-
 def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_has_none_of_her_own(
     tabled,
 ):
@@ -257,26 +212,6 @@ def test_an_icc_without_a_value_says_why(tabled, table, reason):
     assert np.isnan(ICC(replicates).value)
 
 
-def test_each_rater_and_the_round_have_an_estimate_with_an_interval_on_a_scale_without_categories():
-    rng = np.random.default_rng(5)
-    truth = rng.normal(0, 5, size=60)
-    sharp, dull = (
-        {u: list(truth[u] + rng.normal(0, noise, size=2)) for u in range(60)}
-        for noise in (0.2, 5.0)
-    )
-    found = {
-        str(each.scope): each
-        for each in measure_ratings(
-            ratings_of([sharp, dull], Scale(None, "interval")),
-            ["test_retest_icc"],
-            Inference(n_resamples=500),
-        )
-    }
-    assert set(found) == {"round", "rater r0", "rater r1"}
-    assert found["rater r0"].interval.low > 0.8 > found["rater r1"].interval.high
-    assert all(each.interval.low < each.value <= each.interval.high for each in found.values())
-
-
 def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
     replicates = OfRatings().replicated_numbers(
         ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval"))
@@ -299,24 +234,3 @@ def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
         tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"))
     )
     assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")
-
-
-@pytest.mark.parametrize("level", LEVELS[:3])
-def test_a_rater_with_more_meetings_counts_with_them_and_no_more_at_any_level(level):
-    said = [
-        {f"a{u}": pair for u, pair in enumerate([(1, 1), (2, 2), (1, 2), (4, 4)] * 5)},
-        {f"b{u}": pair for u, pair in enumerate([(1, 2), (2, 1), (4, 1), (2, 4)] * 50)},
-    ]
-    of_a, of_b, both = (
-        ALPHA(OfRatings().replicated_labels(ratings_of(part, scale_of(level))))
-        for part in (said[:1], said[1:], said)
-    )
-    shares = {"a": 20, "b": 200}
-    weight_a, weight_b = (
-        shares[name] * float(found.expected) for name, found in (("a", of_a), ("b", of_b))
-    )
-    assert float(both.value) == pytest.approx(
-        (weight_a * float(of_a.value) + weight_b * float(of_b.value)) / (weight_a + weight_b),
-        rel=1e-9,
-    )
-    assert 0.8 < weight_b / (weight_a + weight_b) < 0.97

@@ -69,11 +69,6 @@ def test_weights_are_symmetric_from_0_to_1_and_1_for_a_category_with_itself_only
     assert (w[~np.eye(k, dtype=bool)] < 1).all()
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS.values(), ids=list(WEIGHTINGS))
-def test_two_categories_leave_nothing_to_weigh(weighting):
-    np.testing.assert_allclose(weighting.matrix(Scale((1.0, 2.0), "ratio")), np.eye(2), atol=1e-15)
-
-
 def test_a_circle_closes_one_place_after_the_last_and_so_takes_places_alone():
     places = Scale(tuple("abcde"), "ordinal")
     apart = np.array([[math.sin(math.pi * (x - y) / 5) ** 2 for y in range(5)] for x in range(5)])

@@ -5,7 +5,7 @@ The exports are those of the readers' tests.
 
 import json
 from dataclasses import replace
-from itertools import permutations
+from operator import ne
 
 import pandas as pd
 import pytest
@@ -16,14 +16,13 @@ from agreement_pipeline.policy import Policy, Rule, assess, judge
 from agreement_pipeline.policy.decision import USUAL
 from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.readers import Columns, Rules, read
-from agreement_pipeline.store.store import table_of, table_ratings
+from tests.measures.loops import slow_alpha
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES
 from tests.readers.test_exports import SENTIMENT
+from tests.release.forging import CONTRACT
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 WITHOUT = replace(POLICY, assisted="leave_out")
-DEFAULT = Contract.default().to_mapping()
-CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 SCALE = Scale(("n", "y"))
 SUGGESTED = {
     501: {"parent_prediction": 9001},
@@ -42,20 +41,12 @@ def ratings_of(frame, **settings):
     return Ratings.from_frame(frame, SCALE, **settings)
 
 
-def slow_alpha(rows):
-    """Nominal alpha, pair by pair, of (item, label) of items with two labels."""
+def alpha_of(rows):
+    """Nominal alpha, pair by pair, of (item, label)."""
     labels = {}
     for item, label in rows:
         labels.setdefault(item, []).append(label)
-    labels = [found for found in labels.values() if len(found) > 1]
-    pooled = [label for found in labels for label in found]
-    apart = sum(
-        (one != other) / (len(found) - 1)
-        for found in labels
-        for one, other in permutations(found, 2)
-    ) / len(pooled)
-    by_chance = sum(one != other for one, other in permutations(pooled, 2))
-    return 1 - apart / (by_chance / (len(pooled) * (len(pooled) - 1)))
+    return slow_alpha(labels.values(), ne)[0]
 
 
 def found_of(decision):
@@ -94,8 +85,8 @@ def test_a_decision_tells_the_values_with_and_without_as_a_slow_loop_finds_them(
     rest = [
         row for row, began in zip(every, table["assisted"].fillna(False), strict=True) if not began
     ]
-    expected = f"{slow_alpha(every):.3f} with them and {slow_alpha(rest):.3f} without them"
-    assert round(slow_alpha(every), 4) == 0.3478
+    expected = f"{alpha_of(every):.3f} with them and {alpha_of(rest):.3f} without them"
+    assert round(alpha_of(every), 4) == 0.3478
     for policy, done in [(POLICY, "counted"), (WITHOUT, "left out")]:
         finding = found_of(judge(suggested, policy, CONTRACT))
         assert expected in finding.description
@@ -110,11 +101,9 @@ def test_the_values_of_many_labels_are_those_of_a_slow_loop(policy):
     every = [(item, label) for item, _, label, _ in ROWS]
     rest = [(item, label) for item, _, label, began in ROWS if not began]
     finding = found_of(judge(ratings_of(FRAME), policy, CONTRACT))
-    assert f"{slow_alpha(every):.3f} with them and {slow_alpha(rest):.3f}" in finding.description
+    assert f"{alpha_of(every):.3f} with them and {alpha_of(rest):.3f}" in finding.description
     judged = assess(ratings_of(FRAME), policy, CONTRACT).estimates[0]
-    assert judged.value == pytest.approx(
-        slow_alpha(rest if policy is WITHOUT else every), abs=1e-12
-    )
+    assert judged.value == pytest.approx(alpha_of(rest if policy is WITHOUT else every), abs=1e-12)
 
 
 def test_what_is_left_out_might_as_well_never_have_been_there():
@@ -173,16 +162,6 @@ def test_a_round_of_suggestions_alone_has_no_value():
     assert not decision.admitted
     assert decision.verdicts[0].kind == "not_evaluated"
     assert "and undefined without them" in found_of(decision).description
-
-
-def test_a_stored_round_keeps_what_is_known_of_each_label():
-    unknown = FRAME.astype({"assisted": object})
-    unknown.loc[7, "assisted"] = None
-    for frame in (FRAME, unknown):
-        ratings = ratings_of(frame)
-        back = table_ratings(table_of(ratings), "round")
-        assert back.digest == ratings.digest
-        pd.testing.assert_frame_equal(back.to_pandas(), ratings.to_pandas())
 
 
 def test_a_rating_met_again_keeps_what_is_known_of_it():
@@ -246,7 +225,7 @@ def test_labels_that_differ_cannot_be_left_out_as_suggestions():
     ratings = ratings_of(pd.DataFrame(rows, columns=FRAME.columns))
     decision = judge(ratings, WITHOUT, CONTRACT)
     assert (decision.admitted, decision.codes) == (False, ("dissent_left_out",))
-    value = slow_alpha([(item, label) for item, _, label, _ in rows])
+    value = alpha_of([(item, label) for item, _, label, _ in rows])
     words = f"with the labels that began as a suggestion it is inconclusive: {USUAL} {value:.3f}"
     assert words in decision.reasons[0]
 

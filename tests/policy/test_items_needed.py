@@ -121,31 +121,6 @@ def test_a_round_decides_only_where_agreement_is_read_on_as_many_items_as_the_ru
     assert found.decided == pytest.approx(stats.binom.sf(99, found.n_items, 0.2), abs=0.05)
 
 
-def test_ten_unanimous_items_are_too_few_and_the_plan_says_how_many_would_do():
-    unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
-    assert estimate(ALPHA, unanimous).interval.low < 0.8
-    found = plan_measure(ALPHA, unanimous, reliable=0.8, probability=0.9, n_rounds=500)
-    assert 10 < found.n_items < 100
-    rng = np.random.default_rng([99, found.n_items])
-    limits = [
-        estimate(ALPHA, each, replace(LIMIT, seed=number)).interval.low
-        for number, each in enumerate(simulated_rounds(unanimous, found.n_items, 500, rng))
-    ]
-    assert np.mean(np.array(limits) >= 0.8) >= 0.85
-
-
-def test_a_plan_for_several_verdicts_together_or_many_looks_asks_for_more_items():
-    population = assumed(ALPHA, 0.9, (0.5, 0.5), 3)
-    settings = {"reliable": 0.8, "probability": 0.8, "n_rounds": 100}
-    few = Inference(confidence_level=0.8, n_resamples=3000)
-    once, together, always = (
-        plan_measure(ALPHA, population, inference, **settings, n_together=n)
-        for inference, n in ((few, 1), (few, 5), (replace(few, always_valid_at=100), 1))
-    )
-    assert once.n_items < together.n_items
-    assert once.n_items < always.n_items
-
-
 def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
     """Of five verdicts the first has to meet 0.02, the tail of a 96 % interval.
 
@@ -215,22 +190,6 @@ def test_draws_that_cannot_tell_the_level_are_refused(settings, n_together, foun
             probability=0.9,
             n_together=n_together,
         )
-
-
-def test_as_few_draws_as_are_required_find_a_number_of_items():
-    population = assumed(ALPHA, 0.95, (0.5, 0.5), 3)
-    assert (
-        plan_measure(
-            ALPHA,
-            population,
-            Inference(n_resamples=1600),
-            reliable=0.8,
-            probability=0.8,
-            n_rounds=50,
-            n_together=4,
-        ).n_items
-        < 1000
-    )
 
 
 def test_labels_of_items_met_again_and_of_a_group_are_counted():

@@ -5,15 +5,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import Policy, Rule, judge
 from agreement_pipeline.ratings import Origin, Ratings, Scale
+from tests.release.forging import CONTRACT
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 ASKING = replace(POLICY, requires=("raters", "drafts", "gold"))
-DEFAULT = Contract.default().to_mapping()
-CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 ROWS = [(f"i{item:03}", rater, "ny"[item % 2]) for item in range(90) for rater in "abc"]
 
 

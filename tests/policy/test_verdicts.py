@@ -1,13 +1,11 @@
 """Which verdict an interval gets."""
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.intervals.draws import quantile_interval
 from agreement_pipeline.policy import Rule
 from tests.policy.verdicts import ALPHA, found, undefined, verdict
 
@@ -152,29 +150,3 @@ def test_every_rater_is_judged_on_their_own():
         ("rater ana", "reliable"),
         ("rater ben", "inconclusive"),
     ]
-
-
-def test_q_never_rises_from_a_better_verdict_to_a_worse_one():
-    rng = np.random.default_rng(0)
-    of_kind = {}
-    for centre, spread in product(np.linspace(0.5, 0.98, 25), (0.01, 0.05, 0.15)):
-        draws = np.where(
-            rng.random(2000) < 0.005, np.nan, np.minimum(rng.normal(centre, spread, 2000), 1.0)
-        )
-        interval = quantile_interval(draws, 0.025, 0.975, (-1.0, 1.0))
-        said = verdict(ALPHA, found(*interval, draws=draws)).to_mapping()
-        of_kind.setdefault(said["verdict"], []).append((said["p_reliable"], said["p_tentative"]))
-    assert set(of_kind) == {"reliable", "tentative", "inconclusive", "unreliable"}
-    assert (
-        max(q for q, _ in of_kind["reliable"]) <= 0.025 <= min(q for q, _ in of_kind["tentative"])
-    )
-    assert (
-        max(q for _, q in of_kind["tentative"])
-        <= 0.025
-        <= min(q for _, q in of_kind["inconclusive"])
-    )
-    assert (
-        max(q for _, q in of_kind["inconclusive"])
-        <= 0.9755
-        <= min(q for _, q in of_kind["unreliable"])
-    )

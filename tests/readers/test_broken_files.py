@@ -234,14 +234,6 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
     )
 
 
-def test_a_truncated_parquet_file_is_refused(saved, refusal, tmp_path):
-    whole = tmp_path / "whole.parquet"
-    pq.write_table(pa.table({"item": ["i1"], "rater": ["ana"], "label": ["yes"]}), whole)
-    assert "cut.parquet: found no whole Parquet file (" in refusal(
-        saved(tmp_path, "cut.parquet", whole.read_bytes()[:-20])
-    )
-
-
 def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
     path = tmp_path / "labels.parquet"
     pd.DataFrame({"item": ["i1"], "rater": ["Zoe"], "label": ["yes"]}).to_parquet(

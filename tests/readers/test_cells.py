@@ -4,7 +4,6 @@ import csv
 import io
 import json
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -142,25 +141,6 @@ def test_quoted_cells_may_hold_separators_and_line_ends_and_rows_are_still_count
     path = saved(tmp_path, "round.csv", text)
     assert rows_of(frame_of(path), "text") == [('one, two\nthree "four"',), (None,)]
     assert "row 3, column 'label': found label 'maybe'" in refusal(path, scale=YES_NO)
-
-
-def test_parquet_keeps_its_types(rows_of, tmp_path):
-    table = pa.table(
-        {
-            "item": pa.array([1, 2, None], pa.int64()),
-            "rater": pa.array(["ana", "ana", "ben"]).dictionary_encode(),
-            "label": pa.array([1.5, None, 2.0]),
-            "timestamp": pa.array([0, 1, 2], pa.timestamp("s")),
-        }
-    )
-    pq.write_table(table, tmp_path / "round.parquet")
-    frame = frame_of(tmp_path / "round.parquet")
-    assert rows_of(frame, "item", "rater", "label") == [
-        (1, "ana", 1.5),
-        (2, "ana", None),
-        (None, "ben", 2.0),
-    ]
-    assert frame["timestamp"].tolist() == [pd.Timestamp(second, unit="s") for second in range(3)]
 
 
 def test_a_long_number_in_parquet_keeps_every_digit_beside_a_missing_one(tmp_path):

@@ -17,13 +17,12 @@ from agreement_pipeline.errors import (
     PolicyError,
     ProjectError,
     RatingsError,
-    StoreError,
     WaiverError,
 )
 from agreement_pipeline.policy import load_policy, load_waiver
 from agreement_pipeline.projects import load_project
 from agreement_pipeline.readers import Columns, Limits, read, read_rounds
-from agreement_pipeline.store import Store, check_round_name
+from agreement_pipeline.store import Store
 from tests.fuzzing import released
 from tests.readers.conftest import frame_of
 from tests.readers.texts import MARKUP
@@ -49,29 +48,6 @@ def refused(name, content, words, folder, **how):
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(RatingsError, match=words):
         read(path, **how)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../../etc/passwd",
-        "a/b",
-        "..",
-        ".hidden",
-        "",
-        "a\\b",
-        "a\0b",
-        "C:",
-        "a" * 101,
-        "r\n1",
-        "\u0430na",
-        "~",
-        "-rf",
-    ],
-)
-def test_a_round_with_the_name_of_a_path_is_refused(name):
-    with pytest.raises(StoreError, match="found a name that is not allowed"):
-        check_round_name(name)
 
 
 @pytest.mark.parametrize("category", ["../../etc/passwd", FORMULA, MARKUP])

@@ -150,17 +150,6 @@ def test_a_bad_span_of_inception_names_its_file_and_object(tmp_path):
         ratings(inception_spans(tmp_path, with_span(4, 6, "LOC")), PEOPLE, "spans")
 
 
-def test_an_annotation_of_inception_without_a_label_lies_inside_the_text_too(tmp_path):
-    path = tmp_path / "d1" / "ana.json"
-    path.parent.mkdir()
-    text = {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": "Ben spoke"}
-    bare = {"%ID": 2, "%TYPE": "x.Entity", "begin": 900, "end": 1000}
-    path.write_text(json.dumps({"%FEATURE_STRUCTURES": [text, bare]}))
-    found = "found offset 900, where no character begins in a text of 9 code units"
-    with pytest.raises(RatingsError, match=f"d1/ana.json: record 1, object 2: {found}"):
-        read_marked(tmp_path, "spans", rules=Rules(requires=()))
-
-
 def test_offsets_of_inception_are_of_code_units_and_ours_of_characters(tmp_path):
     for rater in ("ana", "ben"):
         path = tmp_path / "doc" / f"{rater}.json"
@@ -457,11 +446,3 @@ def test_a_model_is_asked_only_what_it_answered(tmp_path):
     tasks[0]["predictions"] = [{"id": 5, "model_version": "m", "result": []}]
     path.write_text(json.dumps(tasks))
     assert ratings(path, PEOPLE, "spans").classifiers == ()
-
-
-@pytest.mark.parametrize("export", [label_studio_boxes, coco_boxes])
-def test_the_objects_of_an_export_are_read_as_they_are(export, tmp_path):
-    marked = read_marked(export(tmp_path), "boxes", NAME, rules=Rules(requires=()))
-    assert {(each.item, each.rater): each.objects for each in marked} == {
-        key: tuple(Box(*each) for each in said) for key, said in BOXES.items()
-    }

@@ -97,15 +97,6 @@ def test_a_file_of_a_folder_that_is_cut_off_is_not_passed_over(tmp_path, refusal
     assert words.startswith(f"{place}: record 1: found a file that is cut off in the middle")
 
 
-def test_a_file_of_a_folder_that_is_no_json_is_not_passed_over(tmp_path, refusal):
-    copytree(CASES["ground_truth"].file, tmp_path / "job")
-    path = max((tmp_path / "job").rglob("worker-response/**/*.json"))
-    path.write_bytes(path.read_bytes().replace(b":", b";", 1))
-    words = words_of(refusal, "ground_truth", tmp_path / "job")
-    place = path.relative_to(tmp_path / "job")
-    assert words.startswith(f"{place}: record 1: found text that is not readable as JSON")
-
-
 def test_an_export_that_is_cut_off_within_a_character(tmp_path, refusal):
     path = with_bytes("label_studio", tmp_path, lambda _: '[{"id": 1, "text": "déjà'.encode()[:-1])
     assert words_of(refusal, "label_studio", path).startswith(

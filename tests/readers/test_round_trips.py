@@ -7,7 +7,7 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, Rules, read, read_marked, rows_of
 from tests.readers.conftest import frame_in
-from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPECTED, EXPORTS, WRONG
+from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
 from tests.readers.test_exports import SENTIMENT, alpha
 
 NO_WORD = Rules(all_rounds=True, requires=())
@@ -86,12 +86,6 @@ def test_a_suggestion_has_the_name_of_its_label_whatever_the_client_wrote(name):
     model = frame_in(found)[frame_in(found)["rater"] == "sentiment-v1"]
     assert dict(zip(model["item"], model["label"], strict=True)) == MODEL
     assert of_client(name, "quality").classifiers == ()
-
-
-@pytest.mark.parametrize("name", FORMS)
-def test_alpha_of_what_the_client_of_argilla_writes_is_that_of_the_project(name):
-    found = read(CLIENT / name, Columns(label="sentiment"), scale=SENTIMENT, rules=ALL_ROUNDS)
-    assert alpha(found) == EXPECTED["alpha_nominal_all_records"] == 0.3478
 
 
 def test_nested_records_of_the_client_tell_no_status_so_a_draft_looks_submitted(refusal):

@@ -12,8 +12,6 @@ import pytest
 
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import LabelsByRater
 from tools.pages.sources import SOURCES, Figure, krippendorff, segeval, shah, um
 from tools.pages.sources._figure import parts, rounds_to
 
@@ -248,28 +246,6 @@ def test_shahs_chance_and_its_slip_are_his_equation_as_a_loop(serology, where, w
     figure, r = FIGURES[SHAH, where, what], 3
     assert figure.ours == pytest.approx(chance(serology, r * (r - 1), classifier), abs=1e-12)
     assert figure.slip[1] == pytest.approx(chance(serology, r**2, classifier), abs=1e-12)
-
-
-def test_dividing_by_r_squared_would_not_give_cohens_kappa_for_two_raters():
-    two = LabelsByRater(
-        [[0, 0], [0, 1], [1, 0], [1, 1]],
-        [20, 10, 20, 50],
-        scale=Scale(("STAT", "IReq")),
-        raters=("A", "B"),
-    )
-    cohens_chance = 0.3 * 0.4 + 0.7 * 0.6
-    assert MEASURES["shah_kappa_s"](two).expected == pytest.approx(cohens_chance, abs=1e-12)
-    assert 2 * cohens_chance / 2**2 == pytest.approx(cohens_chance / 2)
-
-
-def test_self_agreement_from_six_repetitions_takes_four_values_each_one_minus_the_gini_impurity():
-    possible = FIGURES[
-        CAMPAGNER, "3", "SA from 6 repetitions of 2 classes: all possible values"
-    ].ours
-    assert sorted({round(36 * value, 9) for value in possible}) == [18, 20, 26, 36]
-    assert possible == pytest.approx(
-        sorted({1 - (1 - (c / 6) ** 2 - (1 - c / 6) ** 2) for c in range(3, 7)}), abs=1e-12
-    )
 
 
 @pytest.mark.parametrize(

@@ -282,16 +282,3 @@ def test_a_case_out_of_scope_says_why(standing):
     assert set(OUT_OF_SCOPE) <= {case["id"] for case in CASES}
     assert len(IN_SCOPE) >= 89
     standing.out_of_scope.update(OUT_OF_SCOPE)
-
-
-def test_krippendorffs_ordinal_metric_and_gwets_ordinal_weights_differ_on_the_same_table():
-    rows = [
-        [1, 2, 3, 3, 2, 1, 4, 1, 2, None, None, None],
-        [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, None, 3],
-        [None, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, None],
-        [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, None],
-    ]
-    case = {"params": {}, "data": {"layout": "raters_x_items", "values": rows}}
-    counts = counts_of(case, "ordinal")
-    assert float(value("krippendorff_alpha", counts)) == pytest.approx(0.81539, abs=5e-6)
-    assert float(value("gwet_ordinal_alpha", counts)) == pytest.approx(0.83364, abs=5e-6)

@@ -8,22 +8,13 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Policy, Ratings, ReleaseHeldError, Rule, Scale
-from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Waiver
 from agreement_pipeline.release import open_release, release_dataset, release_round, verify_release
-from agreement_pipeline.store import Store
+from tests.release.forging import CONTRACT, POLICY
 from tests.releases import current_release
 
 SCALE = Scale(("no", "yes"))
-POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
-DEFAULT = Contract.default().to_mapping()
-CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store", salt=b"a salt for tests")
 
 
 @pytest.fixture

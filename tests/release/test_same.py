@@ -214,12 +214,6 @@ def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
     )
 
 
-@pytest.mark.parametrize("name", ["manifest.json", "policy.json"])
-def test_a_key_that_no_release_has_is_refused(copy, name):
-    edit(copy, name, lambda said: said.update(approved_by="the board"))
-    refused(copy, f"{name}, approved_by is 'the board' and comes out as nothing")
-
-
 def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
     """Measurements of 1e-11 are no less labels than others."""
     rows = [

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.release import Demands, Signed, open_release, statement, statement_of
-from agreement_pipeline.store import digest_of
+from agreement_pipeline.store import Store, digest_of
 from tests.cli.rounds import unanimous
 from tests.release.rounds import make_ratings, released
 
@@ -52,9 +52,13 @@ def public(key):
     )
 
 
-@pytest.fixture
-def release(store, original):
-    store.ingest("r1", make_ratings(disagreements=2), original)
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """A release that no test of this file changes."""
+    folder = tmp_path_factory.mktemp("release")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
+    store.ingest("r1", make_ratings(disagreements=2), folder / "export.csv")
     return open_release(released(store).path)
 
 

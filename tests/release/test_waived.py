@@ -21,12 +21,12 @@ from agreement_pipeline.release import (
     judge_round,
     open_release,
     opening,
-    release_dataset,
     release_round,
     verify_release,
 )
 from agreement_pipeline.release.contents import BEFORE, documents
 from agreement_pipeline.store import Store
+from tests.release.rounds import CONTRACT, make_ratings
 from tests.releases import current_release
 
 POLICY = Policy(
@@ -35,28 +35,13 @@ POLICY = Policy(
     (Rule("krippendorff_alpha"), Rule("schouten_kappa", scope="rater")),
     n_resamples=1000,
 )
-DEFAULT = Contract.default().to_mapping()
-CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 DAY = date(2027, 1, 31)
 DIGESTS = defaultdict(str)
 
 
-def make_ratings(disagreements=12):
-    """Three raters. Chiara differs on the first few of 90 items.
-
-    The round is tentative, and the rule about Chiara is not met.
-    """
-    rows = [
-        (f"i{n:03}", rater, ("no", "yes")[(n + (n < disagreements and rater == "chiara")) % 2])
-        for n in range(90)
-        for rater in ("ana", "ben", "chiara")
-    ]
-    return Ratings.from_frame(
-        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
-    )
-
-
-RATINGS = make_ratings()
+THREE = {"raters": ("ana", "ben", "chiara"), "scale": Scale(("no", "yes"))}
+# Chiara differs on some items. The round is tentative, and the rule about Chiara is not met.
+RATINGS = make_ratings(disagreements=12, **THREE)
 
 
 def waiver(measure, scope, **changes):
@@ -122,31 +107,6 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
     )
 
 
-@pytest.mark.parametrize(
-    "waivers",
-    [
-        ENOUGH[1:],
-        ENOUGH[:-1],
-        (replace(ENOUGH[0], ratings_digest="0" * 64), *ENOUGH[1:]),
-        (replace(ENOUGH[0], until=DAY - timedelta(1)), *ENOUGH[1:]),
-        (replace(ENOUGH[0], round="r2"), *ENOUGH[1:]),
-        (replace(ENOUGH[0], measure="fleiss_kappa"), *ENOUGH[1:]),
-    ],
-    ids=[
-        "one verdict short",
-        "one rater short",
-        "other bytes",
-        "ended",
-        "another round",
-        "a rule that is not there",
-    ],
-)
-def test_a_waiver_that_does_not_hold_lets_nothing_out(store, waivers):
-    with pytest.raises(ReleaseHeldError):
-        released(store, waivers)
-    assert current_release(store, "r1") is None
-
-
 def test_from_the_day_after_readers_are_refused_and_judging_withdraws_it(store, today):
     found = released(store)
     today["is"] = DAY + timedelta(1)
@@ -209,17 +169,11 @@ def test_a_waiver_that_is_taken_back_takes_the_release_back(store):
 def test_other_bytes_are_not_waived(store, tmp_path):
     found = released(store)
     (tmp_path / "export.csv").write_bytes(b"delivered again")
-    store.ingest("r1", make_ratings(disagreements=13), tmp_path / "export.csv")
+    store.ingest("r1", make_ratings(disagreements=13, **THREE), tmp_path / "export.csv")
     with pytest.raises(ReleaseHeldError, match="is refused, since it is bound to ratings"):
         released(store)
     with pytest.raises(ReleaseInvalidError, match="withdrawn"):
         verify_release(found.path)
-
-
-def test_a_release_of_several_rounds_carries_the_waivers_of_each(store):
-    found = release_dataset(store, ["r1"], POLICY, CONTRACT, project="demo", waivers=ENOUGH)
-    assert len(json.loads((found.path / "policy.json").read_text())["waivers"]["r1"]) == len(ENOUGH)
-    assert verify_release(found.path).rounds == ("r1",)
 
 
 def test_a_waiver_written_into_a_release_afterwards_is_seen(store, tmp_path):

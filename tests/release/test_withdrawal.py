@@ -173,14 +173,11 @@ def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(sto
 UNREADABLE = ["a WITHDRAWN.json that cannot be read"]
 SPOILT_NOTICES = {
     "empty": ("", UNREADABLE),
-    "list": ("[]", UNREADABLE),
+    "too deep": ("[" * 100_000, UNREADABLE),
     "path as round": ('{"round": "../r9", "reasons": []}', []),
-    "numbers": ('{"round": 1, "reasons": 2}', UNREADABLE),
     "list as round": ('{"round": [], "reasons": ["why"]}', ["why"]),
-    "one text": ('{"round": "r1", "reasons": "abc"}', UNREADABLE),
     "numbers as reasons": ('{"round": "r1", "reasons": [1]}', UNREADABLE),
     "half a character": ('{"round": "r1", "reasons": ["\\ud800"]}', UNREADABLE),
-    "half a character as round": ('{"round": "\\ud800", "reasons": ["why"]}', ["why"]),
 }
 
 
@@ -195,17 +192,6 @@ def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice, rea
     with pytest.raises(ReleaseInvalidError):
         verify_release(path)
     assert released(store).path.name == f"{path.name}-2"
-
-
-def test_a_notice_too_deep_to_be_read_withdraws_too(store, original):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
-    (path / "WITHDRAWN.json").write_text("[" * 100_000)
-    judge_round(store, "r1", POLICY, CONTRACT)
-    assert (store.history()[-1]["event"], store.history()[-1]["reasons"]) == (
-        "withdrawn",
-        UNREADABLE,
-    )
 
 
 def test_a_notice_that_somebody_removed_is_put_back_and_the_release_is_never_used_again(

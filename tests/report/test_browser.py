@@ -238,25 +238,6 @@ def test_a_held_round_says_what_to_do_beside_the_decision_and_its_report_is_shor
     assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) <= 8
 
 
-def test_a_rater_has_one_number_for_their_agreement_with_themselves(shown):
-    rules = {
-        row[1]: row[3:5]
-        for row in rows_of(shown, "Each rule of the policy")
-        if row[0] == "Self-agreement, unbiased"
-    }
-    table = "Each rater beside the others"
-    heads = shown.locator(f"table:has(caption:text-is('{table}')) thead th")
-    at = [head.strip() for head in heads.all_text_contents()].index("with themselves")
-    raters = {row[0]: row[at : at + 2] for row in rows_of(shown, table)}
-    assert len(rules) == 4
-    assert {name: raters[name] for name in rules} == rules
-
-
-def rows_of(page, caption):
-    rows = page.locator(f"table:has(caption:text-is('{caption}')) tbody tr").all()
-    return [[cell.strip() for cell in row.locator("th, td").all_text_contents()] for row in rows]
-
-
 def test_a_chart_of_few_rounds_tells_nothing_and_no_agreement_is_over_one(others):
     chart = others("project").locator("#change-over-time")
     said = chart.inner_text()

@@ -19,6 +19,7 @@ from agreement_pipeline.report.disputed import (
     disputed_rows,
     said_of,
 )
+from tests.measures.loops import slow_difference
 
 ALPHA = MEASURES["krippendorff_alpha"]
 NUMBERS = (1.0, 2.0, 4.0, 5.0)
@@ -57,23 +58,12 @@ def table_of(ratings):
     return OfRatings().by_item(ratings)[1]
 
 
-def apart(level, pool, c, k):
-    if level == "nominal":
-        return float(c != k)
-    if level == "ordinal":
-        low, high = min(c, k), max(c, k)
-        between = sum(low <= x <= high for x in pool) - (pool.count(low) + pool.count(high)) / 2
-        return between**2 if c != k else 0.0
-    return (c - k) ** 2 if level == "interval" else ((c - k) / (c + k)) ** 2
-
-
 def looped(rows, level):
     """What each item adds to D_o, one pair of its ratings at a time."""
     pool = [x for row in rows if len(row) >= 2 for x in row]
+    apart = slow_difference(level, pool)
     return {
-        f"i{u:02}": sum(apart(level, pool, a, b) for a, b in permutations(row, 2))
-        / (len(row) - 1)
-        / len(pool)
+        f"i{u:02}": sum(apart(a, b) for a, b in permutations(row, 2)) / (len(row) - 1) / len(pool)
         for u, row in enumerate(rows)
         if len(row) >= 2
     }
@@ -96,26 +86,6 @@ def test_an_items_disagreement_is_that_of_its_pairs_and_all_of_it_is_that_of_alp
         float(ALPHA(table_of(ratings)).observed), abs=1e-12
     )
     assert found["share"].sum() == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize(
-    ("level", "listed"), [kind for kind in KINDS if kind[0] != "ordinal"]
-)  # its distances are of the ratings left
-def test_what_is_gone_with_an_item_is_what_it_added(level, listed):
-    rows = said(7)
-    found = disputed_rows(ratings_of(rows, level, listed)).set_index("id")["disagreement"]
-    n = sum(len(row) for row in rows if len(row) >= 2)
-    for item in list(found.index[:3]):
-        u = int(item[1:])
-        rest = ALPHA(
-            table_of(
-                ratings_of([row if v != u else [] for v, row in enumerate(rows)], level, listed)
-            )
-        ).observed
-        whole = ALPHA(table_of(ratings_of(rows, level, listed))).observed
-        assert found[item] * n == pytest.approx(
-            float(whole * n - rest * (n - len(rows[u]))), abs=1e-9
-        )
 
 
 def test_vectors_disagree_by_their_squared_distance():

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from operator import ne
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from agreement_pipeline.report.disputed import (
     tasks,
     written_tasks,
 )
+from tests.measures.loops import slow_alpha
 
 SCALE = Scale(("bad", "good"))
 
@@ -42,21 +44,7 @@ def ratings():
 
 
 def alpha_of(frame):
-    ratings = Ratings.from_frame(frame, SCALE)
-    pairs = frame.groupby("item")["rater"].transform("size") > 1
-    met = frame[pairs]
-    n = len(met)
-    differ = sum(
-        (a != b) / (len(one) - 1)
-        for _, one in met.groupby("item")
-        for i, a in enumerate(one["label"])
-        for j, b in enumerate(one["label"])
-        if i != j
-    )
-    counts = met["label"].value_counts()
-    expected = n**2 - (counts**2).sum()
-    assert ratings.raters
-    return 1 - (n - 1) * differ / expected
+    return slow_alpha([list(each) for _, each in frame.groupby("item")["label"]], ne)[0]
 
 
 def test_influence_is_what_alpha_gains_when_the_item_is_gone(ratings):

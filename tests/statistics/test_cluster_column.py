@@ -12,8 +12,7 @@ from agreement_pipeline.ratings import (
     stored_cells,
 )
 from agreement_pipeline.readers import Columns, read
-from agreement_pipeline.store import Store
-from tests.statistics.documents import TWO, documents, ratings, without_clusters
+from tests.statistics.documents import TWO, documents, ratings
 
 SOME = ["000-0", "000-7", "001-0", "002-3"]
 
@@ -106,37 +105,9 @@ def test_numbers_and_their_text_name_the_same_cluster():
 # The digest and the bytes
 
 
-def test_the_digest_binds_which_items_stand_together_and_not_what_that_is_called():
-    frame = documents(n=4)
-    digest = ratings(frame).digest
-    assert digest != ratings(without_clusters(frame)).digest
-    assert (
-        digest
-        == ratings(
-            frame.assign(cluster=frame["cluster"].map(lambda name: f"z{9 - int(name[-1])}"))
-        ).digest
-    )
-    assert (
-        digest
-        != ratings(
-            frame.assign(cluster=frame["cluster"].where(frame["item"] != "000-0", "document 1"))
-        ).digest
-    )
-    assert digest != ratings(frame.assign(cluster="one")).digest
-    assert digest != ratings(frame.assign(text="t")).digest
-
-
 def test_clusters_survive_a_table_of_bytes_and_other_names_of_raters():
     found = ratings(documents(n=3))
     stored = ParquetRows(parquet_bytes(RatingsRows(found)))
     again = ratings_of(stored_cells(stored, "here"), TWO)
     assert again.items(["cluster"]).equals(found.items(["cluster"]))
     assert again.digest == found.digest == found.renamed({"r0": "zoe"}).digest
-
-
-def test_the_store_gives_them_back(tmp_path):
-    documents(n=3).to_csv(tmp_path / "export.csv", index=False)
-    found = read(tmp_path / "export.csv", scale=TWO)
-    store = Store(tmp_path / "store", salt=b"a salt for tests")
-    store.ingest("r1", found, tmp_path / "export.csv")
-    assert store.ratings("r1").items(["cluster"]).equals(found.items(["cluster"]))

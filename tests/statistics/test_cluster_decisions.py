@@ -1,19 +1,14 @@
 """Decisions and releases of rounds in clusters, and the command line."""
 
-import hashlib
 import json
 import re
 
-import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.cli import main as cli
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.ratings import parquet_bytes
 from agreement_pipeline.release import open_release, release_round
-from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.store import Store
 from tests.statistics.documents import BARE, documents, ratings, without_clusters
 
@@ -67,24 +62,6 @@ def test_a_release_carries_its_clusters_and_derives_its_decision_from_them(clust
         "confidence",
         "cluster",
     ]
-
-
-def test_a_release_whose_items_were_moved_to_other_clusters_is_refused(clustered_release):
-    path, _ = clustered_release
-    name = "annotations/train-00000-of-00001.parquet"
-    table = pq.read_table(path / name)
-    at = table.column_names.index("cluster")
-    data = parquet_bytes(
-        table.set_column(at, table.schema.field("cluster"), [table["item"].to_pylist()])
-    )
-    (path / name).chmod(0o644)
-    (path / name).write_bytes(data)
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["files"][name] = {"sha256": hashlib.sha256(data).hexdigest(), "bytes": len(data)}
-    (path / "manifest.json").chmod(0o644)
-    (path / "manifest.json").write_bytes(as_json(manifest))
-    with pytest.raises(ReleaseInvalidError, match="when derived again from the annotations"):
-        open_release(path)
 
 
 def test_a_contract_may_ask_for_clusters():

@@ -7,10 +7,10 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.counting import OfRatings
-from agreement_pipeline.estimates import basis_of, estimate, measure_ratings
+from agreement_pipeline.estimates import basis_of, estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy.planning import simulated_rounds
-from agreement_pipeline.statistics import Clusters, LabelsByRater
+from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 from tests.statistics.documents import TWO, documents, ratings, without_clusters
 
 
@@ -61,9 +61,10 @@ def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
     held = {True: 0, False: 0}
     for seed in range(200):
         frame = documents(1000 + seed, n=30, sentences=8)
-        for clusters in held:
-            seen = ratings(frame if clusters else without_clusters(frame), classifiers=())
-            found = next(measure_ratings(seen, ["percent_agreement"], Inference(n_resamples=400)))
+        whole = OfRatings().counts(ratings(frame, classifiers=()))
+        single = CategoryCounts(whole.counts, whole.weights, scale=whole.scale).merged()
+        for clusters, seen in ((True, whole), (False, single)):
+            found = estimate("percent_agreement", seen, Inference(n_resamples=400))
             held[clusters] += found.interval.low <= truth <= found.interval.high
     assert held[True] / 200 > 0.95 - 3 * math.sqrt(0.95 * 0.05 / 200)
     assert held[False] / 200 < 0.8

@@ -81,29 +81,6 @@ def test_clusters_hardly_widen_an_interval_where_items_are_unlike_and_clusters_a
     assert wider[1] < 1.15
 
 
-def test_a_cluster_of_each_item_gives_the_interval_of_the_items():
-    frame = documents(1, sentences=4)
-    alone = frame.assign(cluster=frame["item"])
-    names = [
-        "krippendorff_alpha",
-        "shah_kappa_s",
-        "vanbelle_albert_kappa",
-        "self_agreement",
-        "campagner_cabitza_rho",
-        "campagner_cabitza_rho_confidence",
-    ]
-    found, plain = (
-        {(e.measure, e.scope): e for e in measure_ratings(ratings(each), names)}
-        for each in (alone, without_clusters(frame))
-    )
-    for key, each in found.items():
-        assert each.n_clusters == each.n_used or each.undefined
-        if plain[key].value is not None:
-            assert tuple(each.interval) == pytest.approx(
-                tuple(plain[key].interval), abs=0.012 + 0.06 * width(plain[key])
-            )
-
-
 def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     rng = np.random.default_rng(2)
     seen = LabelsByRater(rng.integers(2, size=(40, 3)), scale=TWO, raters="abc")

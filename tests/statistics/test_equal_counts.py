@@ -25,11 +25,8 @@ MONTE_CARLO = 0.15
 
 LIMITED = (
     "shah_kappa_s",
-    "conger_kappa_quadratic",
     "shah_s",
     "advantage_probability",
-    "recall_by_category",
-    "precision_by_category",
     "light_kappa",
     "recall_beside_raters",
 )

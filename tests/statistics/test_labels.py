@@ -1,7 +1,5 @@
 """The sufficient statistics: refused at birth, counted, added, and widened by what was not seen."""
 
-from math import comb
-
 import numpy as np
 import pytest
 
@@ -143,11 +141,3 @@ def test_unseen_rows_by_rater_hold_the_same_splits_and_put_every_rater_in_every_
     for category in (0, 1, MISSING):
         by_rater = (mass[:, None] * (unseen == category)).sum(0)
         assert by_rater == pytest.approx([by_rater[0]] * 3)
-
-
-def test_there_are_no_more_patterns_than_ways_to_share_the_ratings_out():
-    rng = np.random.default_rng(2)
-    codes = rng.integers(3, size=(5000, 4))
-    found = LabelsByRater(codes, scale=THREE, raters="wxyz").counts().merged()
-    assert len(found.counts) == comb(4 + 3 - 1, 3 - 1)
-    assert found.weights.sum() == 5000

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, points_of, resampled
+from agreement_pipeline.intervals import Inference, points_of
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Clusters, LabelsByRater
@@ -225,20 +225,6 @@ def test_the_limits_are_the_same_to_the_last_digit_whoever_said_what_in_any_orde
     assert (found.draws == other.draws).all()
 
 
-@pytest.mark.parametrize(
-    "name", ["vanbelle_albert_kappa", "williams_index", "consensus_kappa", "alpha_gain"]
-)
-def test_the_draws_are_those_of_named_rows_and_the_limits_follow(name):
-    panel = drawn(name, 3)
-    named = np.concatenate([MEASURES[name](block).value for block in resampled(panel, 10_000, 7)])
-    found = estimate(name, panel, Inference(seed=1))
-    low, high = np.quantile(found.draws, [0.025, 0.975])
-    expected = np.quantile(named, [0.025, 0.975])
-    assert (low, high) == pytest.approx(expected, abs=0.05 * np.ptp(expected))
-    assert found.interval.low == pytest.approx(low, abs=0.05 * np.ptp(expected))
-    assert found.interval.high >= high - 0.05 * np.ptp(expected)
-
-
 def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_stay_apart():
     panel = drawn("shah_s", 4)
     records = [MEASURES[name] for name in ("shah_s", "vanbelle_albert_kappa")]
@@ -257,18 +243,3 @@ def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_st
         }
         assert len(of_kappa.basis.labels) == len(rows)
     assert len(np.unique(of_kappa.basis.clusters.places)) == 9
-
-
-@pytest.mark.parametrize("name", ["shah_s", "vanbelle_albert_kappa"])
-def test_what_is_known_of_the_rows_goes_along_and_the_weights_do_not(name):
-    panel, rng = drawn(name, 5), np.random.default_rng(6)
-    MEASURES[name](panel)
-    weights = rng.random((7, len(panel.labels)))
-    found = MEASURES[name](panel.reweighted(weights))
-    for place, row in enumerate(weights):
-        fresh = LabelsByRater(
-            panel.panel.codes, row, scale=panel.scale, raters=panel.panel.raters
-        ).with_classifier(panel.labels, "model")
-        assert [float(part[place]) for part in found[:4]] == pytest.approx(
-            [float(part) for part in MEASURES[name](fresh)[:4]], abs=1e-12
-        )

@@ -1,6 +1,5 @@
 """Two groups of raters: refused at birth, counted, added, and widened by what was not seen."""
 
-import numpy as np
 import pytest
 
 from agreement_pipeline.errors import RatingsError
@@ -66,14 +65,6 @@ def test_unseen_items_hold_groups_at_one_within_and_at_odds_between_them():
     assert groups.weights.sum() == pytest.approx(8)
     unseen = {tuple(row) for row in groups.codes[2:].tolist()}
     assert {(0, 0, 1, 1), (1, 1, 0, 0), (0, 1, 1, 0), (0, 0, 0, 0), (1, 1, 1, 1)} <= unseen
-
-
-def test_other_weights_keep_rows_and_groups():
-    groups = patterns([[0, 1, 1, 0], [1, 1, 1, 1]]).in_groups(("m", "n"))
-    drawn = groups.reweighted(np.array([[1.0, 2.0], [0.5, 0.0]]))
-    assert drawn.weights.shape == (2, 2)
-    assert drawn.second == groups.second
-    assert drawn.codes is groups.codes
 
 
 ONE_CLASSIFIER = """

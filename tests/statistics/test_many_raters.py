@@ -12,7 +12,6 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     raters_apart,
 )
-from agreement_pipeline.statistics.weighted import distinct_in, kinds
 
 K = 3
 SCALE = Scale(("low", "middle", "high"))
@@ -87,22 +86,3 @@ def test_where_nobody_rated_nobody_is_apart():
 def test_two_who_never_met_have_no_distance():
     never = LabelsByRater([[0, 0, -1], [-1, 1, 1]], scale=SCALE, raters="abc")
     assert np.isnan(raters_apart(never).of_pairs[0, 2])
-
-
-@pytest.mark.parametrize(
-    ("columns", "highest", "rows"),
-    [(2, 3, 500), (5, 4, 60), (90, 3, 60), (3, 10**9, 60), (1, 1, 3), (2, 0, 8)],
-)
-def test_rows_are_made_distinct_as_by_sorting_them(columns, highest, rows):
-    """Few possible rows, rows that fit a number or do not, large numbers, and equal rows."""
-    rng = np.random.default_rng(columns)
-    table = rng.integers(-1, highest, size=(rows, columns))
-    table[rows // 2 :] = table[: rows - rows // 2]
-    weights = rng.integers(1, 9, size=rows).astype(float)
-    sums = {}
-    for row, weight in zip(map(tuple, table.tolist()), weights, strict=True):
-        sums[row] = sums.get(row, 0.0) + weight
-    found, summed, _ = distinct_in(table, weights, None)
-    assert [tuple(row) for row in found.tolist()] == sorted(sums)
-    assert summed.tolist() == [sums[row] for row in sorted(sums)]
-    assert kinds(table).tolist() == [sorted(sums).index(tuple(row)) for row in table.tolist()]

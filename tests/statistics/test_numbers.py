@@ -80,14 +80,6 @@ def test_vectors_survive_being_stored():
     assert ratings_of(stored_cells(stored, "store"), PLANE).digest == ratings.digest
 
 
-def test_another_number_in_a_vector_gives_another_digest():
-    one, other = (
-        Ratings.from_frame(long_table([("i1", "a", (1, 2)), ("i1", "b", (1, x))]), PLANE).digest
-        for x in (3, 3.5)
-    )
-    assert one != other
-
-
 @pytest.mark.parametrize(
     "label", ["71", "71|tall", "71|", (1, 2, 3), (1, np.inf), (1, -2e150), 4.0]
 )
@@ -114,17 +106,6 @@ def test_a_row_without_a_vector_is_a_missing_rating():
     values = OfRatings().numbers(ratings)
     assert values.n_ratings == 2
     assert np.isnan(values.values[0, values.raters.index("b")]).all()
-
-
-def test_the_memory_engine_puts_every_number_in_its_item_and_rater():
-    table = long_table(
-        [("i2", "b", 0.25), ("i1", "a", 1.5), ("i1", "b", -2.0), ("i1", "model", 9.0)]
-    )
-    values = OfRatings().numbers(Ratings.from_frame(table, INTERVAL, classifiers=["model"]))
-    by_name = dict(zip(values.raters, values.values[:, :, 0].T.tolist(), strict=True))
-    assert by_name["b"] == [-2.0, 0.25]
-    assert by_name["a"][0] == 1.5
-    assert np.isnan(by_name["a"][1])
 
 
 def test_equal_rows_are_made_one_where_the_scale_has_categories():
@@ -217,12 +198,6 @@ def test_two_rounds_values_add_by_rater_name():
         one + NumbersByRater([[1, 2]], scale=Scale(None, "ratio"), raters=("a", "b"))
 
 
-def test_leaving_a_rater_out_keeps_the_others_columns():
-    values = NumbersByRater([[1, 2, 3]], scale=INTERVAL, raters=("a", "b", "c"))
-    assert values.without("b").values[0, :, 0].tolist() == [1.0, 3.0]
-    assert values.without("b").raters == ("a", "c")
-
-
 def test_a_crossed_measure_counts_the_items_it_rests_on_and_those_left_out():
     values = NumbersByRater(
         [[1, 2.2], [3, 3.1], [5, 4.7], [7, np.nan], [6, np.nan]], scale=INTERVAL, raters=("a", "b")
@@ -259,26 +234,3 @@ def test_a_round_is_measured_on_every_scope_that_numbers_have():
         *(("krippendorff_alpha", f"without {rater}") for rater in "abc"),
         *(("krippendorff_alpha", f"pair {one} and {other}") for one, other in ("ab", "ac", "bc")),
     }
-
-
-def test_what_is_read_off_the_values_is_read_once_for_all_weights_and_anew_for_other_rows():
-    def ranges(values):
-        read.append(values.values.shape)
-        return np.ptp(values.values)
-
-    read = []
-    values = NumbersByRater([[1.0, 2.0], [4.0, 9.0], [3.0, 3.0]], scale=INTERVAL, raters=("a", "b"))
-    other = values.reweighted(np.full((2, 3), 0.5))
-    assert (
-        values.kept(ranges) == other.kept(ranges) == other.reweighted(np.zeros(3)).kept(ranges) == 8
-    )
-    assert read == [(3, 2, 1)]
-    first, last = np.array([True, False, False]), np.array([False, False, True])
-    assert [
-        values.at(first).kept(ranges),
-        other.at(first).kept(ranges),
-        other.at(last).kept(ranges),
-        values.at(first).kept(ranges),
-    ] == [1, 1, 0, 1]
-    assert other.at(last).weights.tolist() == [[0.5], [0.5]]
-    assert values.at(np.ones(3, dtype=bool)) is values

@@ -1,14 +1,10 @@
 """A panel and a classifier in numbers: refused at birth, counted, added, widened."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.estimates import measure_ratings
-from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import NumbersByRater
 
 LINE, RATIO = Scale(None, "interval"), Scale(None, "ratio")
@@ -75,28 +71,6 @@ def test_unseen_rows_of_a_panel_put_the_classifier_on_both_values():
     labels, rows = possible.labels[2:, 0].round(12), possible.panel.values[2:, :, 0].round(12)
     assert mass[labels == 0].sum() == mass[labels == 1].sum() == pytest.approx(1.5)
     assert set(map(tuple, rows.tolist())) == {(0, 0), (0, 1), (1, 0), (1, 1)}
-
-
-def test_each_rater_and_each_classifier_in_numbers_has_an_influence_with_an_interval():
-    rng = np.random.default_rng(8)
-    truth = rng.normal(0, 5, size=80)
-    noise = {"ana": 1.0, "ben": 1.0, "eve": 6.0, "model": 0.5}
-    rows = [
-        (f"i{u:02}", rater, float(truth[u] + rng.normal(0, spread)))
-        for u in range(80)
-        for rater, spread in noise.items()
-    ]
-    ratings = Ratings.from_frame(
-        pd.DataFrame(rows, columns=["item", "rater", "label"]), LINE, classifiers=["model"]
-    )
-    found = {
-        str(each.scope): each
-        for each in measure_ratings(ratings, ["alpha_influence"], Inference(n_resamples=500))
-    }
-    assert set(found) == {"classifier model", "rater ana", "rater ben", "rater eve"}
-    assert found["rater eve"].interval.high < 0 < found["rater ana"].interval.low
-    assert found["classifier model"].interval.low > 0
-    assert OfRatings().numbers(ratings, ("model",)).against("model").labels.shape == (80, 1)
 
 
 def test_items_the_classifier_never_met_change_nothing_of_what_it_has_not_seen():

@@ -184,27 +184,6 @@ def test_raters_count_by_the_items_that_are_read_and_are_there_if_they_rated_one
     assert effective_raters(statistic.items_by_rater(nowhere)) == 0
 
 
-@pytest.mark.parametrize("n_raters", [3, 5, 12])
-def test_raters_of_equally_many_items_are_as_many_as_there_are(n_raters):
-    everybody = LabelsByRater(
-        np.zeros((2, n_raters), dtype=int),
-        [7, 4],
-        scale=TWO,
-        raters=[str(rater) for rater in range(n_raters)],
-    )
-    in_turn = LabelsByRater(
-        np.where(np.eye(n_raters) + np.roll(np.eye(n_raters), 1, axis=1) > 0, 0, -1),
-        scale=TWO,
-        raters=everybody.raters,
-    )
-    assert [
-        effective_raters(each.items_by_rater(each.readable)) for each in (everybody, in_turn)
-    ] == [
-        n_raters,
-        n_raters,
-    ]
-
-
 @pytest.mark.parametrize(("n_raters", "n"), [(3, 30), (5, 60), (10, 60), (30, 300)])
 def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are(n_raters, n):
     rng = np.random.default_rng(n_raters)
@@ -215,18 +194,6 @@ def test_raters_who_miss_a_tenth_of_the_items_at_random_are_as_many_as_there_are
             raters=[str(rater) for rater in range(n_raters)],
         )
         assert round(effective_raters(seen.items_by_rater(seen.readable))) == n_raters
-
-
-def test_a_row_of_many_items_counts_as_often_as_its_items_would_one_by_one():
-    rows, times = np.array([[0, 0, 0, -1], [1, 1, -1, 0], [-1, 1, 0, -1]]), [40, 3, 7]
-    merged, apart = (
-        LabelsByRater(rows, times, scale=TWO, raters="abcd"),
-        LabelsByRater(np.repeat(rows, times, axis=0), scale=TWO, raters="abcd"),
-    )
-    expected = (43 + 50 + 47 + 3) ** 2 / (43**2 + 50**2 + 47**2 + 3**2)
-    assert [
-        effective_raters(each.items_by_rater(each.readable)) for each in (merged, apart)
-    ] == pytest.approx([expected, expected])
 
 
 def test_items_that_nobody_stands_behind_show_no_rater():

@@ -6,7 +6,6 @@ import pytest
 from agreement_pipeline.ratings import MISSING, Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, times_seen
 from agreement_pipeline.statistics.unseen import (
-    MAX_TURNS,
     category_splits,
     cell_splits,
     first_labels,
@@ -92,15 +91,6 @@ def test_the_typical_size_is_the_most_common_one_where_ratings_meet(sizes, weigh
 
 def test_splits_by_category_go_from_all_of_one_to_all_of_the_other():
     assert category_splits(2, (2, 0), 3).tolist() == [[0, 0, 2], [1, 0, 1], [2, 0, 0]]
-
-
-@pytest.mark.parametrize(("size", "n_raters"), [(2, 2), (2, 3), (3, 8), (3, 50)])
-def test_splits_by_rater_are_the_same_splits_and_no_more_than_a_few_turns_of_each(size, n_raters):
-    rows = rater_splits(size, (0, 1), n_raters, MAX_TURNS)
-    turns = min(n_raters, MAX_TURNS)
-    assert rows.shape == ((size + 1) * turns, n_raters)
-    assert (rows == 0).sum(1).tolist() == [n for n in range(size, -1, -1) for _ in range(turns)]
-    assert (rows != MISSING).sum(1).tolist() == [size] * len(rows)
 
 
 @pytest.mark.parametrize(

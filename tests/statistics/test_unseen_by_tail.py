@@ -42,16 +42,6 @@ def test_the_unseen_items_of_ratings_of_0_and_1_are_their_splits_by_every_rater(
     assert values.with_unseen_by_tail().with_unseen(3.0).weights[100:].sum() == pytest.approx(3)
 
 
-def test_the_two_values_of_split_items_never_lie_outside_the_ratings_by_rounding():
-    x = 0.9340435159562497
-    seen = NumbersByRater(
-        [[x, x], [x, 0.0], [0.0, x], [x, 0.0], [0.0, x]], scale=Scale(None, "ratio"), raters="ab"
-    )
-    split, agreed = split_rows(seen)
-    assert (split.min(), split.max()) == (0.0, x)
-    assert agreed.min() == 0.0
-
-
 def test_where_nobody_differs_the_two_values_have_the_mean_variance_and_skewness_of_all_ratings():
     rng = np.random.default_rng(1)
     numbers = np.repeat(rng.lognormal(size=(50, 1)), 4, axis=1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, evidence, resampled
+from agreement_pipeline.intervals import Inference, evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import NumbersByRater
@@ -112,15 +112,6 @@ def test_unseen_items_hold_as_many_ratings_as_a_typical_item():
         [[1, 2, np.nan, np.nan], [3, np.nan, np.nan, 4]], scale=INTERVAL, raters="abcd"
     )
     assert set(values.with_unseen(3.0).sizes[2:]) == {2.0}
-
-
-def test_draws_of_values_depend_on_the_seed_alone():
-    values = NumbersByRater(
-        np.random.default_rng(0).normal(size=(10, 3)), scale=INTERVAL, raters="abc"
-    )
-    one, same, other = (next(resampled(values, 5, seed)).weights for seed in (1, 1, 2))
-    assert np.array_equal(one, same)
-    assert not np.array_equal(one, other)
 
 
 def test_an_expensive_measure_has_400_draws_and_says_so():

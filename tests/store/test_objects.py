@@ -6,7 +6,6 @@ import time
 from itertools import count
 
 import fsspec
-import pandas as pd
 import pytest
 from fsspec import AbstractFileSystem
 from upath import UPath
@@ -16,28 +15,17 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import decisions, open_release, release_round, tables
 from agreement_pipeline.store import Store, digest_at, objects, storage_at
 from agreement_pipeline.store.objects import ObjectStorage
 from tests.events import record
 from tests.killing import killed
+from tests.release.forging import make_ratings
 from tests.releases import current_release
 from tests.store.kept import contents
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SALT = b"a salt for tests"
-
-
-def make_ratings(disagreements=2):
-    rows = [
-        (f"i{item:02}", rater, ("no", "yes")[(item + (item < disagreements and rater == "c")) % 2])
-        for item in range(90)
-        for rater in "abc"
-    ]
-    return Ratings.from_frame(
-        pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(("no", "yes"))
-    )
 
 
 @pytest.fixture

@@ -47,6 +47,18 @@ def index(store):
     return path
 
 
+def entries_of_segments(store):
+    data = b"".join(path.read_bytes() for path in segments(store))
+    return data.splitlines(keepends=True)
+
+
+def marks(store):
+    """What names each entry of the log: its number, and the digest of its bytes."""
+    lines = entries_of_segments(store)
+    lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
+    return [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
+
+
 def test_older_entries_stand_in_segments_and_are_read_as_they_were_written(store):
     digests = [entry["ratings_digest"] for entry in store.history()]
     assert digests == [str(number) for number in range(LONG)]
@@ -55,15 +67,13 @@ def test_older_entries_stand_in_segments_and_are_read_as_they_were_written(store
     assert [path.stem for path in sorted((store.root / "log").glob("*.json"))] == [
         f"{number:08}" for number in range(65, 71)
     ]
-    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
+    lines = entries_of_segments(store)
     entries = [*map(json.loads, lines)]
     assert [entry["previous"] for entry in entries[1:]] == [*map(digest_of, lines[:-1])]
 
 
 def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
-    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
-    lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
-    seals = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
+    seals = marks(store)
     assert len(seals) == LONG
     for number in (1, 32, 33, 64, 65, LONG):
         assert store.log.since(seals[number - 1]) == store.history()[number:]
@@ -72,17 +82,14 @@ def test_the_log_goes_on_from_every_seal_although_older_seals_are_gone(store):
 
 
 def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
-    history = store.history()
-    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
-    lines += [path.read_bytes() for path in sorted((store.root / "log").glob("*.json"))]
-    marks = [f"{number:08}-{digest_of(line)}" for number, line in enumerate(lines, 1)]
-    assert store.log.mark == marks[-1]
-    for number, mark in enumerate(marks, 1):
+    history, known = store.history(), marks(store)
+    assert store.log.mark == known[-1]
+    for number, mark in enumerate(known, 1):
         assert store.log.following(mark) == history[number:]
         assert store.log.following(f"{mark[:-1]}x") is None
-    assert store.log.following(f"{LONG + 1:08}-{marks[-1][9:]}") is None
+    assert store.log.following(f"{LONG + 1:08}-{known[-1][9:]}") is None
     segments(store)[0].unlink()
-    assert Store(store.root).log.following(marks[40]) == history[41:]
+    assert Store(store.root).log.following(known[40]) == history[41:]
 
 
 def test_the_last_entry_of_an_event_is_found_from_the_end(store):
@@ -250,7 +257,7 @@ def test_a_log_without_its_end_is_missed_by_its_segments(store, folders):
 def test_an_end_that_was_cut_before_a_segment_is_missed_by_a_check_of_all(store):
     """Entries 1 to 40 are put back as they once were, and the later ones removed."""
     other = Store(store.root.with_name("other"))
-    lines = b"".join(path.read_bytes() for path in segments(store)).splitlines(keepends=True)
+    lines = entries_of_segments(store)
     shutil.copytree(store.root, other.root)
     shutil.rmtree(other.root / "log")
     (other.root / "log" / "seals").mkdir(parents=True)

@@ -1,13 +1,11 @@
 """Matched objects: the fast matcher is the obvious slow one, and order does not matter."""
 
-from itertools import combinations, permutations
+from itertools import permutations
 
 import numpy as np
 import pytest
 
-from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.units import (
     Box,
@@ -253,35 +251,3 @@ def test_a_box_may_be_anywhere_among_hundreds():
     groups = groups_of(drawn, UnitSettings("boxes"))
     assert len(groups) == 400
     assert all(frozenset().union(*(n.raters for n in group)) == set("abc") for group in groups)
-
-
-def pairwise_f1(marked, alike):
-    """The F1 score over all pairs of raters, from true and false positives, one by one."""
-    true, drawn = 0, 0
-    for one, other in combinations(marked, 2):
-        drawn += len(one.objects) + len(other.objects)
-        free = list(other.objects)
-        for area in one.objects:
-            found = next((each for each in free if alike(area, each)), None)
-            if found is not None:
-                free.remove(found)
-                true += 1
-    return 2 * true / drawn
-
-
-def test_specific_agreement_of_marked_units_is_pairwise_f1():
-    rng = np.random.default_rng(11)
-    marked = [
-        spans(
-            "d",
-            rater,
-            *((10 * n, 10 * n + 5, "A") for n in range(9) if rng.random() < 0.7),
-            length=99,
-        )
-        for rater in "abc"
-    ]
-    units = units_of(marked, UnitSettings("spans", rule="matched"), AB)
-    counts = counting_of(units.marking).counts(units.marking)
-    found = dict(zip(counts.scale.names, MEASURES["specific_agreement"](counts).value, strict=True))
-    same_place = pairwise_f1(marked, lambda one, other: one.geometry == other.geometry)
-    assert found["marked"] == pytest.approx(same_place)

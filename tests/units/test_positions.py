@@ -1,6 +1,6 @@
 """Positions: runs of equal positions say what the positions say one by one."""
 
-from itertools import combinations, pairwise, permutations
+from itertools import pairwise, permutations
 
 import numpy as np
 import pandas as pd
@@ -16,15 +16,6 @@ from .drawn import spans
 
 ONE = Scale(("none", "unit"))
 NAMES = Scale(("none", "PER", "ORG"))
-TOKENS = {
-    "A": ([(2, 10), (14, 20)], [(4, 8), (15, 17)]),
-    "B": ([(0, 18)], [(0, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 9), (9, 10)]),
-    "C": (
-        [(2, 8), (10, 12), (14, 18), (20, 22)],
-        [(0, 2), (4, 8), (10, 14), (16, 18), (20, 22)],
-    ),
-}
-"""The 24 tokens of Krippendorff (1995), p. 57, as dkpro-statistics has them in its tests."""
 
 
 def value(ratings, name):
@@ -33,23 +24,11 @@ def value(ratings, name):
     return float(measure(statistic.counts() if measure.needs == "counts" else statistic).value)
 
 
-@pytest.mark.parametrize(
-    ("example", "kappa", "pi"), [("A", 0.385, 0.314), ("B", 0.385, 0.314), ("C", 0.314, 0.314)]
-)
-def test_positions_give_the_kappa_and_pi_that_dkpro_tests(example, kappa, pi):
+def test_positions_of_two_raters_give_the_alpha_that_dkpro_tests():
+    """Example A of Krippendorff (1995), p. 57. `test_reproduction.py` has its kappa and its pi."""
     marked = [
-        spans("tokens", rater, *((*span, "unit") for span in said))
-        for rater, said in zip("ij", TOKENS[example], strict=True)
-    ]
-    found = units_of(marked, UnitSettings("spans"), ONE).ratings
-    assert value(found, "cohen_kappa") == pytest.approx(kappa, abs=0.001)
-    assert value(found, "scott_pi") == pytest.approx(pi, abs=0.001)
-
-
-def test_positions_of_example_a_give_the_alpha_that_dkpro_tests():
-    marked = [
-        spans("tokens", rater, *((*span, "unit") for span in said))
-        for rater, said in zip("ij", TOKENS["A"], strict=True)
+        spans("tokens", "i", (2, 10, "unit"), (14, 20, "unit")),
+        spans("tokens", "j", (4, 8, "unit"), (15, 17, "unit")),
     ]
     found = units_of(marked, UnitSettings("spans"), ONE).ratings
     assert value(found, "krippendorff_alpha") == pytest.approx(0.329, abs=0.001)
@@ -191,39 +170,3 @@ def test_a_step_makes_positions_longer():
 def test_what_positions_refuse(marked, message):
     with pytest.raises(RatingsError, match=message):
         units_of(marked, UnitSettings("spans"), NAMES)
-
-
-KAZANTSEVA_G5 = {
-    "ch1": ["2 8 2 1", "11 2", "2 1 7 2 1", "9 4"],
-    "ch3": ["2 3 4 2 5 17 4 1", "6 5 27", "3 8 2 3 17 2 2 1", "3 15 15 5"],
-    "ch4": ["2 9 2 5 2 19 1 6", "17 25 4", "1 10 2 4 1 2 3 10 6 6 1", "12 5 29"],
-    "ch11": [
-        "10 4 3 2 1 8 3 2 6 1 2 8 10 9 4 10 4 8 4 3 5 4",
-        "20 22 8 11 11 11 13 11 4",
-        "1 7 2 4 3 3 10 1 1 5 3 2 8 3 3 3 14 4 1 1 4 4 2 7 3 2 3 3 2 1 1",
-        "10 10 15 11 4 10 13 5 4 23 6",
-    ],
-}
-"""Lengths of segments by four raters of four chapters, as segeval has them in its samples."""
-
-
-def test_boundaries_of_segments_are_positions():
-    marked, cuts = [], []
-    for chapter, raters in KAZANTSEVA_G5.items():
-        ends = [np.cumsum([int(n) for n in said.split()]) for said in raters]
-        length = int(ends[0][-1]) - 1
-        cuts.append(np.array([np.isin(np.arange(1, length + 1), each) for each in ends]))
-        marked += [
-            spans(
-                chapter,
-                f"r{n}",
-                *((at - 1, at, "unit") for at in each[:-1].tolist()),
-                length=length,
-            )
-            for n, each in enumerate(ends)
-        ]
-    found = units_of(marked, UnitSettings("spans"), ONE).ratings
-    lines = np.hstack(cuts)
-    agreed = np.mean([np.mean(one == other) for one, other in combinations(lines, 2)])
-    chance = lines.mean() ** 2 + (1 - lines.mean()) ** 2
-    assert value(found, "fleiss_kappa") == pytest.approx((agreed - chance) / (1 - chance))
