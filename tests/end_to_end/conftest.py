@@ -82,6 +82,12 @@ REPORT_CHECK = """mutation($params: ReportAssetCheckEvaluationsParams!) {
 REPORT_ASSET = """mutation($params: ReportRunlessAssetEventsParams!) {
     reportRunlessAssetEvents(eventParams: $params) { __typename }
 }"""
+STOP = """mutation($id: String!) { stopSensor(id: $id) {
+    __typename ... on StopSensorMutationResult { instigationState { status } }
+} }"""
+SENSORS = """query($of: RepositorySelector!) { sensorsOrError(repositorySelector: $of) {
+    ... on Sensors { results { id name } }
+} }"""
 RUNS = """{ runsOrError { ... on Runs { results {
     runId status tags { key value } assetSelection { path }
 } } } }"""
@@ -194,6 +200,14 @@ class Live:
             "partitionKeys": [round_name],
         }
         return self.query(REPORT_ASSET, params=params)["reportRunlessAssetEvents"]["__typename"]
+
+    def stop_pages(self, location: str) -> None:
+        """Stop the sensors whose runs only show what was decided. They decide nothing."""
+        of = {"repositoryLocationName": location, "repositoryName": "__repository__"}
+        for sensor in self.query(SENSORS, of=of)["sensorsOrError"]["results"]:
+            if sensor["name"].endswith(("_history_changed", "_projects_changed")):
+                said = self.query(STOP, id=sensor["id"])["stopSensor"]
+                assert said["instigationState"]["status"] == "STOPPED"
 
     def ended(self, run_id: str) -> str:
         """The state in which a run ended."""
@@ -402,7 +416,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     write_workspace(root)
     (root / "home").mkdir()
     (root / "home/dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    with running(root, "dagster", "dev") as found:
+    with running(root, "dagster", "dev", "-w", "workspace.yaml") as found:
+        for location in ("agreement_pipeline", "automated"):
+            found.stop_pages(location)
         for name, agreement in (("good", 0.99), ("bad", 0.55), ("worse", 0.55)):
             deliver(root, name, agreement)
         for name in ("good", "bad", "worse"):
@@ -413,8 +429,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def read_only(live: Live) -> Iterator[Live]:
-    """A second webserver on the same instance, for those who only look."""
-    with running(live.root, "dagster-webserver", "--read-only") as found:
+    """A second webserver on the same instance, for those who only look, at the one location."""
+    location = ("-m", "agreement_pipeline.orchestration.definitions")
+    with running(live.root, "dagster-webserver", "--read-only", *location) as found:
         yield found
 
 
@@ -430,8 +447,6 @@ def running(root: Path, program: str, *options: str) -> Iterator[Live]:
     command = [
         Path(sys.executable).parent / program,
         *options,
-        "-w",
-        "workspace.yaml",
         "-p",
         str(port),
     ]
