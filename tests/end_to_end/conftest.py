@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from agreement_pipeline.store import Store
+from tests.deployment.services import stop_pages
 from tests.orchestration.conftest import Line, ratings_frame
 
 ROOT = Path(__file__).parents[2]
@@ -82,12 +83,6 @@ REPORT_CHECK = """mutation($params: ReportAssetCheckEvaluationsParams!) {
 REPORT_ASSET = """mutation($params: ReportRunlessAssetEventsParams!) {
     reportRunlessAssetEvents(eventParams: $params) { __typename }
 }"""
-STOP = """mutation($id: String!) { stopSensor(id: $id) {
-    __typename ... on StopSensorMutationResult { instigationState { status } }
-} }"""
-SENSORS = """query($of: RepositorySelector!) { sensorsOrError(repositorySelector: $of) {
-    ... on Sensors { results { id name } }
-} }"""
 RUNS = """{ runsOrError { ... on Runs { results {
     runId status tags { key value } assetSelection { path }
 } } } }"""
@@ -200,14 +195,6 @@ class Live:
             "partitionKeys": [round_name],
         }
         return self.query(REPORT_ASSET, params=params)["reportRunlessAssetEvents"]["__typename"]
-
-    def stop_pages(self, location: str) -> None:
-        """Stop the sensors whose runs only show what was decided. They decide nothing."""
-        of = {"repositoryLocationName": location, "repositoryName": "__repository__"}
-        for sensor in self.query(SENSORS, of=of)["sensorsOrError"]["results"]:
-            if sensor["name"].endswith(("_history_changed", "_projects_changed")):
-                said = self.query(STOP, id=sensor["id"])["stopSensor"]
-                assert said["instigationState"]["status"] == "STOPPED"
 
     def ended(self, run_id: str) -> str:
         """The state in which a run ended."""
@@ -417,8 +404,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     (root / "home").mkdir()
     (root / "home/dagster.yaml").write_text("telemetry: {enabled: false}\n")
     with running(root, "dagster", "dev", "-w", "workspace.yaml") as found:
-        for location in ("agreement_pipeline", "automated"):
-            found.stop_pages(location)
+        stop_pages(found.url, "agreement_pipeline", "automated")
         for name, agreement in (("good", 0.99), ("bad", 0.55), ("worse", 0.55)):
             deliver(root, name, agreement)
         for name in ("good", "bad", "worse"):
