@@ -175,9 +175,19 @@ def requests(monkeypatch):
     return sent
 
 
+JAVA = (
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=200m "
+    "-XX:MetaspaceSize=256m -Xms1g -Xmn600m"
+)
+"""Java compiles lightly, and has room enough to collect garbage seldom."""
+
+
 @pytest.fixture(scope="session")
 def spark():
-    """A Spark session on this machine. Queries are short, so Java compiles lightly."""
+    """A Spark session on this machine. Queries are short, so Java compiles lightly.
+
+    A table has one part, so that a query is few tasks. `in_parts` gives it more.
+    """
     pytest.importorskip("pyspark")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         pytest.skip("no Java on this machine")
@@ -189,8 +199,10 @@ def spark():
         .config("spark.driver.host", "127.0.0.1")
         .config("spark.driver.bindAddress", "127.0.0.1")
         .config("spark.driver.memory", "1g")
-        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
-        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.driver.extraJavaOptions", JAVA)
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "1")
+        .config("spark.sql.leafNodeDefaultParallelism", "1")
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
@@ -198,3 +210,18 @@ def spark():
     )
     yield session
     session.stop()
+
+
+@pytest.fixture
+def in_parts(spark):
+    """A function that sets in how many parts Spark puts a table, and a grouping, in this test."""
+    names = ("spark.sql.shuffle.partitions", "spark.sql.leafNodeDefaultParallelism")
+    before = {name: spark.conf.get(name) for name in names}
+
+    def split(parts):
+        for name in names:
+            spark.conf.set(name, parts)
+
+    yield split
+    for name, parts in before.items():
+        spark.conf.set(name, parts)

@@ -73,9 +73,8 @@ class Spark:
         return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
 
     def view(self, sql: str, *of: Relation) -> Relation:
-        name = new_name("v")
-        self._run(f"CREATE OR REPLACE TEMP VIEW {name} AS {sql}")
-        return Relation(self, name, of)
+        """Keep a query that asks some relations. Spark analyses it once, and not in each use."""
+        return self._seen(self._run(sql), *of)
 
     def keep(self, sql: str) -> Relation:
         return self._seen(self._run(sql).cache())
@@ -110,10 +109,11 @@ class Spark:
     def forget(self, name: str) -> None:
         """Nothing is kept but the query."""
 
-    def _seen(self, frame: Any) -> Relation:
+    def _seen(self, frame: Any, *of: Relation) -> Relation:
         name = new_name("v")
-        frame.createOrReplaceTempView(name)
-        return Relation(self, name)
+        with answering(ENGINE, Exception):
+            frame.createOrReplaceTempView(name)
+        return Relation(self, name, of)
 
     def _run(self, sql: str) -> Any:
         with answering(ENGINE, Exception):

@@ -22,7 +22,8 @@ def defs() -> dg.Definitions:
     Every policy and contract in configs/ is read too.
 
     Each run is a new process that uses Great Expectations for contracts alone, so little of it is
-    loaded if a contract needs it.
+    loaded if a contract needs it. All its steps are in that process, also those of a backfill: to
+    start one process more for each would take longer than the step.
     """
     load_lightly()
     configs = Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve() / "configs"
@@ -33,4 +34,5 @@ def defs() -> dg.Definitions:
     return dg.Definitions.merge(
         *(project_definitions(settings) for settings in load_projects(configs / "projects")),
         overview_definitions(),
+        dg.Definitions(executor=dg.in_process_executor),
     )

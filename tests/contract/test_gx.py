@@ -147,8 +147,11 @@ def entries():
     return [entry(f"check_{n}", *each) for n, each in enumerate([*asked, *OF_TABLES])]
 
 
-def usual():
-    """Each expectation that is answered here, on each column of rows, with each `mostly`."""
+def usual(turn):
+    """Each expectation that is answered here, on each column of rows.
+
+    Each has a `mostly`, and another one in each turn. So few are asked of Great Expectations.
+    """
     bounds = [{"min_value": 1}, {"max_value": 0.5}, {"min_value": 0, "max_value": 1}]
     said = {
         "expect_column_values_to_be_in_set": SETS[:1],
@@ -157,12 +160,11 @@ def usual():
         "expect_column_values_to_be_between": bounds,
     }
     columns = [*COLUMNS, "occurrence", "earlier", "confidence", "absent"]
+    some = [(kind, kwargs) for kind, each in said.items() for kwargs in each]
     asked = [
-        (kind, {"column": column, **kwargs, **mostly})
-        for kind, each in said.items()
-        for kwargs in each
-        for column in columns
-        for mostly in MOSTLY
+        (kind, {"column": column, **kwargs, **MOSTLY[(turn + row + place) % 4]})
+        for row, (kind, kwargs) in enumerate(some)
+        for place, column in enumerate(columns)
     ]
     asked += [(UNIQUE, {"column_list": names}) for names in (["item", "rater"], columns[:5])]
     asked += [
@@ -216,11 +218,19 @@ def findings(contract, table, monkeypatch, how):
 
 @pytest.mark.parametrize("table", tables())
 def test_the_findings_are_those_of_the_whole_table(monkeypatch, table):
+    """Also of a large table, for which distinct values are asked."""
     contract = contract_of(*entries(), items=ITEMS)
     slow = findings(contract, table, monkeypatch, reference)
-    for many in (0, gx.MANY):
-        monkeypatch.setattr(gx, "MANY", many)
-        assert findings(contract, table, monkeypatch, gx.answers) == slow, many
+    monkeypatch.setattr(gx, "MANY", 0)
+    assert findings(contract, table, monkeypatch, gx.answers) == slow
+
+
+def test_the_findings_of_a_small_table_are_those_of_the_whole_table(monkeypatch):
+    """Of a small table, no distinct values are asked."""
+    contract, table = contract_of(*entries(), items=ITEMS), tables()[3]
+    monkeypatch.setattr(gx, "_of_distinct", None)
+    slow = findings(contract, table, monkeypatch, reference)
+    assert findings(contract, table, monkeypatch, gx.answers) == slow
 
 
 @pytest.mark.parametrize("at", [0, 70, 138])
@@ -259,9 +269,9 @@ def test_what_holds_for_distinct_values_is_not_asked_of_all_rows(monkeypatch):
     assert [each for each in asked if each[1]] == [(10, [""]), (3, [""]), (30, ["rater"])]
 
 
-@pytest.mark.parametrize("table", tables())
-def test_the_usual_expectations_are_answered_as_great_expectations_does(monkeypatch, table):
-    contract = contract_of(*usual(), items=ITEMS)
+@pytest.mark.parametrize(("turn", "table"), [*enumerate(tables())])
+def test_the_usual_expectations_are_answered_as_great_expectations_does(monkeypatch, turn, table):
+    contract = contract_of(*usual(turn), items=ITEMS)
     slow = findings(contract, table, monkeypatch, reference)
     assert all(map(is_usual, contract.expectations))
     assert findings(contract, table, monkeypatch, gx.answers) == slow

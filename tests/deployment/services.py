@@ -4,6 +4,7 @@ PostgreSQL keeps the instance, an S3-compatible server keeps the store, and each
 server of its own. Every part can be killed, started again, and stopped for a while.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -41,6 +43,30 @@ RULE = "{measure: krippendorff_alpha, min_items: 30}"
 DEFINITIONS = "agreement_pipeline.orchestration.definitions"
 PROGRAMS = Path(sys.executable).parent
 STUCK_SECONDS = 120
+SENSORS = """query($of: RepositorySelector!) { sensorsOrError(repositorySelector: $of) {
+    ... on Sensors { results { id name } }
+} }"""
+STOP = """mutation($id: String!) { stopSensor(id: $id) {
+    ... on StopSensorMutationResult { instigationState { status } }
+} }"""
+
+
+def stop_pages(url: str, *locations: str) -> None:
+    """Stop the sensors whose runs only show what was decided. They decide nothing."""
+
+    def said(query: str, **variables: object) -> dict:
+        body = json.dumps({"query": query, "variables": variables}).encode()
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{url}/graphql", body, kind)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)["data"]
+
+    for location in locations:
+        of = {"repositoryLocationName": location, "repositoryName": "__repository__"}
+        for sensor in said(SENSORS, of=of)["sensorsOrError"]["results"]:
+            if sensor["name"].endswith(("_history_changed", "_projects_changed")):
+                stopped = said(STOP, id=sensor["id"])["stopSensor"]
+                assert stopped["instigationState"]["status"] == "STOPPED"
 
 
 def postgres_programs() -> Path | None:
@@ -68,7 +94,7 @@ def wait_until(true: Callable[[], object], seconds: float, what: str) -> float:
     while not true():
         if time.monotonic() - start > seconds:
             raise TimeoutError(f"not within {seconds:g} s: {what}")
-        time.sleep(0.25)
+        time.sleep(0.5)
     return time.monotonic() - start
 
 
@@ -167,6 +193,8 @@ class Deployment:
         self.daemon = self._part("daemon", PROGRAMS / "dagster-daemon", "run", *said)
         where = ("-h", "127.0.0.1", "-p", str(web))
         self.web = self._part("web", PROGRAMS / "dagster-webserver", *said, *where, port=web)
+        self.url = f"http://127.0.0.1:{web}"
+        self.url = f"http://127.0.0.1:{web}"
 
     def _part(self, name: str, *command: str | Path, port: int = 0, **env: str) -> Part:
         words = list(map(str, command))

@@ -26,6 +26,7 @@ from tests.deployment.services import (
     Watched,
     deployed,
     postgres_programs,
+    stop_pages,
     wait_until,
 )
 from tests.orchestration.checks import BAD, GOOD
@@ -39,6 +40,7 @@ def test_whatever_is_killed_every_round_is_decided_once_and_nothing_is_stuck(mon
     with deployed("reviews", "chats") as deployment:
         for name, value in deployment.env.items():
             monkeypatch.setenv(name, value)
+        stop_pages(deployment.url, *deployment.names)
         seen, took = Watched(deployment), {}
         reviews = deployment.code["reviews"]
 

@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from agreement_pipeline.store import Store
+from tests.deployment.services import stop_pages
 from tests.orchestration.conftest import Line, ratings_frame
 
 ROOT = Path(__file__).parents[2]
@@ -402,7 +403,8 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     write_workspace(root)
     (root / "home").mkdir()
     (root / "home/dagster.yaml").write_text("telemetry: {enabled: false}\n")
-    with running(root, "dagster", "dev") as found:
+    with running(root, "dagster", "dev", "-w", "workspace.yaml") as found:
+        stop_pages(found.url, "agreement_pipeline", "automated")
         for name, agreement in (("good", 0.99), ("bad", 0.55), ("worse", 0.55)):
             deliver(root, name, agreement)
         for name in ("good", "bad", "worse"):
@@ -413,8 +415,9 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
 
 @pytest.fixture(scope="module")
 def read_only(live: Live) -> Iterator[Live]:
-    """A second webserver on the same instance, for those who only look."""
-    with running(live.root, "dagster-webserver", "--read-only") as found:
+    """A second webserver on the same instance, for those who only look, at the one location."""
+    location = ("-m", "agreement_pipeline.orchestration.definitions")
+    with running(live.root, "dagster-webserver", "--read-only", *location) as found:
         yield found
 
 
@@ -430,8 +433,6 @@ def running(root: Path, program: str, *options: str) -> Iterator[Live]:
     command = [
         Path(sys.executable).parent / program,
         *options,
-        "-w",
-        "workspace.yaml",
         "-p",
         str(port),
     ]

@@ -41,6 +41,7 @@ from tests.release.silver import (
     released,
 )
 from tests.release.test_certificates import RULES, SOON, make_ratings
+from tests.releases import current_release
 
 LATER = SOON + timedelta(days=1)
 
@@ -58,12 +59,36 @@ def people(certified, tmp_path):
     return Store(shutil.copytree(certified, tmp_path / "people"))
 
 
-@pytest.fixture
-def audited(store, original):
-    """Items that were drawn, and labelled as the classifier labelled them."""
+@pytest.fixture(scope="module")
+def drawn_once(certified):
+    """The folder of a store whose drawn items were labelled as the classifier labelled them."""
+    store = Store(certified.parent / "store", salt=b"a salt for tests")
     found = drawn(store).items
-    store.ingest("s1", ratings_of(found), original)
+    store.ingest("s1", ratings_of(found), certified.parent / "export.csv")
+    return store.root, found
+
+
+@pytest.fixture(scope="module")
+def released_once(certified, drawn_once):
+    """The folder of the same store with a release of the round."""
+    root = shutil.copytree(drawn_once[0], certified.parent / "of a release")
+    released(Store(root), Store(certified))
+    return root
+
+
+@pytest.fixture
+def audited(store, drawn_once):
+    """Items that were drawn, and labelled as the classifier labelled them."""
+    root, found = drawn_once
+    shutil.copytree(root, store.root, dirs_exist_ok=True)
     return found
+
+
+@pytest.fixture
+def leaving(store, released_once):
+    """A release of the round from the store of this test."""
+    shutil.copytree(released_once, store.root, dirs_exist_ok=True)
+    return current_release(store, "s1")
 
 
 def held(store, people, code, policy=SILVER, identity=JUDGE):
@@ -73,8 +98,6 @@ def held(store, people, code, policy=SILVER, identity=JUDGE):
     assert judged.decision.codes == (code,)
     with pytest.raises(ReleaseHeldError):
         released(store, people, policy, identity)
-    with pytest.raises(ReleaseHeldError):
-        release_dataset(store, ["s1"], policy, CONTRACT, project="silver", certified_by=by)
     assert in_force(store) == []
     (reason,) = judged.decision.reasons
     return reason
@@ -89,24 +112,22 @@ def on_day(monkeypatch, day):
         monkeypatch.setattr(module, "today", lambda: day)
 
 
-def test_a_silver_round_is_released_with_the_labels_of_the_classifier(store, people, audited):
-    release = released(store, people)
-    train = release.train
+def test_a_silver_round_is_released_with_the_labels_of_the_classifier(store, leaving):
+    train = open_release(leaving).train
     assert train["resolution"].value_counts().to_dict() == {"silver": 320, "unanimous": 80}
     assert train.loc[train["id"] == "s0001", "label"].item() == "yes"
     unseen = train[train["resolution"] == "silver"].iloc[0]
     soft = [float(unseen["label"] == each) for each in ("no", "yes")]
     assert (unseen["n_raters"], unseen["votes"], unseen["soft_label"]) == (0, [0, 0], soft)
-    assert open_release(release.path, store=store).train.equals(train)
+    assert open_release(leaving, store=store).train.equals(train)
 
 
-def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store, people, audited):
-    release = released(store, people)
+def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store, leaving):
     (decided,) = [entry for entry in store.history() if entry["event"] == "decided"]
     assert decided["silver"]["classifier"] == JUDGE.to_mapping()
-    (member,) = json.loads((release.path / "manifest.json").read_text())["rounds"]
+    (member,) = json.loads((leaving / "manifest.json").read_text())["rounds"]
     assert member["silver"] == decided["silver"]
-    card = (release.path / "README.md").read_text()
+    card = (leaving / "README.md").read_text()
     assert (
         "**Silver.** A classifier labelled round s1. The gate found 0.00% of the labels of judge"
         in card
@@ -114,7 +135,7 @@ def test_what_is_known_of_the_classifier_is_in_decision_log_proof_and_card(store
     known = f"classifier judge (model m-large, version 3) with the digest {JUDGE.digest[:12]}"
     assert f"Certified until {SOON}: {known}; not known of it" in card.replace("\\", "")
     assert "320 labels are those of a classifier" in card
-    said = json.loads((release.path / "croissant.json").read_text())
+    said = json.loads((leaving / "croissant.json").read_text())
     assert said["rai:machineAnnotationTools"] == [
         "judge: its labels train where no raters' do, as their resolution says"
     ]
@@ -156,9 +177,13 @@ def test_another_prompt_or_model_than_certified_is_held(store, people, audited, 
     assert released(store, people).rounds == ("s1",)
 
 
-def test_without_a_certificate_a_round_is_held(store, tmp_path, people, audited):
+def test_without_a_certificate_a_round_is_held(store, tmp_path, audited):
     empty = Store(tmp_path / "none", salt=b"x")
     held(store, empty, "certificate_absent")
+    by = CertifiedBy(JUDGE, empty)
+    with pytest.raises(ReleaseHeldError):
+        release_dataset(store, ["s1"], SILVER, CONTRACT, project="silver", certified_by=by)
+    assert in_force(store) == []
 
 
 def test_a_classifier_that_failed_is_held(store, tmp_path, original, audited):
@@ -169,13 +194,12 @@ def test_a_classifier_that_failed_is_held(store, tmp_path, original, audited):
     held(store, people, "certificate_held")
 
 
-def test_an_expired_certificate_holds_and_withdraws(store, people, audited, monkeypatch):
-    path = released(store, people).path
+def test_an_expired_certificate_holds_and_withdraws(store, people, leaving, monkeypatch):
     on_day(monkeypatch, SOON)
-    assert open_release(path, store=store)
+    assert open_release(leaving, store=store)
     on_day(monkeypatch, LATER)
     with pytest.raises(ReleaseInvalidError) as caught:
-        verify_release(path)
+        verify_release(leaving)
     assert caught.value.code == "release_certificate_ended"
     by = CertifiedBy(JUDGE, people)
     (found,) = reassess(store, SILVER, CONTRACT, certified_by=by)
@@ -185,8 +209,7 @@ def test_an_expired_certificate_holds_and_withdraws(store, people, audited, monk
     assert released(store, people).path.name.endswith("-2")
 
 
-def test_a_certificate_is_withdrawn_with_a_round_of_people(store, people, audited, original):
-    released(store, people)
+def test_a_certificate_is_withdrawn_with_a_round_of_people(store, people, leaving, original):
     people.ingest("r1", make_ratings(wrong=2), original)
     held(store, people, "certificate_withdrawn")
 
@@ -367,7 +390,6 @@ def test_a_draw_from_the_rest_of_a_population_is_a_second_one(store, people, ori
 
 def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audited):
     """Some of the items came again in the next round, and were drawn there."""
-    assert released(store, people)
     more = ratings_of(names=[*items()[:200], *items(200, "t")])
     later = draw(store, "s2", more, 80, reason="some came again")
     assert {*later.items} & {*items()}
@@ -444,31 +466,26 @@ def test_a_policy_of_silver_rounds_holds_where_nobody_looked_at_certificate_and_
     assert found.check == "silver_not_audited"
 
 
-def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store, people, audited):
-    released(store, people)
+def test_a_release_is_withdrawn_if_nobody_says_any_more_that_it_is_silver(store, leaving):
     (found,) = reassess(store, SILVER, CONTRACT)
     assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
     assert in_force(store) == []
 
 
-def test_silver_rounds_certify_nobody_in_python_either(store, people, audited):
-    path = released(store, people).path
+def test_silver_rounds_certify_nobody_in_python_either(store, leaving):
     how = {"policy": POLICY, "contract": CONTRACT, "project": "silver", "expires": SOON}
     with pytest.raises(CertificateError) as error:
         certify(store, ["s1"], JUDGE, RULES, **how)
     assert error.value.code == "certificate_round_silver"
-    assert open_release(path, store=store)
+    assert open_release(leaving, store=store)
 
 
-def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(
-    store, people, audited
-):
-    path = released(store, people).path
-    assert open_release(path, require=replace(SILVER, policy="mine"))
+def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifiers(leaving):
+    assert open_release(leaving, require=replace(SILVER, policy="mine"))
     with pytest.raises(ReleaseHeldError, match=r"upper limit of 4\.51%"):
-        open_release(path, require=replace(SILVER, policy="mine", silver=Silver(0.045)))
+        open_release(leaving, require=replace(SILVER, policy="mine", silver=Silver(0.045)))
     with pytest.raises(ReleaseHeldError, match="found no limit of wrong labels in policy"):
-        open_release(path, require=POLICY)
+        open_release(leaving, require=POLICY)
 
 
 def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):
@@ -493,13 +510,12 @@ def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, p
         lambda silver: silver["classifier"].update(name="ana"),
     ],
 )
-def test_a_release_whose_audit_was_edited_is_refused(store, people, audited, change):
-    path = released(store, people).path
-    manifest = json.loads((path / "manifest.json").read_text())
+def test_a_release_whose_audit_was_edited_is_refused(store, leaving, change):
+    manifest = json.loads((leaving / "manifest.json").read_text())
     change(manifest["rounds"][0]["silver"])
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    (leaving / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(ReleaseInvalidError):
-        open_release(path, store=store)
+        open_release(leaving, store=store)
 
 
 def test_a_draw_in_plain_data_is_made_again(store):
