@@ -80,8 +80,7 @@ class Inbox:
 
     A file is read again only if its size, its inode or one of its times is another, of which no
     program can choose the last. A file that changed in the last two seconds is read each time,
-    since a clock may give two changes one time. No object of a bucket is read to find what is new:
-    one list has the sizes and ETags of a thousand.
+    since a clock may give two changes one time.
     """
 
     place: Folder

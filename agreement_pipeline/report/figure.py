@@ -93,14 +93,7 @@ class Series:
 class Figure:
     """A figure as data. `says` is what a reader sees in it; screen readers read it aloud.
 
-    `kind` is one of these:
-
-    - *intervals*: a row for each mark, with its limits on one axis;
-    - *course*: marks from left to right, with their limits;
-    - *matrix*: a row for each series, and a cell for each mark;
-    - *lines*: a line for each series;
-    - *spans*: a line for each series, with marks from their low to their high ends;
-    - *frames*, *outlines*, *bodies*: a box, a polygon, or points in a box for each mark.
+    Each series has a row of its own, but in *intervals* each mark has one.
     """
 
     kind: Kind
