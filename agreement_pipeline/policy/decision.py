@@ -38,7 +38,7 @@ from agreement_pipeline.version import __version__
 USUAL_RESAMPLES = Inference.n_resamples
 USUAL = "krippendorff_alpha"
 FEW, MOST = 0.25, 0.5
-APART, LEAST_VALUES = 5, 4
+APART, APART_OF_THREE = 5, 50
 NAMED = ("contract", "version")
 AUDITED = "silver_labels"
 ASSISTED = "with the labels that began as a suggestion"
@@ -483,11 +483,12 @@ def _far_items(ratings: Ratings) -> Iterator[tuple[frozenset[str], float]]:
 
 def _lies_apart(numbers: Array) -> Codes:
     values = np.unique(numbers)
-    if numbers.shape[1] > 1 or len(values) < LEAST_VALUES:
+    if numbers.shape[1] > 1 or len(values) < 3:
         return np.zeros(len(numbers), dtype=bool)
+    times = APART if len(values) > 3 else APART_OF_THREE
     far = np.zeros(len(numbers), dtype=bool)
     for end, rest in ((values[-1], values[:-1]), (values[0], values[1:])):
-        if np.abs(end - rest).min() >= APART * (rest[-1] - rest[0]):
+        if np.abs(end - rest).min() >= times * (rest[-1] - rest[0]):
             far |= numbers[:, 0] == end
     return far
 

@@ -50,6 +50,15 @@ def test_n1_noise_and_many_items_far_away_are_held(n_far, far):
     assert f"without {n_far} items that carry " in found.reasons[0]
 
 
+@pytest.mark.parametrize(("far", "admitted"), [(999, False), (10, True)])
+def test_of_three_numbers_one_is_far_if_it_can_be_no_score_beside_the_others(far, admitted):
+    """Raters guess 0 or 1, and agree on the third number."""
+    frame = noise(300, 300, far)
+    frame["label"] = frame["label"].where(frame["label"] == far, frame["label"] % 2)
+    found = decided(frame, Scale(None, "interval"))
+    assert (found.admitted, found.codes) == (admitted, () if admitted else ("flattered",))
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_raters_who_agree_beside_many_far_items_are_admitted(seed):
     """Half of the items have a number far away, and on the others raters agree."""
