@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Policy, Ratings, Scale, load_policy
-from agreement_pipeline.contract import Contract, Finding, changes_of, changes_since
+from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import Decision, assess, given_again
@@ -211,8 +211,8 @@ def before_others(rng: np.random.Generator) -> Round:
     of = _good(rng)
     which = np.zeros(of.first.shape, dtype=bool)
     which[:, 0] = rng.random(N_ITEMS) < 0.08
-    said = (of.first + 1) % len(SHARES)
-    return written_again(replace(of, first=np.where(which, said, of.first)), which, of.last, START)
+    said, at = (of.first + 1) % len(SHARES), START + DAY - 3_600
+    return written_again(replace(of, first=np.where(which, said, of.first)), which, of.last, at)
 
 
 RELABELLED = {
@@ -272,12 +272,10 @@ def held(made: Made, carried: str, n: int) -> float:
             changes_since(each.ratings("nothing"), [each.ratings("nothing", deliver="early")])
             for each in rounds(made, n)
         )
-    else:
-        found = (
-            None if ratings.tells_first_labels else changes_of(ratings)
-            for ratings in (each.ratings(carried) for each in rounds(made, n))
-        )
-    return 100 * sum(changes is not None and changes.aimed for changes in found) / n
+        return 100 * sum(changes is not None and changes.aimed for changes in found) / n
+    policy = replace(load_policy("standard"), n_resamples=1_000)
+    decisions = (decided(each, carried, policy) for each in rounds(made, n))
+    return 100 * sum("labels_given_again" in each.codes for each in decisions) / n
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

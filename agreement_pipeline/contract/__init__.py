@@ -7,6 +7,7 @@ from agreement_pipeline.contract.given_again import (
     changes_of,
     changes_since,
     dropped_since,
+    if_they_had_differed,
 )
 from agreement_pipeline.contract.gx import load_lightly
 from agreement_pipeline.contract.validation import Finding
@@ -19,5 +20,6 @@ __all__ = [
     "changes_of",
     "changes_since",
     "dropped_since",
+    "if_they_had_differed",
     "load_lightly",
 ]

@@ -19,6 +19,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     Scale,
     category_text,
+    column_of,
     in_pandas,
     numbers_in,
     seconds,
@@ -90,13 +91,54 @@ class Changes:
         )
 
 
+class _Given(NamedTuple):
+    """First labels by item and rater, the last ones if they are known, and which were changed."""
+
+    item: Codes
+    rater: Codes
+    first: Codes
+    last: Codes | None
+    changed: Codes
+    names: pa.Array
+
+
 def changes_of(ratings: Ratings) -> Changes | None:
+    found = _given(ratings)
+    return None if found is None else _changes(*found[:-1], ratings.scale.numeric)
+
+
+def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
+    """The ratings in which labels that were changed late are others, and how many these are.
+
+    These are labels beside others that stayed. A label counts neither if all of its item were
+    changed, nor if all that its rater gave to its category were. None if the first labels are
+    known, if slips explain so many changes, or if labels are numbers.
+    """
+    found = _given(ratings)
+    if found is None or found.last is not None or ratings.scale.numeric:
+        return None
+    item, rater, first, _, changed, names = found
+    stayed = [item[~changed], (rater * (int(first.max()) + 1) + first)[~changed]]
+    alone = np.isin(item, stayed[0])
+    some = np.isin(rater * (int(first.max()) + 1) + first, stayed[1])
+    late = changed & alone & some
+    if not _beyond_slips(int(late.sum()), int((np.bincount(item)[item] > 1).sum())):
+        return None
+    common = np.argsort(-np.bincount(first, minlength=2), kind="stable")[:2]
+    other = np.where(first == common[0], common[1], common[0])
+    places = np.flatnonzero(late)
+    raters = [ratings.everyone[at] for at in rater[places]]
+    return len(places), ratings.relabelled(names.take(column_of(places)), raters, other[places])
+
+
+def _given(ratings: Ratings) -> _Given | None:
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
         return None
     label = "number" if ratings.scale.numeric else "code"
     times = [*({"timestamp"} & ratings.has)]
-    found = ratings.first(["at", "place", label, *names, *times], raters=ratings.raters)
+    columns = ["item", "at", "place", label, *names, *times]
+    found = ratings.first(columns, raters=ratings.raters)
     if not len(found):
         return None
     item, first = whole(found["at"]), numbers_in(found[label])
@@ -114,8 +156,9 @@ def changes_of(ratings: Ratings) -> Changes | None:
             given, at = (_seconds(found[name]) for name in ("timestamp", "changed_at"))
             # A change before the label was given is at an unknown time.
             changed &= ~((given <= at) & (at < _others_first(item, given)))
-    rater, known = whole(found["place"]), last if is_known else None
-    return _changes(item, rater, first, known, changed, ratings.scale.numeric)
+    known = last if is_known else None
+    items = found["item"].combine_chunks()
+    return _Given(item, whole(found["place"]), first, known, changed, items)
 
 
 def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:

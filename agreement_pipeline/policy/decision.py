@@ -9,7 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import Changes, Contract, Dropped, Finding, changes_of
+from agreement_pipeline.contract import (
+    Changes,
+    Contract,
+    Dropped,
+    Finding,
+    changes_of,
+    if_they_had_differed,
+)
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import (
@@ -228,6 +235,10 @@ def assess(
         for check, (code, other, words) in MET_WITH.items()
         if check in failed
     ]
+    changed = if_they_had_differed(part)
+    if changed is not None:
+        words = f"if the {counted(changed[0], 'label')} that were changed late had differed before,"
+        beside.append((changed[1], "labels_given_again", words))
     again = cache(partial(_judged_again, policy))
 
     def doubted(verdict: Verdict) -> Verdict:
@@ -246,7 +257,7 @@ def assess(
             *kept,
             *_not_shown(ratings, policy),
             *_with_and_without(ratings, policy),
-            *_of_first_labels(ratings, policy),
+            *_of_first_labels(ratings, policy, 0 if changed is None else changed[0]),
             *also,
             *_not_audited(policy, also),
             *_too_often(policy, version),
@@ -524,7 +535,7 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
         yield Finding("not_shown", OF_THE_GATE, False, "error", words)
 
 
-def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+def _of_first_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Finding]:
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
@@ -539,6 +550,13 @@ def _of_first_labels(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
             yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
         else:
             yield given_again(changes)
+    elif n_late:
+        words = (
+            f"{n_late} of {ratings.n_of_panel} labels were changed late, beside others that "
+            "stayed, and what they were first is not known; a verdict must stand as if they had "
+            "differed then"
+        )
+        yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
 
 
 def given_again(changes: Changes) -> Finding:

@@ -858,6 +858,24 @@ class Ratings:
             self, table=joined(self.table), known=joined(self.known), has=self.has | {"cluster"}
         )
 
+    def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":
+        """The ratings in which some raters give some items other categories, by their places."""
+        import pyarrow as pa
+
+        known = {name: at for at, name in enumerate(self.names)}
+        places = column_of(np.array([known[name] for name in raters]))
+        coded = np.array([self.coded.names.index(name) + 1 for name in self.scale.names])
+        given = pa.table({"item": items, "place": places, "other": column_of(coded[codes])})
+        others = self.session.load(given.schema, given.to_batches())
+        quoted = [self.session.column(name) for name in self._columns if name != "code"]
+        rated = self.table.view(
+            f"SELECT {', '.join(f'r.{name}' for name in quoted)}, "
+            f"COALESCE(o.other, r.code) AS code FROM {self.table} AS r "
+            f"LEFT JOIN {others} AS o ON r.item = o.item AND r.place = o.place",
+            others,
+        )
+        return replace(self, table=rated)
+
     @property
     def without_earlier(self) -> "Ratings":
         """Replicates stay, ratings of earlier rounds do not."""

@@ -7,11 +7,18 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, if_they_had_differed
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import Policy, Rule, assess, first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
-from benchmarks.relabelling import guessed_anew, rounds, slips
+from benchmarks.relabelling import (
+    HONEST,
+    guessed_anew,
+    looked_again,
+    overwritten,
+    rounds,
+    slips,
+)
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 ASKING = replace(POLICY, first_labels="required")
@@ -91,6 +98,37 @@ def test_changes_on_disputed_items_hold_a_round_unless_first_labels_are_known():
     for carried in ("times", "first labels"):
         ratings = honest.ratings(carried)
         assert not any(each.check == "labels_given_again" for each in decided(ratings).findings)
+
+
+@pytest.mark.parametrize("made", [looked_again, overwritten])
+def test_a_verdict_must_stand_if_the_labels_that_were_changed_late_had_differed(made):
+    found = [decided(each.ratings("times")) for each in rounds(made, 6)]
+    assert not any(each.admitted for each in found)
+    words = "labels that were changed late had differed before, it is tentative"
+    assert any(words in reason for each in found for reason in each.reasons)
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_changes_of_whole_items_and_few_slips_take_no_verdict_back(name):
+    for each in rounds(HONEST[name], 3):
+        assert "labels_given_again" not in decided(each.ratings("times")).codes
+
+
+def test_what_would_be_if_they_had_differed_is_told_of_labels_that_changed_beside_others():
+    """Of 60 items, ana changed 12, and all raters changed one. Ben changed each `yes` of his."""
+    by_ana = (FRAME["rater"] == "ana") & (FRAME["item"] < "i12")
+    by_ben = (FRAME["rater"] == "ben") & (FRAME["label"] == "yes")
+    whole = FRAME["item"] == "i58"
+    at = (by_ana | by_ben | whole).map({True: "2026-01-01", False: None})
+    n, others = if_they_had_differed(Ratings.from_frame(FRAME.assign(changed_at=at), SCALE))
+    said = others.to_pandas()[["item", "rater", "label"]].astype(str)
+    expected = FRAME.assign(
+        label=FRAME["label"].where(~by_ana, FRAME["label"].map({"no": "yes", "yes": "no"}))
+    )
+    assert n == 12
+    assert said.to_numpy().tolist() == expected.to_numpy().tolist()
+    few = at.where(by_ana & (FRAME["item"] < "i09"))
+    assert if_they_had_differed(Ratings.from_frame(FRAME.assign(changed_at=few), SCALE)) is None
 
 
 def test_the_command_says_it_in_every_format(tmp_path, capsys):
