@@ -20,8 +20,8 @@ def guide(topic: str | None) -> int:
     """
     pages = guide_pages()
     if topic is None:
-        rows = [[name, page.read_text(encoding="utf-8").splitlines()[0]] for name, page in pages]
-        say(aligned(["topic", "page"], [[name, title.lstrip("# ")] for name, title in rows]))
+        rows = [[name, _title(page)] for name, page in pages]
+        say(aligned(["topic", "page"], rows))
         return 0
     found = dict(pages).get(topic)
     if found is None:
@@ -31,6 +31,11 @@ def guide(topic: str | None) -> int:
         )
     say(found.read_text(encoding="utf-8").rstrip())
     return 0
+
+
+def _title(page: Path) -> str:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
 
 
 def guide_pages() -> list[tuple[str, Path]]:

@@ -30,6 +30,7 @@ from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
+    BUNDLED,
     Decision,
     Policy,
     Waivers,
@@ -180,10 +181,11 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     if not project.store.rounds():
         where = f"{project.name}: found no round in {project.store.root}"
         say_aside(f"{where}, so each is judged as if none came before it")
-    policy = project.policy
+    policy, named = project.policy, project.settings.policy
+    in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
     by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:
-        called = project.name, name, project.settings.policy
+        called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
         yield Asked(f"{project.name}/{name}", judged, policy, called)
 

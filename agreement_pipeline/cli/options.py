@@ -1,4 +1,5 @@
 import csv
+import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -39,6 +40,7 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?")
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -137,9 +139,10 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
     if file.suffix not in OF_PROJECT:
         return False
     if beside:
+        where = " Put the waiver into configs/waivers." if "--waiver" in beside else ""
         raise ProjectError(
             f"{file}: found a project with {listed(beside)}; expected none of them, since the "
-            "project names them. Leave them out."
+            f"project names them. Leave them out.{where}"
         )
     return True
 
@@ -616,7 +619,19 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         for told in misspelt(ratings.n_by_category):
             step = "correct it, or name all labels with --categories"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
+        source = click.get_current_context().get_parameter_source("level")
+        if source is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
+            comma = any("," in name for name in ratings.scale.names)
+            how = f"--level ordinal or interval{', and --decimal , for a comma' if comma else ''}"
+            told = "labels are numbers but count as names, all equally far apart"
+            step = f"if they have an order, give {how}; else --level nominal"
+            say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def _like_numbers(labels: Collection[str]) -> bool:
+    # A few may be others, such as n/a. Two labels agree alike on each level.
+    return len(labels) > 2 and sum(map(bool, map(NUMBER.fullmatch, labels))) >= 0.9 * len(labels)
 
 
 def read_population(

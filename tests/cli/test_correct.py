@@ -137,7 +137,7 @@ def test_an_expected_share_is_a_label_and_a_share(place, capsys, word):
 def test_the_tasks_go_into_a_file(place, capsys):
     status, out, err = run(capsys, "draw", "march.csv", "--n", "80", "--output", "tasks.csv")
     assert (status, out) == (0, "")
-    assert err == "drawn: 80 of 600 items of march, simple\n"
+    assert err == "written: tasks.csv\ndrawn: 80 of 600 items of march, simple\n"
     assert len(pd.read_csv("tasks.csv")) == 80
 
 
