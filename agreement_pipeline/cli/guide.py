@@ -11,8 +11,17 @@ from agreement_pipeline.text import meant
 PACKAGE = Path(__file__).parents[1]
 
 
+def _begun(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    return [name for name, _ in guide_pages() if name.startswith(begun)]
+
+
 @command("agreement-pipeline guide", "agreement-pipeline guide planning")
-@click.argument("topic", required=False, help="A page. By default, all are listed.")
+@click.argument(
+    "topic",
+    required=False,
+    shell_complete=_begun,
+    help="A page. By default, all are listed.",
+)
 def guide(topic: str | None) -> int:
     """Print a page of the guide, or the list of pages.
 
