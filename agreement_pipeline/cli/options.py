@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale, like_models, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 from agreement_pipeline.text import listed
 
@@ -627,6 +627,15 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             step = f"if they have an order, give {how}; else --level nominal"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def tell_models(source: str | Path, ratings: Ratings) -> None:
+    if likely := like_models(ratings.raters):
+        from agreement_pipeline.report import asked_of_models
+
+        named = " ".join(f"--classifier {shlex.quote(name)}" for name in likely)
+        told = f"{asked_of_models(likely)} Then give {named}."
+        say_aside(f"warning: {Path(source).name}: the raters are taken for people. {told}")
 
 
 def _like_numbers(labels: Collection[str]) -> bool:

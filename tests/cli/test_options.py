@@ -193,3 +193,20 @@ def test_numbers_that_count_as_names_are_told(tmp_path, capsys, labels, told):
     assert told in said if told else said == ""
     assert main([*usual, "--level", "nominal"]) == 0
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["measure", "compare"])
+def test_a_rater_with_the_name_of_a_model_is_told(tmp_path, capsys, command):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n},{who},{'yn'[n % 2]}" for n in range(20) for who in ("ana", "ben", "model_a")]
+    path.write_text("\n".join(["item,rater,label", *rows, ""]))
+    asked = [command, *[str(path)] * (1 + (command == "compare"))]
+    told = (
+        "warning: labels.csv: the raters are taken for people. "
+        "Is model_a a model? Then give --classifier model_a.\n"
+    )
+    measured = ["--measure", "alpha", "--n-resamples", "400"]
+    assert main([*asked, *measured]) == 0
+    assert told in capsys.readouterr().err
+    assert main([*asked, *measured, "--classifier", "model_a"]) == 0
+    assert capsys.readouterr().err == ""
