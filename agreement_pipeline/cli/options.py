@@ -619,12 +619,14 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         for told in misspelt(ratings.n_by_category):
             step = "correct it, or name all labels with --categories"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
-        source = click.get_current_context().get_parameter_source("level")
-        if source is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
+        level = click.get_current_context().get_parameter_source("level")
+        if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
             comma = any("," in name for name in ratings.scale.names)
-            how = f"--level ordinal or interval{', and --decimal , for a comma' if comma else ''}"
+            levels = (
+                f"--level ordinal or interval{', and --decimal , for a comma' if comma else ''}"
+            )
             told = "labels are numbers but count as names, all equally far apart"
-            step = f"if they have an order, give {how}; else --level nominal"
+            step = f"if they have an order, give {levels}; else --level nominal"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
 
