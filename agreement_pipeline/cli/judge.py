@@ -50,7 +50,7 @@ from agreement_pipeline.report import (
     steps_as_text,
     who_rated,
 )
-from agreement_pipeline.text import natural
+from agreement_pipeline.text import joined, natural
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
@@ -64,6 +64,7 @@ class Asked(NamedTuple):
     judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy
     called: tuple[str, str, str]
+    left_out: Sequence[str] = ()
 
     def judged(self) -> Round:
         ratings, decision = self.judge()
@@ -160,7 +161,8 @@ def _asked(
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
             under = load_policy(policy)
-            yield Asked(str(file), partial(_of_table, file, reading, under, waivers), under, called)
+            judged = partial(_of_table, file, reading, under, waivers)
+            yield Asked(str(file), judged, under, called, reading["exclude_raters"])
 
 
 def _of_table(
@@ -216,13 +218,13 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
         more = {"first_labels": first_labels(found.ratings)}
         return {**head, **decision.to_mapping(), **more}, decision
     if output == "markdown":
-        return _in_markdown(found, asked.file), decision
-    decided, *rest = map(printable, _in_words(found))
+        return _in_markdown(found, asked), decision
+    decided, *rest = map(printable, _in_words(found, asked.left_out))
     named = f": {printable(asked.file)}" if several else ""
     return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
-def _in_markdown(found: Round, called: str) -> str:
+def _in_markdown(found: Round, asked: Asked) -> str:
     decision = found.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     rules = rule_rows(decision)
@@ -230,9 +232,9 @@ def _in_markdown(found: Round, called: str) -> str:
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {word}: {markdown_text(called)}",
+            f"### {word}: {markdown_text(asked.file)}",
             "",
-            *(f"- {markdown_text(each)}" for each in _said(found)),
+            *(f"- {markdown_text(each)}" for each in _said(found, asked.left_out)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
@@ -241,22 +243,24 @@ def _in_markdown(found: Round, called: str) -> str:
     )
 
 
-def _in_words(found: Round) -> Iterator[str]:
+def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
-    yield from _said(found)
+    yield from _said(found, left_out)
     if found.steps:
         yield "what to do now:"
         yield from "\n".join(steps_as_text(found.steps)).splitlines()
 
 
-def _said(found: Round) -> Iterator[str]:
+def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     decision = found.decision
     yield from decision.reasons
     if who := found.who_differs:
         yield who
     yield who_rated(found.ratings)
+    if left_out:
+        yield f"Left out by --exclude-rater: {joined(sorted(left_out))}."
     yield first_labels(found.ratings)
     yield decision.manner
     if decision.repeated:

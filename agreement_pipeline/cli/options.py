@@ -621,10 +621,9 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
         level = click.get_current_context().get_parameter_source("level")
         if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
-            comma = any("," in name for name in ratings.scale.names)
-            levels = (
-                f"--level ordinal or interval{', and --decimal , for a comma' if comma else ''}"
-            )
+            levels = "--level ordinal or interval"
+            if any("," in name for name in ratings.scale.names):
+                levels += ", and --decimal , for a comma"
             told = "labels are numbers but count as names, all equally far apart"
             step = f"if they have an order, give {levels}; else --level nominal"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")

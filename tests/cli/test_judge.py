@@ -305,6 +305,15 @@ def test_a_name_of_a_policy_of_a_project_is_answered_with_its_file(
     assert "Did you mean 'configs/policies/own.yaml'?" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("output", ["table", "markdown"])
+def test_who_is_left_out_is_told_with_the_decision(tmp_path, capsys, output):
+    asked = ["judge", str(unanimous(tmp_path, 500)), "--policy", "standard", "--format", output]
+    assert main([*asked, "--exclude-rater", "b"]) == 0
+    assert "Left out by --exclude-rater: b." in capsys.readouterr().out
+    assert main(asked) == 0
+    assert "Left out" not in capsys.readouterr().out
+
+
 def test_a_table_without_a_policy_is_not_judged(tables, capsys):
     assert "expected one. Name it with --policy" in answer(capsys, tables[0], status=2)["why"]
 
