@@ -189,7 +189,8 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     for name in names:
         called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
-        yield Asked(f"{project.name}/{name}", judged, policy, called)
+        left_out = project.settings.exclude_raters
+        yield Asked(f"{project.name}/{name}", judged, policy, called, left_out)
 
 
 def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
@@ -260,7 +261,7 @@ def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
         yield who
     yield who_rated(found.ratings)
     if left_out:
-        yield f"Left out by --exclude-rater: {joined(sorted(left_out))}."
+        yield f"Raters left out: {joined(sorted(left_out))}."
     yield first_labels(found.ratings)
     yield decision.manner
     if decision.repeated:

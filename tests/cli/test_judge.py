@@ -309,9 +309,17 @@ def test_a_name_of_a_policy_of_a_project_is_answered_with_its_file(
 def test_who_is_left_out_is_told_with_the_decision(tmp_path, capsys, output):
     asked = ["judge", str(unanimous(tmp_path, 500)), "--policy", "standard", "--format", output]
     assert main([*asked, "--exclude-rater", "b"]) == 0
-    assert "Left out by --exclude-rater: b." in capsys.readouterr().out
+    assert "Raters left out: b." in capsys.readouterr().out
     assert main(asked) == 0
-    assert "Left out" not in capsys.readouterr().out
+    assert "left out" not in capsys.readouterr().out
+
+
+def test_who_is_left_out_of_a_project_is_told_with_the_decision(project, tables, capsys):
+    labels(tables[0])
+    named = PROJECT.replace("'no', 'yes'", "'n', 'y'")
+    project.write_text(f"{named.rstrip()}\nexclude_raters: [c]\n")
+    assert main(["judge", str(project), "--of-round", "w1"]) == 0
+    assert "Raters left out: c." in capsys.readouterr().out
 
 
 def test_a_table_without_a_policy_is_not_judged(tables, capsys):
