@@ -6,7 +6,7 @@ policy. What is not ratings yet is read as `read_ratings` reads it. Long work sa
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from inspect import signature
+from inspect import getdoc, signature
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
@@ -21,6 +21,10 @@ from agreement_pipeline.readers import read
 
 P = ParamSpec("P")
 T = TypeVar("T")
+ALSO_TAKEN = (
+    "A table or a path may stand for ratings, and a name for a measure or a policy. "
+    "Read tables with other columns first: `read_ratings`."
+)
 
 
 def _rated(given: Any) -> Any:
@@ -70,6 +74,7 @@ def _called(function: Callable[P, T]) -> Callable[..., T]:
                     asked.arguments[name] = MEANT[name](given)
             return function(*asked.args, **asked.kwargs)
 
+    called.__doc__ = f"{getdoc(function)}\n\n{ALSO_TAKEN}"
     return called
 
 

@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from nbclient import NotebookClient
 
+import agreement_pipeline
+
 ROOT = Path(__file__).parents[1]
 ROUND = ROOT / "configs/rounds/serology/williams-1976.csv"
 RATERS = ["Ref-1", "Ref-2", "Ref-3"]
@@ -89,3 +91,9 @@ def test_the_three_lines_of_the_readme_run(monkeypatch):
     assert found.measure == "krippendorff_alpha"
     (row,) = rows_of(found._repr_html_())
     assert found.interval.low < float(row["value"]) < found.interval.high
+
+
+@pytest.mark.parametrize("name", ["measure", "survey", "compare", "judge", "plan", "report_page"])
+def test_help_says_that_tables_and_names_are_taken_too(name):
+    said = getattr(agreement_pipeline, name).__doc__
+    assert "A table or a path may stand for ratings, and a name for a measure or a policy." in said

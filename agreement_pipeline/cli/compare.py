@@ -16,6 +16,7 @@ from agreement_pipeline.cli.options import (
     output_option,
     read_table,
     table_options,
+    tell_models,
 )
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
@@ -95,6 +96,9 @@ def compare(
     inference.refuse_too_few()
     ratings = read_table(file, reading)
     against = read_table(other, reading) if other else None
+    tell_models(file, ratings)
+    if other and against:
+        tell_models(other, against)
     asked: Sequence[str | None] = measure or [None]
     found = [
         compare_ratings(

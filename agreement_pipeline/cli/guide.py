@@ -11,8 +11,17 @@ from agreement_pipeline.text import meant
 PACKAGE = Path(__file__).parents[1]
 
 
+def _begun(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
+    return [name for name, _ in guide_pages() if name.startswith(begun)]
+
+
 @command("agreement-pipeline guide", "agreement-pipeline guide planning")
-@click.argument("topic", required=False, help="A page. By default, all are listed.")
+@click.argument(
+    "topic",
+    required=False,
+    shell_complete=_begun,
+    help="A page. By default, all are listed.",
+)
 def guide(topic: str | None) -> int:
     """Print a page of the guide, or the list of pages.
 
@@ -20,8 +29,8 @@ def guide(topic: str | None) -> int:
     """
     pages = guide_pages()
     if topic is None:
-        rows = [[name, page.read_text(encoding="utf-8").splitlines()[0]] for name, page in pages]
-        say(aligned(["topic", "page"], [[name, title.lstrip("# ")] for name, title in rows]))
+        rows = [[name, _title(page)] for name, page in pages]
+        say(aligned(["topic", "page"], rows))
         return 0
     found = dict(pages).get(topic)
     if found is None:
@@ -31,6 +40,11 @@ def guide(topic: str | None) -> int:
         )
     say(found.read_text(encoding="utf-8").rstrip())
     return 0
+
+
+def _title(page: Path) -> str:
+    lines = page.read_text(encoding="utf-8").splitlines()
+    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
 
 
 def guide_pages() -> list[tuple[str, Path]]:

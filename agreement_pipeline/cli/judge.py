@@ -30,6 +30,7 @@ from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
+    BUNDLED,
     Decision,
     Policy,
     Waivers,
@@ -49,7 +50,7 @@ from agreement_pipeline.report import (
     steps_as_text,
     who_rated,
 )
-from agreement_pipeline.text import natural
+from agreement_pipeline.text import joined, natural
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
@@ -63,6 +64,7 @@ class Asked(NamedTuple):
     judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy
     called: tuple[str, str, str]
+    left_out: Sequence[str] = ()
 
     def judged(self) -> Round:
         ratings, decision = self.judge()
@@ -159,7 +161,8 @@ def _asked(
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
             under = load_policy(policy)
-            yield Asked(str(file), partial(_of_table, file, reading, under, waivers), under, called)
+            judged = partial(_of_table, file, reading, under, waivers)
+            yield Asked(str(file), judged, under, called, reading["exclude_raters"])
 
 
 def _of_table(
@@ -180,12 +183,14 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     if not project.store.rounds():
         where = f"{project.name}: found no round in {project.store.root}"
         say_aside(f"{where}, so each is judged as if none came before it")
-    policy = project.policy
+    policy, named = project.policy, project.settings.policy
+    in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
     by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:
-        called = project.name, name, project.settings.policy
+        called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
-        yield Asked(f"{project.name}/{name}", judged, policy, called)
+        left_out = project.settings.exclude_raters
+        yield Asked(f"{project.name}/{name}", judged, policy, called, left_out)
 
 
 def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
@@ -214,13 +219,13 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
         more = {"first_labels": first_labels(found.ratings)}
         return {**head, **decision.to_mapping(), **more}, decision
     if output == "markdown":
-        return _in_markdown(found, asked.file), decision
-    decided, *rest = map(printable, _in_words(found))
+        return _in_markdown(found, asked), decision
+    decided, *rest = map(printable, _in_words(found, asked.left_out))
     named = f": {printable(asked.file)}" if several else ""
     return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
-def _in_markdown(found: Round, called: str) -> str:
+def _in_markdown(found: Round, asked: Asked) -> str:
     decision = found.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     rules = rule_rows(decision)
@@ -228,9 +233,9 @@ def _in_markdown(found: Round, called: str) -> str:
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {word}: {markdown_text(called)}",
+            f"### {word}: {markdown_text(asked.file)}",
             "",
-            *(f"- {markdown_text(each)}" for each in _said(found)),
+            *(f"- {markdown_text(each)}" for each in _said(found, asked.left_out)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if found.steps else []),
@@ -239,22 +244,24 @@ def _in_markdown(found: Round, called: str) -> str:
     )
 
 
-def _in_words(found: Round) -> Iterator[str]:
+def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     decision = found.decision
     decided = "admitted" if decision.admitted else "held"
     yield f"{decided} (tentative)" if decision.tentative else decided
-    yield from _said(found)
+    yield from _said(found, left_out)
     if found.steps:
         yield "what to do now:"
         yield from "\n".join(steps_as_text(found.steps)).splitlines()
 
 
-def _said(found: Round) -> Iterator[str]:
+def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     decision = found.decision
     yield from decision.reasons
     if who := found.who_differs:
         yield who
     yield who_rated(found.ratings)
+    if left_out:
+        yield f"Raters left out: {joined(sorted(left_out))}."
     yield first_labels(found.ratings)
     yield decision.manner
     if decision.repeated:

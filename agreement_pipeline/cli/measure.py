@@ -26,6 +26,7 @@ from agreement_pipeline.cli.options import (
     read_table,
     scale_and_limits,
     table_options,
+    tell_models,
 )
 from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
@@ -157,7 +158,9 @@ def _settings(
 def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     layout = reading["layout"]
     if layout not in AGGREGATED:
-        return read_table(source, reading)
+        ratings = read_table(source, reading)
+        tell_models(source, ratings)
+        return ratings
     given = given_options(click.get_current_context(), INPUT, COLUMNS)
     if of_ratings := [name for name in given if name not in OF_COUNTS]:
         raise click.UsageError(

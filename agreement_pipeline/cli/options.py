@@ -1,4 +1,5 @@
 import csv
+import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,7 +22,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale, misspelt
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale, like_models, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 from agreement_pipeline.text import listed
 
@@ -39,6 +40,7 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?")
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -137,9 +139,10 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
     if file.suffix not in OF_PROJECT:
         return False
     if beside:
+        where = " Put the waiver into configs/waivers." if "--waiver" in beside else ""
         raise ProjectError(
             f"{file}: found a project with {listed(beside)}; expected none of them, since the "
-            "project names them. Leave them out."
+            f"project names them. Leave them out.{where}"
         )
     return True
 
@@ -616,7 +619,29 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         for told in misspelt(ratings.n_by_category):
             step = "correct it, or name all labels with --categories"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
+        level = click.get_current_context().get_parameter_source("level")
+        if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
+            levels = "--level ordinal or interval"
+            if any("," in name for name in ratings.scale.names):
+                levels += ", and --decimal , for a comma"
+            told = "labels are numbers but count as names, all equally far apart"
+            step = f"if they have an order, give {levels}; else --level nominal"
+            say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def tell_models(source: str | Path, ratings: Ratings) -> None:
+    if likely := like_models(ratings.raters):
+        from agreement_pipeline.report import asked_of_models
+
+        named = " ".join(f"--classifier {shlex.quote(name)}" for name in likely)
+        told = f"{asked_of_models(likely)} Then give {named}."
+        say_aside(f"warning: {Path(source).name}: the raters are taken for people. {told}")
+
+
+def _like_numbers(labels: Collection[str]) -> bool:
+    # A few may be others, such as n/a. Two labels agree alike on each level.
+    return len(labels) > 2 and sum(map(bool, map(NUMBER.fullmatch, labels))) >= 0.9 * len(labels)
 
 
 def read_population(

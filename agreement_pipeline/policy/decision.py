@@ -199,7 +199,7 @@ def judge(
     Raises
     ------
     AgreementError
-        A table in the place of ratings, or the name of a policy in the place of the policy.
+        The ratings or the policy are something else.
     """
     refuse_unread(ratings)
     if not isinstance(policy, Policy):

@@ -341,10 +341,12 @@ def load_policy(path: Path | str) -> Policy:
     """
     file = BUNDLED.get(str(path), Path(path))
     if not file.exists():
+        own = Path(f"configs/policies/{path}.yaml")
+        step = meant(file.stem, BUNDLED, "Check the path.")
         raise PolicyError(
             f"{path}: found no such file, and no bundled policy of that name; expected a YAML "
             f"file, or one of {', '.join(BUNDLED)}. "
-            f"{meant(file.stem, BUNDLED, 'Check the path.')}"
+            f"{f'Did you mean {str(own)!r}?' if own.exists() else step}"
         )
     data, place = read_yaml(file, PolicyError)
     return Policy.from_mapping(data, source=place)

@@ -293,14 +293,23 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         for name, column in unnamed_columns(header, columns).items()
     ]
     rater = rows.text("rater")
-    raters = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
-    unsure += _of_raters(filter(None, raters.to_pylist()), said, path)
+    found = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
+    raters = found.to_pylist()
+    if None in raters:
+        unsure.append("some rows name no rater; fill them in or drop them")
+    unsure += _of_raters(filter(None, raters), said, path)
     name = "" if is_wide else columns.label
     again = next((each for each in header if REPLICATE.fullmatch(each)), None)
     replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
     named = {**guessed, **given}
     named.pop("label", None)
     question = _question(name, labels, said)
+    numbers = len(question.labels)
+    if question.level in ("interval", "ratio") and "categories" not in said.get("scale", {}):
+        unsure.append(
+            f"a project takes no numbers but these {numbers}; list all, "
+            f"or judge each table by itself (judge TABLE --level {question.level})"
+        )
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
 
 

@@ -32,7 +32,10 @@ def to_date(store: Store) -> CountedRatings:
     last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
     versions = [RoundVersion(**last[name]) for name in sorted(last)]
     if not versions:
-        raise StoreError(f"{store.root}: found no round; expected one at least. Ingest it first.")
+        raise StoreError(
+            f"{store.root}: found no round; expected one at least. Let Dagster judge one, "
+            "or run `agreement-pipeline demo`, or name another store."
+        )
     parts = [_Part(version.table_digest, version) for version in versions]
     while len(parts) > MOST_ADDED:
         starts = range(0, len(parts), MOST_ADDED)

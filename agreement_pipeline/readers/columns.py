@@ -16,6 +16,7 @@ REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 """Columns that are read without being named. `gold` often is the right label, not yes or no."""
 WRITTEN = ("encoding", "decimal", "sheet", "header_row")
+FEWEST = 3  # columns: item, rater and label, or an item and two raters
 LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
@@ -153,7 +154,7 @@ def chosen_columns(
         if layout == "long":
             names = "(--item, --rater, --label)"
             wide = ", or choose the layout wide (--layout wide) if each rater has one"
-        later = LATER_ROW if len(header) < len(REQUIRED[layout]) else ""
+        later = LATER_ROW if len(header) < FEWEST else ""
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. "

@@ -49,11 +49,13 @@ def read_folder(path: Folder) -> dict[str, Content]:
         )
     manifest = storage.read(MANIFEST)
     if manifest is None:
-        raise ReleaseInvalidError(
-            f"{path}: found no {MANIFEST}; expected one, since it is written last. "
-            "Ask for the complete folder.",
-            "release_unfinished",
+        said = (
+            f"found no {MANIFEST}; expected one, since it is written last. "
+            "Ask for the complete folder."
+            if found
+            else "found no file; expected a release. Check the path."
         )
+        raise ReleaseInvalidError(f"{path}: {said}", "release_unfinished")
     promised = json_in({MANIFEST: manifest}, MANIFEST, path).get("files")
     if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
         raise ReleaseInvalidError(

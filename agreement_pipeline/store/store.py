@@ -174,7 +174,8 @@ class Store:
         if not versions:
             raise StoreError(
                 f"{self.root}: found no round {round_name!r} among {listed(self.rounds())}; "
-                "expected a round that was ingested. Ingest it first."
+                "expected one that was ingested. Let Dagster judge it, or run "
+                "`agreement-pipeline demo`, since `judge` keeps none."
             )
         return versions[-1]
 

@@ -70,6 +70,7 @@ def test_options_are_completed(complete):
         (["measure", "--interval-method", ""], list(METHODS)),
         (["measure", "--level", "in"], ["interval"]),
         (["measure", "--scope", "ra"], ["rater"]),
+        (["guide", "pl"], ["planning", "plans"]),
     ],
 )
 def test_choices_are_completed(complete, words, choices):

@@ -23,6 +23,13 @@ def test_every_topic_that_the_package_names_has_a_page():
     assert {*dict(guide_pages())} >= TOPICS
 
 
+def test_the_list_names_each_page_by_its_title(capsys):
+    assert main(["guide"]) == 0
+    told = capsys.readouterr().out
+    assert "<!--" not in told
+    assert "A deployment in which everything ends" in told
+
+
 def sentences(path: Path) -> set[str]:
     """The texts of a module that are no docstrings."""
     nodes = list(ast.walk(ast.parse(path.read_text())))

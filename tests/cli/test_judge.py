@@ -1,4 +1,5 @@
 import json
+import re
 import shlex
 from datetime import UTC, datetime, timedelta
 
@@ -274,10 +275,51 @@ def test_one_of_two_rounds_of_the_same_name_that_is_held_holds(project, tables, 
         (["--policy", "standard"], "found a project with ['--policy']"),
         (["--level", "ordinal"], "found a project with ['--level']"),
         (["--waiver", "w.yaml"], "found a project with ['--waiver']"),
+        (["--waiver", "w.yaml"], "Leave them out. Put the waiver into configs/waivers."),
     ],
 )
 def test_no_option_says_what_a_project_says(project, capsys, more, why):
     assert why in answer(capsys, project, *more, status=2)["why"]
+
+
+def test_the_next_step_of_a_project_names_the_file_of_its_policy(
+    project, tmp_path, capsys, monkeypatch
+):
+    project.write_text(PROJECT.replace("standard", "own"))
+    (tmp_path / "configs/policies").mkdir()
+    rules = "policy: own\nversion: 1\nrules: [{measure: krippendorff_alpha}]\n"
+    (tmp_path / "configs/policies/own.yaml").write_text(rules)
+    assert main(["judge", str(project), "--of-round", "w2"]) == 1
+    (plan,) = re.findall("agreement-pipeline (plan .*)", capsys.readouterr().out)
+    monkeypatch.chdir(tmp_path)
+    assert main([*shlex.split(plan), "--rounds", "100"]) == 0
+
+
+def test_a_name_of_a_policy_of_a_project_is_answered_with_its_file(
+    tables, tmp_path, capsys, monkeypatch
+):
+    (tmp_path / "configs/policies").mkdir(parents=True)
+    policy(tmp_path / "configs/policies").rename(tmp_path / "configs/policies/own.yaml")
+    monkeypatch.chdir(tmp_path)
+    assert main(["judge", str(tables[0]), "--policy", "own"]) == 2
+    assert "Did you mean 'configs/policies/own.yaml'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("output", ["table", "markdown"])
+def test_who_is_left_out_is_told_with_the_decision(tmp_path, capsys, output):
+    asked = ["judge", str(unanimous(tmp_path, 500)), "--policy", "standard", "--format", output]
+    assert main([*asked, "--exclude-rater", "b"]) == 0
+    assert "Raters left out: b." in capsys.readouterr().out
+    assert main(asked) == 0
+    assert "left out" not in capsys.readouterr().out
+
+
+def test_who_is_left_out_of_a_project_is_told_with_the_decision(project, tables, capsys):
+    labels(tables[0])
+    named = PROJECT.replace("'no', 'yes'", "'n', 'y'")
+    project.write_text(f"{named.rstrip()}\nexclude_raters: [c]\n")
+    assert main(["judge", str(project), "--of-round", "w1"]) == 0
+    assert "Raters left out: c." in capsys.readouterr().out
 
 
 def test_a_table_without_a_policy_is_not_judged(tables, capsys):

@@ -171,3 +171,42 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
     assert told in capsys.readouterr().err
     main([*usual, "--categories", "spam,spma,ham"])
     assert "resembles" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (("1", "2", "3"), "give --level ordinal or interval; else --level nominal"),
+        (("1,5", "2", "3,25"), "interval, and --decimal , for a comma; else --level nominal"),
+        (("0", "1", "0"), ""),
+        (("01", "02", "03"), ""),
+        (("1", "2", "high"), ""),
+    ],
+)
+def test_numbers_that_count_as_names_are_told(tmp_path, capsys, labels, told):
+    path = tmp_path / "labels.csv"
+    rows = [f'{n},{rater},"{labels[n % 3]}"' for n in range(20) for rater in ("ana", "ben")]
+    path.write_text("\n".join(["item,rater,label", *rows, ""]))
+    usual = ["measure", str(path), "--measure", "alpha", "--n-resamples", "400"]
+    assert main(usual) == 0
+    said = capsys.readouterr().err
+    assert told in said if told else said == ""
+    assert main([*usual, "--level", "nominal"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("command", ["measure", "compare"])
+def test_a_rater_with_the_name_of_a_model_is_told(tmp_path, capsys, command):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n},{who},{'yn'[n % 2]}" for n in range(20) for who in ("ana", "ben", "model_a")]
+    path.write_text("\n".join(["item,rater,label", *rows, ""]))
+    asked = [command, *[str(path)] * (1 + (command == "compare"))]
+    told = (
+        "warning: labels.csv: the raters are taken for people. "
+        "Is model_a a model? Then give --classifier model_a.\n"
+    )
+    measured = ["--measure", "alpha", "--n-resamples", "400"]
+    assert main([*asked, *measured]) == 0
+    assert told in capsys.readouterr().err
+    assert main([*asked, *measured, "--classifier", "model_a"]) == 0
+    assert capsys.readouterr().err == ""

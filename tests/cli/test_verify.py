@@ -12,6 +12,8 @@ def test_a_demand_that_is_none_is_refused_by_its_own_words(tmp_path, capsys, dem
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out
+    assert main(["verify", str(tmp_path / "misspelt")]) == 10
+    assert "found no file; expected a release. Check the path." in capsys.readouterr().out
 
 
 def test_a_demand_without_a_cut_off_is_refused(tmp_path, capsys):

@@ -223,6 +223,12 @@ REFUSED = {
         None,
         "wide.csv: found no column 'item' among ['unit', 'ana', 'ben']; expected item and every",
     ),
+    "a title above the header": (
+        "Sizes of week 12\npart,ana,ben\n",
+        ANA_BEN,
+        None,
+        "Name the columns (--item), or name the row of the header (--header-row) if it is a later",
+    ),
     "very many columns": (
         MANY,
         Columns(),

@@ -232,7 +232,7 @@ def test_a_name_that_could_be_a_path_is_refused_before_anything_is_written(store
 
 def test_an_unknown_round_is_named_with_those_there_are(store, original):
     store.ingest("r1", make_ratings(), original)
-    with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*Ingest it first"):
+    with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*`judge` keeps none"):
         store.ratings("r2")
 
 
