@@ -36,7 +36,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
-    "interval": "numbers; add those that nobody chose yet",
+    "interval": "numbers whose distances matter",
     "nominal": "ordinal if the categories have an order, from the lowest",
 }
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
@@ -158,7 +158,10 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     )
     categories = [float(each) if numbers else each for each in question.labels]
     seen_only = "" if "categories" in scale else "  # those seen"
-    yield f"  categories: {_in_yaml(categories)}{seen_only}"
+    if numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
+        yield "  # any number may be a label; list categories if raters choose among few"
+    else:
+        yield f"  categories: {_in_yaml(categories)}{seen_only}"
     yield from _of_items_and_raters(seen, "round" in columns)
     yield f"policy: {name}"
 
@@ -304,12 +307,6 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     named = {**guessed, **given}
     named.pop("label", None)
     question = _question(name, labels, said)
-    numbers = len(question.labels)
-    if question.level in ("interval", "ratio") and "categories" not in said.get("scale", {}):
-        unsure.append(
-            f"a project takes no numbers but these {numbers}; list all, "
-            f"or judge each table by itself (judge TABLE --level {question.level})"
-        )
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
 
 

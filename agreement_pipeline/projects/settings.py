@@ -199,7 +199,7 @@ class ProjectSettings(BaseModel):
         A folder with a file or a folder of files for each round, on a disk or in a bucket
         (s3://bucket/folder). Or a file that names the round of each row (`columns.round`).
     scale
-        What the labels may be: `level`, and the list of `categories`.
+        What the labels may be: `level`, and the list of `categories`, unless any number may be one.
     policy
         The name of a file in configs/policies, or of a bundled policy: standard, replicated,
         exploratory, classifier-standard or silver-standard.
@@ -416,8 +416,8 @@ class ProjectSettings(BaseModel):
     @field_validator("scale")
     @classmethod
     def _categories_named(cls, scale: Scale) -> Scale:
-        """The project names its categories: they are not read off the ratings."""
-        if scale.categories is None or not scale.declared:
+        """Categories are not read off the ratings: a project names them, or any number is one."""
+        if not scale.declared or (scale.level == "ordinal" and scale.categories is None):
             raise ValueError(
                 "found no list of categories; expected level and categories. "
                 "Name every label that raters can choose."

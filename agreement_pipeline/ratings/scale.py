@@ -185,7 +185,7 @@ class Scale:
     2
     """
 
-    categories: tuple[Category, ...] | None
+    categories: tuple[Category, ...] | None = None
     level: Level = "nominal"
     dimensions: int = 1
     declared: bool = True

@@ -62,6 +62,8 @@ def _of_the_export(origin: Origin | None) -> Section:
 
 
 def patterns(ratings: Ratings) -> Section:
+    if ratings.scale.continuous:
+        return {"items": ratings.n_items, "ratings": ratings.n_of_panel}
     by_rater = counting_of(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)

@@ -102,12 +102,15 @@ def test_a_classifier_that_rated_nothing_is_refused(here, capsys, name):
     assert not (here / "configs").exists()
 
 
-def test_what_a_project_will_refuse_is_told_as_it_begins(here, capsys):
+def test_a_project_of_measured_numbers_names_no_categories(here, capsys):
     (here / "sizes.csv").write_text("item,rater,label\n1,ana,1.5\n1,ben,1.25\n2,,3.5\n")
     assert main(["init", "sizes.csv"]) == 0
     told = capsys.readouterr().out
-    assert "a project takes no numbers but these 3; list all, or judge each table by itself" in told
+    written = (here / "configs/projects/sizes.yaml").read_text()
+    assert "level: interval" in written
+    assert "\n  categories:" not in written
     assert "some rows name no rater; fill them in or drop them" in told
     again = ["--level", "interval", "--categories", "1,1.25,1.5,3.5", "--name", "other"]
     assert main(["init", "sizes.csv", *again]) == 0
-    assert "a project takes no numbers" not in capsys.readouterr().out
+    listed = (here / "configs/projects/other.yaml").read_text()
+    assert "categories: [1.0, 1.25, 1.5, 3.5]" in listed

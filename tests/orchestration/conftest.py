@@ -44,10 +44,9 @@ class Line:
         self.settings = ProjectSettings(
             project="reviews",
             inbox="inbox",
-            scale={"categories": CATEGORIES},
             policy="strict",
             root=str(root),
-            **settings,
+            **{"scale": {"categories": CATEGORIES}, **settings},
         )
         (root / "configs/policies").mkdir(parents=True)
         (root / "inbox").mkdir()

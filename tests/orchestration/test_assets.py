@@ -13,12 +13,14 @@ from agreement_pipeline.errors import RatingsError, ReleaseHeldError, StoreError
 from agreement_pipeline.orchestration.assets import acceptability, annotations, training_data
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.projects import project as project_module
+from agreement_pipeline.release import verify_release
 from agreement_pipeline.store import store as store_module
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 pytestmark = pytest.mark.slow
 
+RATERS = list(enumerate(("ana", "ben", "chi")))
 SOON = datetime.date.today() + datetime.timedelta(30)
 
 
@@ -46,6 +48,19 @@ def test_a_good_round_goes_all_the_way_to_training_data(line):
         "training_data",
     }
     assert len(line.released()) == 1
+
+
+def test_measured_numbers_go_all_the_way_without_a_list_of_them(make_line):
+    line = make_line(scale={"level": "interval"})
+    sizes = [(f"i{at:03}", rater, at + 0.125 * r) for at in range(150) for r, rater in RATERS]
+    line.deliver("w1", pd.DataFrame(sizes, columns=["item", "rater", "label"]))
+    result = line.run("w1")
+    assert result.success
+    assert "rating_patterns" in succeeded(result)
+    (release,) = line.released()
+    train = pd.read_parquet(release / "data")
+    assert sorted(train["label"]) == [at + 0.125 for at in range(150)]
+    assert verify_release(release).rounds == ("w1",)
 
 
 def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monkeypatch):

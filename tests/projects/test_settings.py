@@ -115,10 +115,14 @@ owners: [Dana]
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("scale", {"categories": None, "level": "interval"}, "found no list of categories; expe"),
+        ("scale", {"categories": None, "level": "ordinal"}, "found no list of categories; expe"),
         ("scale", {"categories": ["a", "b"], "declared": False}, "found no list of categories"),
         ("scale", {"categories": "ab"}, "valid tuple"),
-        ("scale", {"level": "nominal"}, "Field required"),
+        (
+            "scale",
+            {"level": "nominal"},
+            "found no categories; expected a list of them on the nominal",
+        ),
         ("columns", {"raters": "ana"}, "valid tuple"),
         ("columns", {"item": "a", "rater": "a"}, "for two of them; expected a column for each"),
         ("classifiers", "gpt", "valid tuple"),
