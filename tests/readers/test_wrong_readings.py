@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import Limits
+from agreement_pipeline.ratings import Limits, Scale
 from agreement_pipeline.readers import Columns, Rules, answers, read, rows_of
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
@@ -450,3 +450,35 @@ def test_a_plain_table_has_no_answers_of_a_tool(tmp_path):
     (tmp_path / "r.csv").write_text("item,rater,label\n1,ana,x\n")
     with pytest.raises(RatingsError, match=r"r\.csv: found a table of ratings; expected the exp"):
         answers(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"requires": ("names",)}, r"requires: found \['names'\]; expected some of \['raters', "),
+        (
+            {"replicate_of": "of", "replicates_share": "text"},
+            "replicate_of: found replicates_share beside it; expected one rule that says which",
+        ),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(rules, words):
+    with pytest.raises(ProjectError, match=words):
+        Rules(**rules)
+
+
+@pytest.mark.parametrize(
+    ("scale", "labels", "found"),
+    [
+        (Scale(None, "interval"), [1.5, 2], r"\[1.5, 2(.0)?\]"),
+        (
+            Scale(None, "multivariate interval", dimensions=2),
+            [(1, 2), (2, 3)],
+            r"\[\(1.0, 2.0\), \(2.0, 3.0\)\]",
+        ),
+    ],
+)
+def test_two_numbers_of_a_rater_for_an_item_are_refused(scale, labels, found):
+    frame = pd.DataFrame({"item": [1, 1], "rater": [*"aa"], "label": labels})
+    with pytest.raises(RatingsError, match=f"found 2 labels of rater 'a' for item '1'.*{found}"):
+        read(frame, scale=scale)
