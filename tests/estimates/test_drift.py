@@ -154,3 +154,11 @@ def test_vectors_are_compared_by_dimension():
     ratings = Ratings.from_frame(frame, scale)
     with pytest.raises(AgreementError, match=r"expected labels of one dimension. Compare each"):
         drift(ratings, ratings)
+
+
+def test_drift_is_a_table_with_its_limits():
+    found = drift(ratings_of(NOW), ratings_of(BEFORE))
+    first, row = found[0], found.to_frame().iloc[0]
+    assert (row["scope"], row["what"]) == (str(first.scope), first.what)
+    assert (row["value"], row["low"], row["high"]) == (first.value, *first.interval)
+    assert row["items"] == first.n_items
