@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from hashlib import sha256
 from operator import add
 from typing import Any, ClassVar, NoReturn
 
@@ -28,7 +27,7 @@ from agreement_pipeline.statistics import (
 )
 
 STATISTICS = ("everybody", "replicates", "sure")
-NAMES = ("rated_by", "classifiers", "gold", "digests")
+NAMES = ("rated_by", "classifiers", "gold")
 SAID, AGAIN = "said", "again."
 
 Names = tuple[str, ...]
@@ -55,7 +54,6 @@ class CountedRatings:
     rated_by: Names
     classifiers: Names
     gold: frozenset[str]
-    digests: Names
 
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
@@ -69,7 +67,6 @@ class CountedRatings:
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
             ratings.gold,
-            (ratings.digest,),
         )
 
     def __add__(self, other: "CountedRatings") -> "CountedRatings":
@@ -84,7 +81,6 @@ class CountedRatings:
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
             gold=self.gold | other.gold,
-            digests=(*self.digests, *other.digests),
         )
 
     @classmethod
@@ -122,12 +118,6 @@ class CountedRatings:
         """Numbers stand for the names of clusters, which were not kept."""
         clusters = self.everybody.clusters
         return frozenset() if clusters is None else frozenset(map(str, range(clusters.n)))
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of the rounds' digests. Of one round, its own."""
-        joined = "\n".join(sorted(self.digests))
-        return joined if len(self.digests) == 1 else sha256(joined.encode()).hexdigest()
 
 
 class OfCounted(Counting):
@@ -212,10 +202,6 @@ class CountsOfItems:
     def scale(self) -> Scale:
         return self.counts.scale
 
-    @property
-    def digest(self) -> str:
-        return sha256(self.counts.counts.tobytes() + self.counts.weights.tobytes()).hexdigest()
-
 
 def read_counts(
     source: Source,
@@ -298,9 +284,8 @@ def read_contingency(
     labels = LabelsByRater(
         np.array(codes).reshape(-1, 2)[met], table.values.ravel()[met], scale=scale, raters=TWO
     ).merged()
-    digest = sha256(statistic_bytes(labels)).hexdigest()
     sure = labels.with_confidence(np.full(labels.codes.shape, np.nan))
-    return CountedRatings(labels, _no_replicates(scale), {}, sure, TWO, (), frozenset(), (digest,))
+    return CountedRatings(labels, _no_replicates(scale), {}, sure, TWO, (), frozenset())
 
 
 def _no_replicates(scale: Scale) -> ReplicatedLabels:

@@ -132,7 +132,7 @@ class Columns:
         if wrong := [name for name in self.written if name not in but]:
             raise ProjectError(
                 f"{source}: found {listed(wrong)} for {what}; expected "
-                f"{listed(but)} at most. Leave it out."
+                f"{f'{listed(but)} at most' if but else 'none of them'}. Leave it out."
             )
 
 

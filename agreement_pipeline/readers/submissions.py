@@ -575,8 +575,14 @@ class Tool(Reader):
                 )
             yield from self.finds(export, kind)
             return
-        of_answers = _sets if kind == "sets" else _rubric
-        yield from (replace(each, values=of_answers(each)) for each in self.finds(export))
+        several = {
+            question
+            for each in self.finds(export)
+            for question, said in each.values.items()
+            if isinstance(said, tuple) and len(said) > 1
+        }
+        for each in self.finds(export):
+            yield replace(each, values=_sets(each) if kind == "sets" else _rubric(each, several))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         name = asked.columns.round or "round"
@@ -642,10 +648,15 @@ def _sets(submission: Submission) -> dict[str, Drawn]:
     }
 
 
-def _rubric(submission: Submission) -> dict[str, Drawn]:
+def _rubric(submission: Submission, several: Collection[str]) -> dict[str, Drawn]:
+    """One tick is a score too, where nobody ticked `several`."""
+    plain = {
+        question: said[0] if isinstance(said, tuple) and said and question not in several else said
+        for question, said in submission.values.items()
+    }
     scores = {
         question: category_text(said)
-        for question, said in submission.values.items()
+        for question, said in plain.items()
         if isinstance(said, str | int | float)
     }
     return {"rubrics": Drawn((Rubric(scores, submission.record),))} if scores else {}

@@ -238,8 +238,10 @@ def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     cells = values.tolist()
     for at, cell in enumerate(cells):
-        if isinstance(cell, (np.ndarray, list, dict, *BINARY)):
+        is_tuple = lists and isinstance(cell, tuple)
+        if is_tuple or isinstance(cell, (np.ndarray, list, dict, *BINARY)):
             each = np.atleast_1d(cell).tolist() if isinstance(cell, np.ndarray) else cell
+            each = list(cell) if is_tuple else each
             cells[at] = _single_value(each, lists, f"{FRAME}: row {at + 1}, column {values.name!r}")
     return type(values)(cells, index=values.index, dtype=object, name=values.name)
 

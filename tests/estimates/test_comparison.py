@@ -5,13 +5,14 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
-from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import (
     compare,
     measure_ratings,
 )
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.readers import read
 
 FEW = {"inference": Inference(n_resamples=1000)}
 COLUMNS = ["item", "rater", "label"]
@@ -285,3 +286,11 @@ def test_rounds_without_classifiers_are_not_compared_by_groups(clean):
 def test_what_cannot_be_compared_within_a_round_is_refused(clean, measure, one, other, words):
     with pytest.raises(AgreementError, match=words):
         compare(clean, between=(one, other), measure=measure)
+
+
+def test_rounds_of_two_sessions_are_not_compared(tmp_path):
+    path = tmp_path / "r.csv"
+    path.write_text("item,rater,label\n1,ana,x\n1,ben,y\n2,ana,x\n2,ben,x\n")
+    one, other = read(path), read(path, memory_limit="1GB")
+    with pytest.raises(RatingsError, match="expected both in one session"):
+        compare(one, other, **FEW)

@@ -146,3 +146,19 @@ def test_a_mean_over_clusters_of_equal_size_is_the_mean_of_their_means():
 def test_the_interval_of_a_share_is_clopper_and_pearson_s(successes, n):
     known = stats.binomtest(successes, n).proportion_ci(0.9, "exact")
     assert tuple(share_interval(successes, n, 0.9)) == pytest.approx((known.low, known.high))
+
+
+def test_vectors_are_compared_by_dimension():
+    frame = pd.DataFrame({"item": [1, 1], "rater": [*"ab"], "label": [(1.0, 2.0), (2.0, 1.0)]})
+    scale = Scale(None, "multivariate interval", dimensions=2)
+    ratings = Ratings.from_frame(frame, scale)
+    with pytest.raises(AgreementError, match=r"expected labels of one dimension. Compare each"):
+        drift(ratings, ratings)
+
+
+def test_drift_is_a_table_with_its_limits():
+    found = drift(ratings_of(NOW), ratings_of(BEFORE))
+    first, row = found[0], found.to_frame().iloc[0]
+    assert (row["scope"], row["what"]) == (str(first.scope), first.what)
+    assert (row["value"], row["low"], row["high"]) == (first.value, *first.interval)
+    assert row["items"] == first.n_items

@@ -106,3 +106,10 @@ def test_rankings_have_no_order_of_presentation():
     ranked = Marked("q1", "a", (Ranking((frozenset("x"), frozenset("y"))),))
     with pytest.raises(RatingsError, match="found no preference between two alternatives"):
         order_effect([ranked])
+
+
+def test_a_difference_on_one_item_has_no_interval():
+    said = [("q1", "a", False, "first"), ("q1", "b", False, "first"), ("q1", "c", True, "first")]
+    found = order_effect(marked(said)).difference
+    assert (found.value, found.interval, found.n) == (1.0, None, 3)
+    assert found.undefined

@@ -9,8 +9,8 @@ from scipy import stats
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import CATEGORIES, CLASSIFIERS, simulate_round
-from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import measure_ratings, survey
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.estimates import measure, measure_ratings, survey
 from agreement_pipeline.estimates.estimates import registered
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -208,6 +208,24 @@ def test_a_round_of_two_raters_and_its_pair_show_one_interval():
 def test_a_measure_under_another_name_is_pointed_out(name):
     with pytest.raises(PolicyError, match="Did you mean 'bennett_s'"):
         registered(name)
+
+
+@pytest.mark.parametrize(
+    ("scale", "name", "words"),
+    [
+        (None, "schouten_kappa", "schouten_kappa: found a measure of parts of a round; expected"),
+        (None, "lin_ccc", "lin_ccc: found level nominal; expected one of interval, ratio"),
+        (
+            Scale(None, "interval"),
+            "fleiss_kappa",
+            "found level interval without categories; expected one of nominal, ordinal",
+        ),
+    ],
+)
+def test_a_measure_of_another_level_names_its_levels(scale, name, words):
+    frame = pd.DataFrame({"item": [1, 1, 2, 2], "rater": [*"abab"], "label": [1.5, 2, 3, 3]})
+    with pytest.raises(AgreementError, match=words):
+        measure(read(frame, scale=scale), name)
 
 
 @pytest.mark.parametrize("level", ["nominal", "ratio"])

@@ -8,7 +8,7 @@ import pytest
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, shrunken_self_agreement
 from agreement_pipeline.estimates.differences import Side, difference
-from agreement_pipeline.intervals import Inference
+from agreement_pipeline.intervals import Inference, Looks
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts
 from tests.intervals.rounds import patterns
@@ -29,6 +29,10 @@ from tests.intervals.rounds import patterns
         (
             {"always_valid_at": 500, "method": "two_way_jackknife"},
             "always_valid_at: found method two_way_jackknife; expected one for these raters",
+        ),
+        (
+            {"always_valid_at": 500, "looks": Looks((100, 200))},
+            r"looks: found looks at \[100, 200\] and always_valid_at 500; expected one of them",
         ),
     ],
 )

@@ -77,7 +77,7 @@ def test_the_masi_distances_of_passonneau():
 ORDERS = ("a|b", "b|a", "c", "|", "c|a|b")
 
 
-@pytest.mark.parametrize("form", ["lists", "text", "sets"])
+@pytest.mark.parametrize("form", ["lists", "tuples", "text", "sets"])
 def test_the_order_of_the_labels_of_a_set_matters_to_no_measure(form):
     rng = np.random.default_rng(3)
     said = [
@@ -94,6 +94,7 @@ def test_the_order_of_the_labels_of_a_set_matters_to_no_measure(form):
     made = {
         "text": str,
         "lists": lambda text: [each for each in text.split("|") if each],
+        "tuples": lambda text: tuple(filter(None, text.split("|"))),
         "sets": lambda text: frozenset(text.split("|")) - {""},
     }[form]
     inference = Inference(n_resamples=400)

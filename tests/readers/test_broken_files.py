@@ -24,6 +24,11 @@ def parquet():
     ("name", "content", "words"),
     [
         ("round.csv", "", "round.csv: found 0 bytes; expected a table with at least one rating"),
+        (
+            "round.json",
+            '[{"id": 1, "data": {}, "annotations": []}] 3',
+            "round.json: record 1: found text after the last record; expected the end of the file",
+        ),
         ("round.csv", b"\xef\xbb\xbf \n\n", "round.csv: found nothing but blanks"),
         ("round.jsonl", "", "round.jsonl: found 0 bytes"),
         ("round.parquet", b"", "round.parquet: found 0 bytes"),

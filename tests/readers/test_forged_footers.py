@@ -9,6 +9,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Footer, ParquetRows
+from agreement_pipeline.ratings.footer import DEEPEST
 from agreement_pipeline.readers import Export, read
 from agreement_pipeline.readers.exports import records_of
 from tests.footers import forged, number, numbers, text, written
@@ -75,6 +76,32 @@ FORGED = {
     "an older type that is another": (
         {(2, 1, 6): number(20)},
         "column 'item' of logical type STRING and converted type 20",
+    ),
+    "two newer types": (
+        {(2, 1, 10): bytes([0x1C, 0, 0x1C, 0, 0])},
+        "column 'item' with 2 logical types",
+    ),
+    "no schema": ({(2,): bytes([0x0C])}, "no schema"),
+    "a row group without columns": ({(4, 0, 1): bytes([0x0C])}, "0 columns in row group 0"),
+    "bytes of texts in numbers": (
+        {(*LABEL, 16): bytes([0x16, *number(9), 0])},
+        "the bytes of texts in column 'label', which has none",
+    ),
+    "an index among the pages": (
+        {(*LABEL, 16): bytes([0, 0x06, *number(10), *number(4)])},
+        "column 'label' of row group 0: pages in another file, or a page that is an index",
+    ),
+    "missing values where none may be": (
+        {(2, 3, 3): number(0), (*LABEL, 16): bytes([0]), (*LABEL, 12, 3): number(4)},
+        "column 'label' of row group 0: null_count: 4 in the footer, and 0 in the file",
+    ),
+    "missing values in a packing that nobody reads": (
+        {(*LABEL, 4): number(3), (*LABEL, 12, 3): number(4)},
+        "only missing values in a column, packed by codec 3",
+    ),
+    "missing values in another packing": (
+        {(*LABEL, 4): number(2), (*LABEL, 12, 3): number(4)},
+        "GZip|gzip|zlib|header",
     ),
 }
 
@@ -158,3 +185,21 @@ def test_what_duckdb_writes_is_read(tmp_path):
     duckdb.from_arrow(pa.table(TABLE)).to_parquet(str(path))
     assert len(read(path)) == 4
     assert Export(path).kind == "parquet"
+
+
+def test_bytes_after_the_fields_of_a_footer_are_refused(tmp_path):
+    data, path = written(TABLE), tmp_path / "r.parquet"
+    size = int.from_bytes(data[-8:-4], "little") + 1
+    path.write_bytes(data[:-8] + b"\0" + size.to_bytes(4, "little") + b"PAR1")
+    with pytest.raises(RatingsError, match="1 bytes after the end of the footer"):
+        read(path)
+
+
+def test_columns_inside_each_other_have_an_end(tmp_path):
+    cell = 1
+    for _ in range(DEEPEST + 2):
+        cell = {"a": cell}
+    path = tmp_path / "r.parquet"
+    path.write_bytes(written({**TABLE, "deep": [cell] * 4}))
+    with pytest.raises(RatingsError, match="columns inside each other more than"):
+        read(path)

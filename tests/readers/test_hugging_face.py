@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read, read_rounds, rows_of
 from tests.readers.conftest import frame_in
 
@@ -89,3 +90,21 @@ def test_a_label_that_is_described_and_not_there_is_passed_over(saved):
     info["features"]["mood"] = info["features"]["label"]
     path.write_text(json.dumps(info))
     assert frame_in(rows_of(saved / "whole"))["label"].tolist() == NAMED["label"].tolist()
+
+
+def test_missing_numbers_and_lists_of_labels_are_what_was_saved(library, tmp_path):
+    columns = {"item": ["i", "i", "j", "j"], "rater": ["ana", "ben"] * 2}
+    numbers = {**columns, "label": [1.5, float("nan"), 2.0, 2.5]}
+    library.Dataset.from_dict(numbers).save_to_disk(tmp_path / "numbers")
+    found = read(tmp_path / "numbers", scale=Scale(None, "interval")).to_pandas()
+    assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
+        ("i", "ana", 1.5),
+        ("j", "ana", 2.0),
+        ("j", "ben", 2.5),
+    ]
+    value, named = library.Value("string"), library.ClassLabel(names=NAMES)
+    features = library.Features({"item": value, "rater": value, "label": [named]})
+    lists = {**columns, "label": [[0, 1], [1], [0], [2]]}
+    library.Dataset.from_dict(lists, features).save_to_disk(tmp_path / "lists")
+    labels = read(tmp_path / "lists").to_pandas()["label"].tolist()
+    assert labels == ["no|yes", "yes", "no", "maybe"]

@@ -7,7 +7,15 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read, read_marked
-from agreement_pipeline.units import Box, Marked, Span, UnitSettings, units_of
+from agreement_pipeline.units import (
+    Box,
+    Marked,
+    Polygon,
+    Segment,
+    Span,
+    UnitSettings,
+    units_of,
+)
 
 from .drawings import (
     BOXES,
@@ -446,3 +454,121 @@ def test_a_model_is_asked_only_what_it_answered(tmp_path):
     tasks[0]["predictions"] = [{"id": 5, "model_version": "m", "result": []}]
     path.write_text(json.dumps(tasks))
     assert ratings(path, PEOPLE, "spans").classifiers == ()
+
+
+CORNERS = ((10, 20), (40, 20), (40, 60.5))
+FREE = Rules(requires=())
+
+
+def cvat_polygons(folder):
+    points = ";".join(f"{x:.2f},{y:.2f}" for x, y in CORNERS)
+    (folder / "job.xml").write_text(
+        "<annotations><meta><job><assignee>ana</assignee></job></meta>"
+        f'<image id="0" name="i1.png" width="200" height="100"><polygon label="cat" '
+        f'source="manual" points="{points}" z_order="0"></polygon></image></annotations>'
+    )
+    return folder / "job.xml"
+
+
+def coco_polygons(folder):
+    path = coco_boxes(folder, {("i1.png", "ana"): [(10, 20, 30, 40.5, "cat")]}) / "ana.json"
+    record = json.loads(path.read_text())
+    record["annotations"][0]["segmentation"] = [[each for point in CORNERS for each in point]]
+    path.write_text(json.dumps(record))
+    return path
+
+
+def prodigy_areas(folder):
+    area = {"id": "1", "label": "cat", "type": "polygon", "points": [*map(list, CORNERS)]}
+    record = {"image": "i.png", "width": 200, "height": 100, "spans": [area], "answer": "accept"}
+    path = folder / "areas.jsonl"
+    path.write_text(json.dumps({**record, "_task_hash": 1, "_session_id": "pets-ana"}))
+    return path
+
+
+@pytest.mark.parametrize("export", [cvat_polygons, coco_polygons, prodigy_areas])
+def test_polygons_have_the_corners_that_the_tool_wrote(export, tmp_path):
+    columns = Columns() if export is prodigy_areas else NAME
+    (said,) = read_marked(export(tmp_path), "polygons", columns, rules=FREE)
+    assert (said.rater, said.objects, said.extent) == ("ana", (Polygon(CORNERS, "cat"),), SIZE)
+
+
+def test_a_box_of_prodigy_is_the_frame_of_its_corners(tmp_path):
+    (said,) = read_marked(prodigy_areas(tmp_path), "boxes")
+    assert said.objects == (Box(10, 20, 30, 40.5, "cat"),)
+
+
+def test_entities_of_doccano_are_spans(tmp_path):
+    entity = {"id": 3, "label": "PER", "start_offset": 8, "end_offset": 11}
+    row = {"id": 1, "text": "Ana met Ben", "entities": [entity], "relations": [], "Comments": []}
+    (tmp_path / "ana.jsonl").write_text(json.dumps(row))
+    (said,) = read_marked(tmp_path / "ana.jsonl", "spans", rules=FREE)
+    assert (said.objects, said.extent) == ((Span(8, 11, "PER"),), (11,))
+
+
+def test_segments_of_label_studio_are_in_seconds(tmp_path):
+    value = {"start": 0.5, "end": 2.25, "channel": 0, "labels": ["speech"]}
+    part = {"type": "labels", "from_name": "who", "original_length": 12.5, "value": value}
+    (said,) = read_marked(label_studio_results(tmp_path, ana=[part]), "segments")
+    assert (said.objects, said.extent) == ((Segment(0.5, 2.25, "speech"),), (12.5,))
+
+
+@pytest.mark.parametrize(
+    ("export", "old", "new", "message"),
+    [
+        (coco_boxes, '"category_id": 1', '"category_id": 9', "annotation 0: found category 9; exp"),
+        (pascal_voc_boxes, "bndbox", "robndbox", "object 1: found no bndbox; expected the corners"),
+        (label_studio_boxes, '"rotation": 0', '"rotation": 30', "object 1: found a rotation of 30"),
+    ],
+)
+def test_a_box_that_cannot_be_read_as_one_says_why(export, old, new, message, tmp_path):
+    path = export(tmp_path)
+    for each in [path] if path.is_file() else [*path.rglob("*.*")]:
+        each.write_text(each.read_text().replace(old, new))
+    with pytest.raises(RatingsError, match=message):
+        ratings(path, PETS, "boxes")
+
+
+def choices(name, *ticked):
+    return {"type": "choices", "from_name": name, "value": {"choices": [*ticked]}}
+
+
+def units_said(path, kind):
+    found = ratings(path, None, kind).to_pandas()
+    return {
+        (item, rater): label for item, rater, label in found.iloc[:, :3].itertuples(index=False)
+    }
+
+
+def test_ticks_are_a_set_and_nothing_ticked_an_empty_one(tmp_path):
+    path = label_studio_results(tmp_path, ana=[choices("topics", "x", "y")], ben=[])
+    said = {("q1 x", "ana"): "yes", ("q1 y", "ana"): "yes"}
+    assert units_said(path, "sets") == said | {("q1 x", "ben"): "no", ("q1 y", "ben"): "no"}
+
+
+def test_a_score_and_a_single_tick_are_criteria_of_a_rubric(tmp_path):
+    def answers(tone, *ticked):
+        rated = {"type": "rating", "from_name": "tone", "value": {"rating": tone}}
+        return [rated, choices("right", ticked[0]), choices("topics", *ticked)]
+
+    path = label_studio_results(tmp_path, ana=answers(4, "x"), ben=answers(3, "y", "x"))
+    assert units_said(path, "rubrics") == {
+        ("q1 right", "ana"): "x",
+        ("q1 right", "ben"): "y",
+        ("q1 tone", "ana"): "4",
+        ("q1 tone", "ben"): "3",
+    }
+
+
+def test_units_have_the_stratum_and_the_cluster_of_their_document(tmp_path):
+    path = label_studio_spans(tmp_path)
+    tasks = json.loads(path.read_text())
+    for task in tasks:
+        task["data"] |= {"language": "de" if task["data"]["name"] == "d3" else "en", "book": "b"}
+    path.write_text(json.dumps(tasks))
+    rules = Rules(units=UnitSettings("spans"), strata=("language",))
+    found = read(path, Columns(item="name", cluster="book"), scale=PEOPLE, rules=rules)
+    known = found.items(["cluster", "stratum:language"]).to_pydict()
+    languages = dict(zip(known["item"], known["stratum:language"], strict=True))
+    assert {item for item, of in languages.items() if of == "de"} == {"d3 0-3", "d3 3-9"}
+    assert {*known["cluster"]} == {"b"}

@@ -170,6 +170,22 @@ def test_a_sheet_that_no_spreadsheet_could_have_is_refused_at_once(tmp_path, row
         read(path)
 
 
+def test_a_day_of_open_document_is_read_in_its_own_form(tmp_path):
+    day = '<table:table-cell office:value-type="date" office:date-value="2026-09-02"/>'
+    rows = [row(day, text(rater), text(label)) for rater, label in (("ana", "x"), ("ben", "y"))]
+    found = said(document(tmp_path / "r.ods", sheet(HEADER, *rows)))
+    assert found == [("2026-09-02", "ana", "x"), ("2026-09-02", "ben", "y")]
+
+
+def test_a_workbook_of_charts_alone_has_no_table(tmp_path):
+    book = Workbook()
+    book.create_chartsheet("A chart").add_chart(BarChart())
+    book.remove(book.active)
+    book.save(tmp_path / "r.xlsx")
+    with pytest.raises(RatingsError, match=r"r\.xlsx: found no sheet with cells; expected one"):
+        said(tmp_path / "r.xlsx")
+
+
 def test_a_text_may_stand_in_the_attribute_alone(tmp_path):
     cell = '<table:table-cell office:value-type="string" office:string-value="x"/>'
     body = sheet(HEADER, row(number(1), text("ana"), cell), RATED[1])

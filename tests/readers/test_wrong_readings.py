@@ -7,7 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.ratings import Limits, Scale
 from agreement_pipeline.readers import Columns, Rules, answers, read, rows_of
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
@@ -358,3 +359,136 @@ def test_a_field_of_the_item_that_is_called_history_is_no_history(dialogue, tmp_
     (tmp_path / "x.json").write_text(json.dumps(rows))
     found = read(tmp_path / "x.json", case.columns, scale=SENTIMENT, rules=case.rules)
     assert alpha(found) == RIGHT
+
+
+TURK = "HITId,AssignmentId,WorkerId,AssignmentStatus,"
+
+
+@pytest.mark.parametrize(
+    ("columns", "cells", "labels"),
+    [
+        ("Answer.claim.label", ["true", "false"], ["true", "false"]),
+        ("Answer.q.v1.2,Answer.q.v1.3", ["true,false", "false,true"], ["v1.2", "v1.3"]),
+        ("Answer.q.a,Answer.q.b", ["true,true", "false,true"], ["a|b", "b"]),
+        ("Answer.taskAnswers", ['"[{""q"":{""label"":""x""}}]"', '"[{""q"":""y""}]"'], ["x", "y"]),
+        (
+            "Answer.taskAnswers",
+            ['"[{""q"":{""a"":true,""b"":true}}]"', '"[{""q"":{""a"":false,""b"":true}}]"'],
+            ["a|b", "b"],
+        ),
+        (
+            "Answer.taskAnswers",
+            ['"[{""q"":{""labels"":[""b"",""a""]}}]"', '"[{""q"":{""labels"":[]}}]"'],
+            ["a|b", "|"],
+        ),
+        (
+            "Answer.taskAnswers",
+            ['"[{""q"":{""a"":{""on"":true}}}]"', '"[{""q"":""b""}]"'],
+            ["a", "b"],
+        ),
+    ],
+)
+def test_every_answer_of_mechanical_turk_is_what_was_ticked(columns, cells, labels, tmp_path):
+    lines = [f"h1,a{n},w{n},Approved,{cell}" for n, cell in enumerate(cells)]
+    (tmp_path / "m.csv").write_text("\n".join([TURK + columns, *lines]))
+    found = rows_of(tmp_path / "m.csv", rules=NO_WORD)
+    assert frame_in(found)["label"].tolist() == labels
+
+
+def test_a_radio_group_of_mechanical_turk_without_a_choice_is_no_answer(tmp_path):
+    lines = ("h1,a1,w1,Approved,true,false", "h1,a2,w2,Approved,false,false")
+    (tmp_path / "m.csv").write_text("\n".join([f"{TURK}Answer.q.a,Answer.q.b", *lines]))
+    assert frame_in(rows_of(tmp_path / "m.csv", rules=NO_WORD))["label"].tolist() == ["a"]
+
+
+def test_responses_of_workers_are_enough_for_ground_truth(tmp_path):
+    answers = [
+        {"workerId": name, "answerContent": {"q": {"yes": name == "w1", "no": name != "w1"}}}
+        for name in ("w1", "w2")
+    ]
+    path = tmp_path / "worker-response" / "3" / "1.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"answers": answers}))
+    found = frame_in(rows_of(tmp_path / "worker-response", rules=NO_WORD))
+    assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
+        ("3", "w1", "yes"),
+        ("3", "w2", "no"),
+    ]
+
+
+def test_a_model_has_another_name_than_any_rater(tmp_path, refusal):
+    path = ticked(tmp_path, [["a"], ["b"]])
+    (task,) = json.loads(path.read_text())
+    task["predictions"] = [
+        {"id": 5, "model_version": "2", "result": task["annotations"][0]["result"]}
+    ]
+    path.write_text(json.dumps([task]))
+    words = refusal(path, Columns(label="topics"), rules=NO_WORD)
+    assert "x.json: found ['2'] as a rater and as a model; expected different names" in words
+
+
+def test_more_submissions_than_the_limit_are_refused(tmp_path, refusal):
+    words = refusal(ticked(tmp_path, [["a"]] * 3), rules=NO_WORD, limits=Limits(rows=2))
+    assert "x.json: found 3 submissions or more; expected at most 2" in words
+
+
+@pytest.mark.parametrize(
+    ("columns", "layout", "words"),
+    [
+        (Columns(), "wide", "found wide for .*x.json, the export of a tool; expected long"),
+        (Columns(raters=("ana",)), "long", "found raters .*ana.*; expected them for a wide table"),
+        (Columns(sheet="a"), "long", "found .*sheet.* for the reader label_studio; expected none"),
+    ],
+)
+def test_how_a_table_is_written_is_not_said_of_an_export(columns, layout, words, tmp_path):
+    rules = Rules(reader="label_studio", requires=())
+    with pytest.raises(ProjectError, match=words):
+        read(ticked(tmp_path, [["a"], ["b"]]), columns, layout=layout, rules=rules)
+
+
+def test_a_plain_table_has_no_answers_of_a_tool(tmp_path):
+    (tmp_path / "r.csv").write_text("item,rater,label\n1,ana,x\n")
+    with pytest.raises(RatingsError, match=r"r\.csv: found a table of ratings; expected the exp"):
+        answers(tmp_path / "r.csv")
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ({"requires": ("names",)}, r"requires: found \['names'\]; expected some of \['raters', "),
+        (
+            {"replicate_of": "of", "replicates_share": "text"},
+            "replicate_of: found replicates_share beside it; expected one rule that says which",
+        ),
+    ],
+)
+def test_rules_that_cannot_be_are_refused(rules, words):
+    with pytest.raises(ProjectError, match=words):
+        Rules(**rules)
+
+
+@pytest.mark.parametrize(
+    ("scale", "labels", "found"),
+    [
+        (Scale(None, "interval"), [1.5, 2], r"\[1.5, 2(.0)?\]"),
+        (
+            Scale(None, "multivariate interval", dimensions=2),
+            [(1, 2), (2, 3)],
+            r"\[\(1.0, 2.0\), \(2.0, 3.0\)\]",
+        ),
+    ],
+)
+def test_two_numbers_of_a_rater_for_an_item_are_refused(scale, labels, found):
+    frame = pd.DataFrame({"item": [1, 1], "rater": [*"aa"], "label": labels})
+    with pytest.raises(RatingsError, match=f"found 2 labels of rater 'a' for item '1'.*{found}"):
+        read(frame, scale=scale)
+
+
+@pytest.mark.parametrize(
+    ("most", "words"),
+    [(5, "found 12 different labels; expected at most 5"), (50, "found more than 10 different r")],
+)
+def test_a_column_that_differs_in_every_row_is_no_label(most, words, monkeypatch, refusal):
+    monkeypatch.setattr("agreement_pipeline.ratings.birth.MOST_KEYS", 10)
+    frame = pd.DataFrame({"item": range(12), "rater": "a", "label": [f"x{n}" for n in range(12)]})
+    assert words in refusal(frame, limits=Limits(categories=most))

@@ -41,6 +41,11 @@ BOW = ((0, 0), (4, 4), (4, 0), (0, 4))
             lambda: Polygon(BOW[2:] + BOW[:2], "PER", AT),
             "found a polygon whose sides 0,0 to 4,4 and 4,0 to 0,4 meet",
         ),
+        (
+            lambda: Polygon(((0, 0), (9, 0), (4, 0), (4, 5)), "PER", AT),
+            "found a polygon whose sides 0,0 to 9,0 and 4,0 to 4,5 meet",
+        ),
+        (lambda: Polygon(((0, 0), (9, 0), (9, -1)), "PER", AT), "found a corner under 0"),
         (lambda: Polygon(((1, 1), (1, 1)), "PER", AT), "found a polygon of 1 corner; expected"),
         (
             lambda: Span(12345678, 12345670, "PER", AT),

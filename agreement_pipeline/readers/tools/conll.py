@@ -33,8 +33,6 @@ class Token(NamedTuple):
 
 
 def _is_conll(export: Export) -> bool:
-    if not export.files:
-        return False
     try:
         with export.files[0].open(encoding="utf-8-sig") as file:
             first = file.read(LETTERS).split("\n")[:ENOUGH]

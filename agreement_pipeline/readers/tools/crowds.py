@@ -37,7 +37,7 @@ def _of_element(value: Any) -> Any:
         return value["label"]
     if "labels" in value:
         return frozenset(value["labels"])
-    return next((name for name, on in value.items() if on is True or on == {"on": True}), None)
+    return tuple(name for name, on in value.items() if on is True or on == {"on": True})
 
 
 def question(column: str) -> str:
@@ -77,11 +77,11 @@ def _answers(row: Data) -> dict[str, Any]:
         return {name: _of_element(value) for name, value in said.items()}
     found: dict[str, Any] = {}
     for name, cell in _part(row, ANSWER).items():
-        asked, *options = name.split(".")
+        asked, _, option = name.partition(".")
         if name.endswith(LABELS):
             found[question(ANSWER + name)] = frozenset(json.loads(cell)) if cell else None
-        elif options and cell in ("true", "false"):
-            found[asked] = options[0] if cell == "true" else found.get(asked)
+        elif option and not name.endswith(LABEL) and cell in ("true", "false"):
+            found[asked] = (*found.get(asked, ()), *([option] if cell == "true" else ()))
         else:
             found[question(ANSWER + name)] = cell
     return found

@@ -71,8 +71,6 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
         with path.open("rb") as file:
             while not begun and (part := file.read(START)):
                 parser.Parse(part)
-        if not begun:
-            parser.Parse(b"", True)
         for _, element in Xml.iterparse(path):
             yield element
     except RatingsError:

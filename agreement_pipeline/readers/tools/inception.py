@@ -165,10 +165,7 @@ class _Mark:
 @tool(
     "webanno",
     "WebAnno TSV 3 of INCEpTION",
-    lambda export: (
-        bool(export.files)
-        and start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode())
-    ),
+    lambda export: start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode()),
     shows={"raters"},
     kinds=("spans",),
 )
