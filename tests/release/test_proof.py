@@ -104,6 +104,18 @@ def test_a_forged_decision_does_not_come_out_again(copy, change, said):
             lambda said: said["rounds"][0].update(original_digest="approved"),
             "do not give rounds that can be judged .*original_digest",
         ),
+        (
+            lambda said: said["rounds"][0].update(version=True),
+            "do not give rounds that can be judged .*version",
+        ),
+        (
+            lambda said: said["rounds"][0].update(version=0),
+            "do not give rounds that can be judged .*version",
+        ),
+        (
+            lambda said: said.update(schema="agreement-release/0"),
+            "do not give rounds that can be judged .*schema",
+        ),
     ],
 )
 def test_what_a_manifest_alone_says_has_its_form(copy, change, said):
