@@ -45,6 +45,12 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     assert "rows: found 0; expected a whole number from 1." in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("pair", ["status", "=submitted"])
+def test_a_row_that_is_chosen_by_no_field_is_refused(capsys, pair):
+    assert main(["measure", str(SEROLOGY), "--where", pair]) == 2
+    assert f"found {pair}; expected a field and a value, as status=" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "twice",
     [
