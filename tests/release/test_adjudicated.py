@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
@@ -50,10 +51,13 @@ def test_adjudicated_labels_are_released_and_proved_and_the_decision_is_the_same
     assert release(store).path == plain.path
 
 
-def test_its_description_says_who_gave_the_labels(ingested):
+def test_its_description_says_who_gave_the_labels(ingested, capsys):
     store, digest = ingested
     plain = release(store)
     found = release(store, {disputed(plain): "no"}, digest)
+    for each, said in ((plain, False), (found, True)):
+        assert main(["verify", str(each.path)]) == 0
+        assert ("  1 label is an adjudicator's; the card" in capsys.readouterr().out) is said
 
     def protocol(of):
         return json.loads((of.path / "croissant.json").read_text())["rai:dataAnnotationProtocol"]
