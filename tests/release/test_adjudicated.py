@@ -11,7 +11,7 @@ from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.tables import Member
-from tests.release.forging import CONTRACT, POLICY, forge, make_ratings, refused
+from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit, make_ratings, refused
 from tests.release.rounds import contents_of
 
 
@@ -71,10 +71,8 @@ def test_a_release_whose_adjudicated_labels_were_edited_is_refused(ingested, cha
     store, digest = ingested
     item = disputed(release(store))
     path = release(store, {item: "no"}, digest).path
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["rounds"][0]["adjudicated"] = change
-    forge(path, "manifest.json", json.dumps(manifest).encode())
-    with pytest.raises(ReleaseInvalidError):
+    edit(path, "manifest.json", lambda manifest: manifest["rounds"][0].update(adjudicated=change))
+    with pytest.raises(ReleaseInvalidError, match=NOT_DERIVED):
         open_release(path)
 
 

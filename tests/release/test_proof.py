@@ -1,5 +1,6 @@
 """What a release must prove, and how each forgery is refused."""
 
+import pyarrow as pa
 import pytest
 
 from agreement_pipeline.cli import main
@@ -178,6 +179,7 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
     "change",
     [
         lambda table: table.set_column(2, "label", [[1] * len(table)]),
+        lambda table: table.set_column(2, table.schema.field(2), pa.nulls(len(table), pa.int64())),
         lambda table: table.slice(1),
         lambda table: table.take([1, 0, *range(2, len(table))]),
         lambda table: table.drop_columns(["votes"]),
