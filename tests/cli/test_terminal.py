@@ -132,19 +132,13 @@ def test_rules_that_only_warn_are_shown_met_or_not(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("reliable", "measures", "rest"),
-    [
-        (0.1, 5, "1 more rule is met"),
-        (0.1, 6, "2 more rules are met"),
-        (0.999, 5, "1 more rule is not met"),
-    ],
+    ("n", "reliable", "rest"),
+    [(5, 0.1, "1 more rule is met"), (6, 0.999, "2 more rules are not met")],
 )
-def test_of_many_rules_that_only_warn_the_rest_is_counted(
-    tmp_path, capsys, reliable, measures, rest
-):
+def test_of_many_rules_that_only_warn_the_rest_is_counted(tmp_path, capsys, n, reliable, rest):
     """The six pairs of four raters and the round by other measures; ten are shown."""
     names = ("percent_agreement", "fleiss_kappa", "conger_kappa", "gwet_ac1")
-    names = (*names, "brennan_prediger", "shah_kappa_s")[:measures]
+    names = (*names, "brennan_prediger", "shah_kappa_s")[:n]
     scopes = [("percent_agreement", "pair"), *((name, "round") for name in names)]
     rules = [
         f"  - {{measure: {name}, scope: {scope}, effect: warn, reliable: {reliable}, "
