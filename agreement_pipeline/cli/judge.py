@@ -50,7 +50,7 @@ from agreement_pipeline.report import (
     steps_as_text,
     who_rated,
 )
-from agreement_pipeline.text import joined, natural
+from agreement_pipeline.text import counted, joined, natural
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
@@ -291,6 +291,6 @@ def _only_warning(decision: Decision, policy: Policy, *, met: bool) -> Iterator[
         if verdict.rule.effect == "warn" and (verdict.kind in policy.admit) is met
     ]
     yield from said[:MOST_WARNINGS]
-    if len(said) > MOST_WARNINGS:
-        more = f"{len(said) - MOST_WARNINGS} more rules are {'' if met else 'not '}met"
-        yield f"{more}; --format json has them all"
+    if more := len(said[MOST_WARNINGS:]):
+        rest = f"{counted(more, 'more rule')} {'is' if more == 1 else 'are'}"
+        yield f"{rest} {'' if met else 'not '}met; --format json has them all"

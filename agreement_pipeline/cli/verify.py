@@ -21,8 +21,8 @@ from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import TENTATIVE, Policy, Rule, waived
 from agreement_pipeline.report import printable
+from agreement_pipeline.text import counted, interval
 from agreement_pipeline.text import in_words as number
-from agreement_pipeline.text import interval
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ def _demands(texts: Sequence[str]) -> "Demands":
     named: list[tuple[str, int | None]] = []
     rules: list[Rule] = []
     for text in texts:
-        if counted := COUNTED.fullmatch(text.strip()):
-            least[counted["what"]] = int(counted["least"])
+        if size := COUNTED.fullmatch(text.strip()):
+            least[size["what"]] = int(size["least"])
         elif policy := OF_POLICY.fullmatch(text.strip()):
             named.append((policy["name"], int(policy["version"]) if policy["version"] else None))
         else:
@@ -250,7 +250,8 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
     )
     for whose, key in (("an adjudicator's", "adjudicated"), ("a classifier's", "silver")):
         if said[key]:
-            yield f"  {said[key]} labels are {whose}; the card says more"
+            labels = f"{counted(said[key], 'label')} {'is' if said[key] == 1 else 'are'}"
+            yield f"  {labels} {whose}; the card says more"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     if said["written_by"] != __version__:
         yield f"  {_today(said['written_by'], said['held_today'])}"

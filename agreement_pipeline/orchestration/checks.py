@@ -143,7 +143,8 @@ def history_results(
     chart: Sequence[Charted],
 ) -> Iterator[dg.AssetCheckResult]:
     found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
-    said = printable("; ".join(found)) or "every round is admitted"
+    good = "no round yet" if rounds.empty else "every round is admitted"
+    said = printable("; ".join(found)) or good
     yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
     yield _result(IN_TIME, not late, _answer(not late, [late] if late else []))
     yield like_before(chart)

@@ -168,7 +168,8 @@ def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, 
         )
     if partitions is not None and found != of_rounds:
         raise ProjectError(
-            f"{where}: found partitions {name!r}; expected {rounds_of(found).name!r}, or none. "
+            f"{where}: found partitions {repr(name) if name else 'without a name'}; "
+            f"expected {rounds_of(found).name!r}, or none. "
             "Give the asset partitions_def=rounds_of(project)."
         )
     return _HOSTED[found], None if partitions is None else context.partition_key

@@ -436,7 +436,7 @@ def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Arr
     n_items, fit = fitted(n_items)
     curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
     if n_items == MOST_ITEMS:
-        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS} items would not do")
+        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS:,} items would not do")
     share = decided(n_items, WHOLE).share
     if asked.over is not None:
         few, many = (

@@ -248,6 +248,7 @@ class Policy:
         yield Need(
             ("passed_by_guessing",),
             bool(self.passed_by_guessing.strip())
+            or not blind
             or not all(registered(name).passed_by_guessing for name in blind),
             "a rule that can hold a release with a measure that raters cannot pass without "
             "looking, or a sentence that says why this does no harm",

@@ -174,7 +174,9 @@ class Inbox:
             return _Read((), named, refusal=str(error))
         except OSError as error:
             words = f"{path}: found a file that cannot be read ({error.strerror or error}); "
-            return _Read((), named, refusal=f"{words}expected a file. Correct its permissions.")
+            return _Read(
+                (), named, refusal=f"{words}expected one that can. Correct its permissions."
+            )
         found = tuple(Delivery(each, path, digest, files, in_bucket) for each in rounds)
         return _Read(files if at_rest or in_bucket else (), named, found)
 

@@ -234,8 +234,7 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
         else:
             said = without_numbers(verdict.reason).partition("; ")[0].partition(" (p ")[0]
             yield f"{title} is {Mark.of(verdict.estimate).said}: {said}.{_asked(verdict, policy)}"
-    more = len(verdicts) + len(found.broken) - 2 * MOST_REASONS
-    if more > 0:
+    if max(len(verdicts), len(found.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
     yield from map(str, found.waived)
 
@@ -252,7 +251,9 @@ def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:
     words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
     rounds = counted(len(set(judged.rounds["round"])), "round")
     badge = Cell("every round is admitted", tone="good")
-    if words:
+    if judged.rounds.empty:
+        badge = Cell("no round yet", tone="unknown")
+    elif words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
     lead = (judged.description,) if judged.description else ()
     parts = _answered(OF_PROJECT, judged)

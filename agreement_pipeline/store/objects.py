@@ -85,9 +85,9 @@ class ObjectStorage:
             return {}
         with answered(self.root):
             found = self._objects.cat(list(paths.values()), on_error="return")
-        for each in found.values():
-            if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
-                raise each
+            for each in found.values():
+                if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
+                    raise each
         return {
             name: None if isinstance(found[path], Exception) else found[path]
             for name, path in paths.items()

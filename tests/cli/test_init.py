@@ -92,6 +92,16 @@ def test_what_no_project_can_say_is_refused(here, capsys, wrong):
     assert not (here / "configs").exists()
 
 
+def test_nothing_is_overwritten_and_a_folder_says_where_rounds_go(here, capsys):
+    (here / "w1").mkdir()
+    (here / "w1/a.csv").write_text("item,rater,label\n1,a,x\n1,b,y\n")
+    assert main(["init", "w1"]) == 0
+    assert "Put each round into the folder data/w1, as a folder" in capsys.readouterr().out
+    assert 'inbox: "data/w1"' in (here / "configs/projects/w1.yaml").read_text()
+    assert main(["init", "w1"]) == 2
+    assert "found a file; expected none, since init overwrites nothing" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["Ana", "gpt"])
 def test_a_classifier_that_rated_nothing_is_refused(here, capsys, name):
     (here / "a.csv").write_text("item,rater,label\n1,ana,x\n1,ben,y\n2,ana,x\n2,ben,x\n")

@@ -190,6 +190,11 @@ def test_a_table_of_counts_refuses_options_of_single_ratings(tmp_path, capsys, o
     assert f"found {option[0]} with --layout counts; expected it for ratings only." in said
 
 
+def test_strata_are_asked_for_with_their_column(capsys):
+    assert main(["measure", str(SEROLOGY), *WIDE, "--scope", "stratum"]) == 2
+    assert "found --scope stratum without --stratum" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("name", ["alfa", "aplha", "Alpha", "alphas"])
 def test_a_misspelt_short_name_is_answered_with_the_full_one(capsys, name):
     assert main(["measure", str(SEROLOGY), *WIDE, "--measure", name]) == 2

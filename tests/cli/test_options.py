@@ -45,6 +45,23 @@ def test_a_limit_that_is_none_is_refused(capsys, limit):
     assert "rows: found 0; expected a whole number from 1." in capsys.readouterr().err
 
 
+def test_labels_that_print_alike_are_told(tmp_path, capsys):
+    """The second has a Cyrillic letter."""
+    path = tmp_path / "round.csv"
+    labels = ("ok", "\N{CYRILLIC SMALL LETTER O}k", "no")
+    rows = [f"i{at},{rater},{labels[at % 3]}" for at in range(60) for rater in "ab"]
+    path.write_text("\n".join(["item,rater,label", *rows]))
+    main(["judge", str(path), "--policy", "standard"])
+    said = capsys.readouterr().out
+    assert "warning: labels_that_look_alike: 'ok' and '\\u043ek'" in said
+
+
+@pytest.mark.parametrize("pair", ["status", "=submitted"])
+def test_a_row_that_is_chosen_by_no_field_is_refused(capsys, pair):
+    assert main(["measure", str(SEROLOGY), "--where", pair]) == 2
+    assert f"found {pair}; expected a field and a value, as status=" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     "twice",
     [

@@ -1,4 +1,4 @@
-from shutil import copy
+from shutil import copy, copytree
 
 import pytest
 
@@ -96,6 +96,24 @@ def test_a_folder_of_projects_gets_a_page_that_leads_to_each(project, tmp_path, 
     assert (tmp_path / f"pages/serology/{SEROLOGY.stem}.html").exists()
     assert main(["report", str(folder), SEROLOGY.stem]) == 2
     assert "Name the YAML file of one project" in capsys.readouterr().err
+
+
+def test_a_project_without_a_round_has_no_page_and_the_others_have_theirs(
+    project, tmp_path, capsys
+):
+    folder = copytree(project.parents[2], tmp_path / "root") / "configs/projects"
+    said = project.read_text().replace("project: serology", "project: empty")
+    (folder / "empty.yaml").write_text(said + f"store: {tmp_path / 'nothing'}\n")
+    assert main(["report", str(folder), "--output", str(tmp_path / "pages")]) == 0
+    said = capsys.readouterr().out
+    assert f"empty: no page, since {tmp_path / 'nothing'}: found no round; expected one" in said
+    index = (tmp_path / "pages/index.html").read_text(encoding="utf-8")
+    assert 'href="serology/index.html"' in index
+    assert 'href="empty/index.html"' not in index
+    assert main(["report", str(folder / "empty.yaml")]) == 0
+    said = capsys.readouterr().out
+    assert "no round yet" in said
+    assert "every round is admitted" not in said
 
 
 @pytest.mark.parametrize(

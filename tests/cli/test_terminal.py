@@ -129,3 +129,24 @@ def test_rules_that_only_warn_are_shown_met_or_not(tmp_path, capsys):
     said = capsys.readouterr().out
     assert "\n  warning: fleiss_kappa 0." in said
     assert "\n  met: percent_agreement 0." in said
+
+
+@pytest.mark.parametrize(
+    ("n", "reliable", "rest"),
+    [(5, 0.1, "1 more rule is met"), (6, 0.999, "2 more rules are not met")],
+)
+def test_of_many_rules_that_only_warn_the_rest_is_counted(tmp_path, capsys, n, reliable, rest):
+    """The six pairs of four raters and the round by other measures; ten are shown."""
+    names = ("percent_agreement", "fleiss_kappa", "conger_kappa", "gwet_ac1")
+    names = (*names, "brennan_prediger", "shah_kappa_s")[:n]
+    scopes = [("percent_agreement", "pair"), *((name, "round") for name in names)]
+    rules = [
+        f"  - {{measure: {name}, scope: {scope}, effect: warn, reliable: {reliable}, "
+        "tentative: 0.05}\n"
+        for name, scope in scopes
+    ]
+    policy = tmp_path / "policy.yaml"
+    first = "policy: p\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n"
+    policy.write_text(first + "".join(rules))
+    main(["judge", str(SEROLOGY), *WIDE, "--policy", str(policy)])
+    assert f": {rest}; --format json has them all\n" in capsys.readouterr().out

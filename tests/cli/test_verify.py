@@ -9,6 +9,12 @@ def test_a_demand_that_is_none_is_refused_by_its_own_words(tmp_path, capsys, dem
     assert f"error: --require {demand}: " in capsys.readouterr().err
 
 
+def test_two_policies_are_not_required_of_a_release(tmp_path, capsys):
+    asked = ["verify", str(tmp_path), "--require", "policy=standard", "--require", "policy=strict"]
+    assert main(asked) == 2
+    assert "--require: found 2 policies; expected one" in capsys.readouterr().err
+
+
 def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out

@@ -6,7 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import changes_of, changes_since
+from agreement_pipeline.contract import (
+    changes_of,
+    changes_since,
+    dropped_since,
+    given_again,
+)
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
@@ -70,6 +75,33 @@ def test_chance_is_that_of_all_choices(seed):
     assert changes.p == pytest.approx(p)
     # with two raters and two labels, a change of a disputed label goes towards the other rater
     assert (changes.towards, changes.away) == (found, changes.changed - found)
+
+
+def test_chance_of_very_many_changes_is_read_off_a_normal_distribution(monkeypatch):
+    frame = few(np.random.default_rng(3), 2_000).drop(columns="changed")
+    ratings = Ratings.from_frame(frame, SCALE)
+    exact = changes_of(ratings)
+    monkeypatch.setattr(given_again, "MOST_EXACT", 0)
+    near = changes_of(ratings)
+    assert near.expected == exact.expected
+    assert near.p == pytest.approx(exact.p, abs=0.001)
+
+
+def test_vectors_are_not_compared_with_those_delivered_before():
+    plane = Scale(None, "multivariate interval", dimensions=2)
+    rows = [(f"i{at}", rater, (at, 1.0)) for at in range(3) for rater in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    now, then = Ratings.from_frame(frame.iloc[:4], plane), Ratings.from_frame(frame, plane)
+    assert changes_since(now, [then]) is None
+    assert dropped_since(now, [then]) is None
+
+
+def test_without_a_time_of_every_label_nobody_knows_who_were_first():
+    rows = [(f"i{at}", rater, "no", "2026-01-01T09:00") for at in range(3) for rater in "abc"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "timestamp"]).drop(index=2)
+    frame.loc[0, "timestamp"] = None
+    found = fact("dispute_before_further_raters", Ratings.from_frame(frame, SCALE))
+    assert found == (None, "not all labels have a time, so nothing was checked")
 
 
 def test_only_what_is_changed_after_another_rater_counts():

@@ -166,6 +166,19 @@ def test_a_trainer_of_an_unknown_project_is_told_which_there_are(line):
     assert "'reviews'" in said(result)
 
 
+def test_a_trainer_of_other_partitions_is_told_whose_it_needs(line):
+    project_definitions(line.settings)
+
+    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["w1"]))
+    def model(context: dg.AssetExecutionContext) -> None:
+        release_of(context, "reviews")
+
+    how = {"instance": line.instance, "partition_key": "w1", "raise_on_error": False}
+    assert said(dg.materialize([model], **how)).startswith(
+        "release_of in model: found partitions without a name; expected 'reviews_rounds', or none."
+    )
+
+
 def test_a_trainer_without_partitions_gets_all_admitted_rounds(line):
     line.deliver("w2", BAD)
     line.run("w2")

@@ -85,7 +85,16 @@ def test_the_page_is_written_again_when_a_project_changes(code_location, instanc
     assert len(second.run_requests) == 1
     reviews.root.joinpath("inbox", "w1.csv").unlink()
     reviews.root.joinpath("inbox").rmdir()
-    assert tick(second.cursor).cursor not in (first.cursor, second.cursor)
+    third = tick(second.cursor)
+    assert third.cursor not in (first.cursor, second.cursor)
+    reviews.write_policy({**POLICY, "rules": []})
+    fourth = tick(third.cursor)
+    assert len(fourth.run_requests) == 1
+    job = definitions.resolve_job_def("all_projects_page")
+    run = instance.create_run_for_job(job)
+    assert "about to be written" in tick(None).skip_message
+    instance.report_run_canceled(run)
+    assert isinstance(tick(fourth.cursor), dg.SkipReason)
 
 
 def test_a_project_of_dg_has_it_as_a_component():

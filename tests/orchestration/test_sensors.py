@@ -248,6 +248,13 @@ def test_what_the_table_shows_already_is_not_asked_for(line):
     assert len(history_tick(line, None).run_requests) == 1
 
 
+def test_a_table_of_no_round_says_that_there_is_none(line):
+    job = project_definitions(line.settings).resolve_job_def("reviews_history")
+    result = job.execute_in_process(instance=line.instance)
+    said = {each.check_name: each for each in result.get_asset_check_evaluations()}
+    assert said["no_round_held"].description == "no round yet"
+
+
 def test_before_the_first_round_there_is_no_table(line):
     assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
     line.deliver("w1", ratings_frame(0.99).drop(columns="label"))
@@ -255,6 +262,14 @@ def test_before_the_first_round_there_is_no_table(line):
     (delivery,) = line.project.due()
     line.run("w1", tags=tags_of(delivery))
     assert len(history_tick(line, None).run_requests) == 1
+
+
+def test_a_table_whose_policy_cannot_be_read_waits_and_says_why(line):
+    definitions = project_definitions(line.settings)
+    line.write_policy({**POLICY, "rules": []})
+    sensor = definitions.resolve_sensor_def("reviews_history_changed")
+    skipped = sensor(dg.build_sensor_context(instance=line.instance, definitions=definitions))
+    assert "strict.yaml" in skipped.skip_message
 
 
 def test_all_sensors_and_schedules_run_from_the_start(line):

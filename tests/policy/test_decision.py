@@ -7,9 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from agreement_pipeline.contract import Finding
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Policy, Rule, decide
+from agreement_pipeline.policy import Policy, Rule, decide, judge
+from tests.release.forging import make_ratings
 
 POLICY = Policy(
     "p", 1, (Rule("krippendorff_alpha", min_items=50), Rule("self_agreement", effect="warn"))
@@ -124,6 +126,11 @@ def test_a_failed_check_holds_unless_it_is_a_warning(passed, severity, holds):
     finding = replace(BROKEN, passed=passed, severity=severity)
     assert finding.holds is holds
     assert decided([GOOD], findings=[finding]).admitted is not holds
+
+
+def test_the_name_of_a_policy_is_no_policy():
+    with pytest.raises(PolicyError, match="found 'standard'; expected a policy"):
+        judge(make_ratings(), "standard")
 
 
 def test_a_decision_is_bound_to_all_it_rests_on():

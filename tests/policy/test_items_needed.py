@@ -100,6 +100,13 @@ def test_no_number_of_items_makes_agreement_out_of_disagreement():
     assert "more items would only make that surer" in found.impossible
 
 
+def test_agreement_just_over_the_cut_off_needs_more_items_than_anybody_labels():
+    population = assumed(ALPHA, 0.8005, (0.5, 0.5), 3)
+    found = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=200)
+    assert (found.n_items, found.impossible) == (None, "200,000 items would not do")
+    assert found.curve[-1][0] == 200_000
+
+
 def test_a_rule_that_asks_for_items_gets_them():
     unanimous = CategoryCounts([[3, 0], [0, 3]], [5, 5], scale=Scale(("n", "y")))
     assert (

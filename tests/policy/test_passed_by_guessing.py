@@ -71,6 +71,12 @@ def test_a_rule_that_only_warns_does_not_make_up_for_it():
         Policy("blind", 1, rules)
 
 
+def test_rules_that_hold_nothing_are_one_mistake():
+    with pytest.raises(PolicyError, match="no rule that can hold a release") as refusal:
+        Policy("blind", 1, (Rule("percent_agreement", effect="warn"),))
+    assert "passed_by_guessing" not in str(refusal.value)
+
+
 def test_one_rule_that_guessing_cannot_pass_is_enough():
     Policy("seeing", 1, (Rule("percent_agreement"), Rule("krippendorff_alpha")))
 

@@ -222,6 +222,15 @@ def test_a_policy_for_raters_at_large_is_not_planned_for_in_items(tmp_path, caps
     assert "expected a method for these raters" in capsys.readouterr().err
 
 
+def test_a_policy_whose_rules_hold_nothing_of_the_round_is_not_planned_for(tmp_path, capsys):
+    path = tmp_path / "pairs.yaml"
+    rule = "{measure: cohen_kappa, scope: pair}"
+    guess = "passed_by_guessing: One rule by pairs is what this test is about.\n"
+    path.write_text(f"policy: p\nversion: 1\n{guess}rules:\n  - {rule}\n")
+    assert main(["plan", "--policy", str(path), "--expected", "0.9"]) == 2
+    assert "found no rule of the round that can hold a release" in capsys.readouterr().err
+
+
 def test_of_a_measure_of_every_category_the_lowest_is_planned_for(tmp_path, capsys):
     """Of 40 pairs of ratings 22 are of yes twice and 12 of no twice.
 

@@ -250,6 +250,19 @@ def test_nobody_waits_for_a_pipe_in_the_inbox(project, name):
     assert "found a device, pipe or socket" in found.look().refused["w1"]
 
 
+def test_a_file_that_cannot_be_read_is_refused(project, monkeypatch):
+    def digest_at(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    found = project()
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    monkeypatch.setattr(inbox, "digest_at", digest_at)
+    assert found.look().refused["w1"] == (
+        f"{found.inbox / 'w1.csv'}: found a file that cannot be read (Permission denied); "
+        "expected one that can. Correct its permissions."
+    )
+
+
 def test_a_compressed_file_is_the_round_of_its_plain_name(project):
     found = project()
     TABLE.to_csv(found.inbox / "2026-09.csv.gz", index=False)

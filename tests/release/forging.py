@@ -20,6 +20,7 @@ DEFAULT = Contract.default().to_mapping()
 CONTRACT = Contract.from_mapping({"rows": DEFAULT["rows"][:1], "items": DEFAULT["items"][:1]})
 TRAIN = "data/train-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
+NOT_DERIVED = "do not give rounds that can be judged|comes out as"
 
 
 def make_ratings(prefix="i", disagreements=2):

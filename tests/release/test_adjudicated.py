@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
+from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.large_files import parts_of
 from agreement_pipeline.ratings import Adjudicated
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.tables import Member
-from tests.release.forging import CONTRACT, POLICY, forge, make_ratings, refused
+from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit, make_ratings, refused
 from tests.release.rounds import contents_of
 
 
@@ -50,10 +51,13 @@ def test_adjudicated_labels_are_released_and_proved_and_the_decision_is_the_same
     assert release(store).path == plain.path
 
 
-def test_its_description_says_who_gave_the_labels(ingested):
+def test_its_description_says_who_gave_the_labels(ingested, capsys):
     store, digest = ingested
     plain = release(store)
     found = release(store, {disputed(plain): "no"}, digest)
+    for each, said in ((plain, False), (found, True)):
+        assert main(["verify", str(each.path)]) == 0
+        assert ("  1 label is an adjudicator's; the card" in capsys.readouterr().out) is said
 
     def protocol(of):
         return json.loads((of.path / "croissant.json").read_text())["rai:dataAnnotationProtocol"]
@@ -67,10 +71,8 @@ def test_a_release_whose_adjudicated_labels_were_edited_is_refused(ingested, cha
     store, digest = ingested
     item = disputed(release(store))
     path = release(store, {item: "no"}, digest).path
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["rounds"][0]["adjudicated"] = change
-    forge(path, "manifest.json", json.dumps(manifest).encode())
-    with pytest.raises(ReleaseInvalidError):
+    edit(path, "manifest.json", lambda manifest: manifest["rounds"][0].update(adjudicated=change))
+    with pytest.raises(ReleaseInvalidError, match=NOT_DERIVED):
         open_release(path)
 
 

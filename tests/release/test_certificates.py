@@ -435,6 +435,37 @@ def test_a_document_that_the_rounds_do_not_give_is_refused(store, ingested, forg
     refused("certificate_not_derived", open_certificate, store, JUDGE)
 
 
+def test_a_document_that_is_no_object_is_refused(store, ingested):
+    certified(store)
+    data = b"[]\n"
+    (store.root / "certificates" / f"{digest_of(data)}.json").write_bytes(data)
+    sealed(store, lambda entry: entry.update(certificate=digest_of(data)))
+    said = refused("certificate_not_derived", open_certificate, store, JUDGE)
+    assert "no JSON object" in said
+
+
+def test_rounds_on_different_scales_have_no_certificate_together(store, ingested, original):
+    ratings = make_ratings()
+    scale = Scale(("no", "yes", "maybe"))
+    store.ingest("r2", Ratings.from_frame(ratings.to_pandas(), scale), original)
+    with pytest.raises(CertificateError, match="found 2 different scales; expected one"):
+        certified(store, ["r1", "r2"])
+
+
+def test_a_round_that_is_judged_otherwise_meanwhile_is_not_certified(store, ingested, monkeypatch):
+    judged = certificates.decide
+
+    def decided_before_another(*given):
+        found = judged(*given)
+        judge_round(store, "r1", STRICTER, CONTRACT)
+        return found
+
+    monkeypatch.setattr(certificates, "decide", decided_before_another)
+    with pytest.raises(CertificateError, match="judged again meanwhile"):
+        certified(store)
+    assert [entry["event"] for entry in store.history()].count("certified") == 0
+
+
 def test_a_longer_term_than_the_log_allows_is_refused(store, ingested):
     certified(store)
     edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=True)

@@ -1,5 +1,6 @@
 """What a release must prove, and how each forgery is refused."""
 
+import pyarrow as pa
 import pytest
 
 from agreement_pipeline.cli import main
@@ -104,6 +105,18 @@ def test_a_forged_decision_does_not_come_out_again(copy, change, said):
             lambda said: said["rounds"][0].update(original_digest="approved"),
             "do not give rounds that can be judged .*original_digest",
         ),
+        (
+            lambda said: said["rounds"][0].update(version=True),
+            "do not give rounds that can be judged .*version",
+        ),
+        (
+            lambda said: said["rounds"][0].update(version=0),
+            "do not give rounds that can be judged .*version",
+        ),
+        (
+            lambda said: said.update(schema="agreement-release/0"),
+            "do not give rounds that can be judged .*schema",
+        ),
     ],
 )
 def test_what_a_manifest_alone_says_has_its_form(copy, change, said):
@@ -166,6 +179,7 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
     "change",
     [
         lambda table: table.set_column(2, "label", [[1] * len(table)]),
+        lambda table: table.set_column(2, table.schema.field(2), pa.nulls(len(table), pa.int64())),
         lambda table: table.slice(1),
         lambda table: table.take([1, 0, *range(2, len(table))]),
         lambda table: table.drop_columns(["votes"]),

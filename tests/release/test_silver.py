@@ -27,7 +27,7 @@ from agreement_pipeline.release import (
     verify_release,
 )
 from agreement_pipeline.store import Store
-from tests.release.forging import CONTRACT, POLICY
+from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit
 from tests.release.silver import (
     DRAWN,
     JUDGE,
@@ -511,11 +511,11 @@ def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, p
     ],
 )
 def test_a_release_whose_audit_was_edited_is_refused(store, leaving, change):
-    manifest = json.loads((leaving / "manifest.json").read_text())
-    change(manifest["rounds"][0]["silver"])
-    (leaving / "manifest.json").write_text(json.dumps(manifest))
+    edit(leaving, "manifest.json", lambda manifest: change(manifest["rounds"][0]["silver"]))
     with pytest.raises(ReleaseInvalidError):
         open_release(leaving, store=store)
+    with pytest.raises(ReleaseInvalidError, match=NOT_DERIVED):
+        verify_release(leaving)
 
 
 def test_a_draw_in_plain_data_is_made_again(store):
@@ -578,10 +578,8 @@ def test_a_release_whose_classifiers_were_edited_is_refused(store, original, sai
     store.ingest("r1", make_ratings(), original)
     by = {"project": "demo", "identities": [JUDGE]}
     path = release_round(store, "r1", POLICY, CONTRACT, **by).path
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["rounds"][0]["classifiers"] = said
-    (path / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ReleaseInvalidError):
+    edit(path, "manifest.json", lambda manifest: manifest["rounds"][0].update(classifiers=said))
+    with pytest.raises(ReleaseInvalidError, match=NOT_DERIVED):
         verify_release(path)
 
 

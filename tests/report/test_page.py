@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import assess
+from agreement_pipeline.policy import Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import (
     JudgedProject,
@@ -231,6 +231,15 @@ def row_of(name, decision, release, measure, verdict, *numbers):
     said |= {"scope": "round", "confidence_level": 0.95, "broken": ""}
     said |= {"policy": f"{POLICY.policy}, version {POLICY.version}", "policy_digest": POLICY.digest}
     return {**said, **limits, "verdict": verdict, "reason": f"{measure}: {verdict}"}
+
+
+@pytest.mark.parametrize(("n", "left_out"), [(2, False), (3, True)])
+def test_the_top_says_that_the_table_has_the_reasons_that_it_leaves_out(n, left_out):
+    """Two reasons are shown."""
+    measures = ("krippendorff_alpha", "fleiss_kappa", "conger_kappa")
+    rules = tuple(Rule(each, reliable=0.999, tentative=0.99) for each in measures[:n])
+    page = report_page(a_round(), replace(POLICY, rules=rules))
+    assert ("The table of rules has all reasons." in page) is left_out
 
 
 def test_a_project_says_which_rounds_were_held_and_why():

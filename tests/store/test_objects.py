@@ -334,6 +334,8 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
         storage.names,
         lambda: storage.put("a", b"1"),
         lambda: storage.remove("a"),
+        lambda: storage.fetched(["a", "b"]),
+        lambda: storage.copied("a"),
     ):
         with pytest.raises(
             StoreError,

@@ -202,6 +202,27 @@ def test_an_index_that_is_not_the_one_that_was_written_is_made_again_from_the_se
         Store(store.root).history("r99")
 
 
+def test_an_index_that_is_gone_with_a_segment_is_refused(store):
+    index(store).unlink()
+    segments(store)[1].unlink()
+    with pytest.raises(StoreError, match="found segments that do not lead to entry 65"):
+        Store(store.root).history("r03")
+
+
+def test_a_segment_is_not_written_over_one_that_stands_there_with_other_bytes(tmp_path):
+    store = Store(tmp_path / "store")
+    filled(store, 32)
+    other = Store(shutil.copytree(store.root, tmp_path / "other"))
+    record(other, "decided", "r99")
+    (named,) = segments(other)
+    named = store.root / "segments" / named.name
+    named.parent.mkdir(exist_ok=True)
+    named.write_bytes(b"another\n")
+    with pytest.raises(StoreError, match=f"found segments/{named.name} with other bytes"):
+        record(store, "decided", "r99")
+    assert len(list((store.root / "log").glob("*.json"))) == 32
+
+
 def test_a_forged_index_is_refused_even_where_the_entry_that_names_it_was_edited(store):
     digest = forged(store, "r03")
     path = store.root / "log" / "00000065.json"
