@@ -92,8 +92,6 @@ class Changes:
 
 
 class _Given(NamedTuple):
-    """First labels by item and rater, the last ones if they are known, and which were changed."""
-
     item: Codes
     rater: Codes
     first: Codes

@@ -416,7 +416,6 @@ class ProjectSettings(BaseModel):
     @field_validator("scale")
     @classmethod
     def _categories_named(cls, scale: Scale) -> Scale:
-        """Categories are not read off the ratings: a project names them, or any number is one."""
         if not scale.declared or (scale.level == "ordinal" and scale.categories is None):
             raise ValueError(
                 "found no list of categories; expected level and categories. "

@@ -859,7 +859,6 @@ class Ratings:
         )
 
     def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":
-        """The ratings in which some raters give some items other categories, by their places."""
         import pyarrow as pa
 
         known = {name: at for at, name in enumerate(self.names)}
