@@ -230,6 +230,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
 def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
     ratings, own = judged.ratings, judged.ratings.without_earlier
     models = f"{listed(ratings.classifiers)}: compared with the panel, and never part of it"
+    for reason, n in (ratings.origin.left_out if ratings.origin else {}).items():
+        yield f"read as no rating: {reason}", n, "the settings or the export say so"
     yield "gold items", len(ratings.gold), "their label was known before"
     yield "ratings again", len(repeats(own.again(["at", "place"], gold=True))), AGAIN
     yield "ratings of earlier rounds", len(ratings) - len(own), AGAIN

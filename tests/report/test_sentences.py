@@ -9,6 +9,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.readers import Rules, read
 from agreement_pipeline.report import JudgedRound
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.page import OF_ROUND
@@ -64,6 +65,13 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     assert answer("Raters", TWO).sentences[0] == few
     apart = answer("Raters", labelled(40, "ab", {*range(20)}))
     assert apart.sentences[0].startswith("Too few items, or clusters of them, have three raters")
+
+
+def test_ratings_that_the_settings_leave_out_are_counted():
+    frame = labelled(40, "abc", {0}).to_pandas()[["item", "rater", "label"]].astype(str)
+    ratings = read(frame, rules=Rules(exclude_raters=("c",)))
+    (row, *_) = answer("Method", ratings).tables[0].rows
+    assert [cell.text for cell in row[:2]] == ["read as no rating: excluded rater", "40"]
 
 
 def test_a_category_that_nobody_gave_has_no_value_and_says_why():
