@@ -392,7 +392,8 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
         raise RatingsError(
             f"{source}: found ratings by {counted(len(raters), 'rater')}, "
             f"{listed(raters)}{models}; expected two raters or more, since agreement compares "
-            "them. Add the other raters' ratings, or name the column that tells the raters apart."
+            f"them{', and a classifier with them' if ratings.classifiers else ''}. Add the other "
+            "raters' ratings, or name the column that tells the raters apart."
         )
     patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
     each = (ratings.packing.codes(patterns.words, places) >= 0).sum(1)
