@@ -395,7 +395,8 @@ def since_the_round_before(judged: JudgedRound) -> Answer | None:
     said = changed if isinstance(changed, str) else _changed(changed, judged.before.name)
     drifted = _drift(judged.ratings, judged.before)
     if isinstance(drifted, str):
-        return Answer((said, drifted))
+        why = drifted.removeprefix("drift: ")
+        return Answer((said, f"Nobody knows what drifted: {why}"))
     moved = tuple(row for row in drifted.rows if row[-1].text == "moved")
     table = replace(drifted, rows=moved, left_out="")
     n = f"{len(moved)} of {counted(len(drifted.rows), 'number')} moved."
