@@ -116,10 +116,8 @@ def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
     if found is None or found.last is not None or ratings.scale.numeric:
         return None
     item, rater, first, _, changed, names = found
-    stayed = [item[~changed], (rater * (int(first.max()) + 1) + first)[~changed]]
-    alone = np.isin(item, stayed[0])
-    some = np.isin(rater * (int(first.max()) + 1) + first, stayed[1])
-    late = changed & alone & some
+    habit = rater * (int(first.max()) + 1) + first
+    late = changed & np.isin(item, item[~changed]) & np.isin(habit, habit[~changed])
     if not _beyond_slips(int(late.sum()), int((np.bincount(item)[item] > 1).sum())):
         return None
     common = np.argsort(-np.bincount(first, minlength=2), kind="stable")[:2]

@@ -74,12 +74,7 @@ def simulate_round(
 ) -> pd.DataFrame:
     """A round of ratings of items whose true categories are known: those of a rater of accuracy 1.
 
-    A slip is equally likely to be any other category. Every rater has their own stream of random
-    numbers, so a change to one leaves the others as they are.
-
-    `careless` raters name the true category with probability 0.73, and those of `split` take
-    offensive items for safe. Raters take turns as the one who may leave out no item. Classifiers
-    label every item once.
+    A change to one rater leaves the others as they are.
     """
     drawn = _stream(seed, name, "truth").random(n_items)
     truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)

@@ -31,6 +31,7 @@ TABLE, VIEW = "table", "view"
 LARGE, USUAL_LIMIT = 300_000_000, "300MB"
 """A larger table that is put in goes to disk in part, and this memory then holds."""
 BYTES = 24
+"""Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
 MANY_THREADS = 400_000_000

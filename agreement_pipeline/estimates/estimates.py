@@ -267,6 +267,7 @@ CHOSEN = 0.001
 """The level at which ratings are taken to depend on what was said."""
 
 NEARLY_ALL = 0.95
+"""The share of the labels from which chance alone gives nearly all agreement."""
 
 ALSO_CALLED = {
     "alpha": "krippendorff_alpha",

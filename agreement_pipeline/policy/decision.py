@@ -46,6 +46,10 @@ USUAL_RESAMPLES = Inference.n_resamples
 USUAL = "krippendorff_alpha"
 FEW, MOST = 0.25, 0.5
 APART, APART_OF_THREE = 5, 50
+"""How many times the range of the others lies between a far number and them.
+
+Two others may be neighbours by chance.
+"""
 NAMED = ("contract", "version")
 AUDITED = "silver_labels"
 ASSISTED = "with the labels that began as a suggestion"

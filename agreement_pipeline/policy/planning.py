@@ -105,6 +105,7 @@ class Plan(Tabular):
 
 
 KNOWN = np.ones(1)
+"""How far agreement is over the cut-off, in any unit."""
 
 
 class Trial(NamedTuple):
