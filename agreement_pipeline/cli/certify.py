@@ -16,7 +16,6 @@ from agreement_pipeline.cli.options import (
     output_option,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import CertificateError
 
 if TYPE_CHECKING:
@@ -121,7 +120,6 @@ def certify(
             f"found project {of.name}, whose labels a classifier gave; expected rounds of people. "
             f"Name the project {of.settings.certified_by}."
         )
-    load_lightly()
     try:
         if anchors:
             look_again(of.store, who, of.labels_of_classifiers(anchors))

@@ -27,7 +27,6 @@ from agreement_pipeline.cli.options import (
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.policy import (
     BUNDLED,
@@ -197,7 +196,6 @@ def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ra
     from agreement_pipeline.release import judge_delivered
 
     _, ratings = project.delivered(name)
-    load_lightly()
     return ratings, judge_delivered(project.store, name, ratings, **by).decision
 
 

@@ -5,7 +5,6 @@ import click
 from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.contract import load_lightly
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
@@ -23,7 +22,6 @@ def reassess(file: Path) -> int:
     from agreement_pipeline.report import aligned, printable
 
     project = Project(load_project(file))
-    load_lightly()
     looked_at = judge_again(project.store, project.policy, project.contract, **project.judged_under)
     n, anew, failed = 0, 0, False
     rows: list[dict[str, str]] = []

@@ -22,7 +22,6 @@ from agreement_pipeline.cli.options import (
     table_options,
 )
 from agreement_pipeline.cli.output import say, terminal_width
-from agreement_pipeline.contract import load_lightly
 from agreement_pipeline.errors import EXPECTED, AgreementError, StoreError, in_a_sentence
 from agreement_pipeline.policy import load_policy
 
@@ -128,7 +127,6 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
     if target is None or target.suffix:
         yield _shown(of_all, target)
         return
-    load_lightly()
     pages: dict[str, str] = {}
     for each in projects:
         try:
@@ -145,7 +143,6 @@ def _of_project(
     from agreement_pipeline.projects import Project, load_project, project_page, round_page
 
     project = Project(load_project(file))
-    load_lightly()
     if round_name:
         today = datetime.now(UTC).date()
         yield _shown(partial(round_page, project, round_name, on=today, names=names), target)

@@ -9,7 +9,6 @@ from agreement_pipeline.contract.given_again import (
     dropped_since,
     if_they_had_differed,
 )
-from agreement_pipeline.contract.gx import load_lightly
 from agreement_pipeline.contract.validation import Finding
 
 __all__ = [
@@ -21,5 +20,4 @@ __all__ = [
     "changes_since",
     "dropped_since",
     "if_they_had_differed",
-    "load_lightly",
 ]

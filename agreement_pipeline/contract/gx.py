@@ -1,15 +1,14 @@
 """Great Expectations, and only here: how it is imported, what it is asked, and what it says.
 
-Its parts for databases, clusters, clouds and plots take most of the time of its import. A DataFrame
-needs none of them.
+Its libraries for plots and distributions take much of the time of its import. Few expectations need
+them.
 """
 
-import atexit
 import gc
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -23,10 +22,8 @@ from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.yaml_files import Place
 
-LEFT_OUT = ("boto3", "botocore", "pyspark", "sqlalchemy")
-"""Libraries that Great Expectations uses if they are installed. Without them it saves .4 CPU s."""
 LOADED_LATER = ("altair", "scipy.stats")
-"""Libraries that one of its expectations uses. It saves .5 CPU s to import them when it does."""
+"""Libraries that one of its expectations uses. To import them only then saves 2 of 5 CPU s."""
 MANY = 10_000
 """From so many rows on, what holds for each distinct value is not asked of all rows."""
 OF_VALUES = frozenset(
@@ -42,43 +39,6 @@ OF_VALUES = frozenset(
     )
 )
 """Expectations that judge each value alone."""
-_left_out: list[str] = []
-
-
-def load_lightly() -> None:
-    """Let Great Expectations be imported for DataFrames only, when it is needed.
-
-    It then sees no database and no cluster. Every expectation on a table gives the same result.
-    This is for a program in which nothing else uses it.
-    """
-    _left_out.extend(LEFT_OUT)
-
-
-def _load() -> None:
-    if "great_expectations" not in sys.modules:
-        stand_ins = dict.fromkeys(_left_out) | {name: _Later(name) for name in LOADED_LATER}
-        with _put_there(stand_ins), _without_collection(), _using():
-            import_module("great_expectations")
-
-
-@contextmanager
-def _using() -> Iterator[None]:
-    """Hide Great Expectations' warnings, and refuse what would end the program.
-
-    As errors, the warnings would look like failed checks. PySpark's client ends a program that is
-    in no file, and says that all went well. So it is hidden then.
-    """
-    in_a_file = hasattr(sys.modules["__main__"], "__file__")
-    absent = nullcontext() if in_a_file else _put_there({"pyspark.sql.connect": None})
-    try:
-        with absent, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except SystemExit as end:
-        raise ContractError(
-            f"Great Expectations: found that it ends the program (status {end.code}); expected it "
-            "to check the table. Run a program in a file, or use an environment without PySpark."
-        ) from None
 
 
 class _Later(ModuleType):
@@ -90,35 +50,34 @@ class _Later(ModuleType):
 
 
 @contextmanager
-def _put_there(stand_ins: dict[str, Any]) -> Iterator[None]:
-    """Put stand-ins where modules are not loaded yet. None hides a module."""
-    absent = {name: module for name, module in stand_ins.items() if name not in sys.modules}
-    sys.modules.update(absent)
+def _using() -> Iterator[None]:
+    """Hide Great Expectations' warnings, and refuse what would end the program.
+
+    As errors, the warnings would look like failed checks. PySpark's client ends a program that is
+    in no file, and says that all went well. So it is hidden then.
+    """
+    stand_ins: dict[str, Any] = {name: _Later(name) for name in LOADED_LATER}
+    if not hasattr(sys.modules["__main__"], "__file__"):
+        stand_ins["pyspark.sql.connect"] = None
+    stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
+    sys.modules.update(stand_ins)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except SystemExit as end:
+        raise ContractError(
+            f"Great Expectations: found that it ends the program (status {end.code}); expected it "
+            "to check the table. Run a program in a file, or use an environment without PySpark."
+        ) from None
     finally:
-        for name, module in absent.items():
+        for name, module in stand_ins.items():
             _take_away(name, module)
 
 
 def _take_away(name: str, stand_in: ModuleType | None) -> None:
     if name in sys.modules and sys.modules[name] is stand_in:
         del sys.modules[name]
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Keep the collector still, now and later: what an import makes is no garbage.
-
-    It saves .2 CPU s. At the end it looks at all again, or DuckDB would warn of what it left.
-    """
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.freeze()
-        gc.enable()
-        atexit.register(gc.unfreeze)
 
 
 @dataclass(frozen=True)
@@ -131,7 +90,6 @@ class Asked:
     @cached_property
     def built(self) -> Any:
         """Great Expectations' own object, which refuses what it does not know."""
-        _load()
         with _using():
             from great_expectations.expectations.expectation_configuration import (
                 ExpectationConfiguration,

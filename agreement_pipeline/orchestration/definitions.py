@@ -8,7 +8,7 @@ from pathlib import Path
 
 import dagster as dg
 
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.overview import overview_definitions
 from agreement_pipeline.policy import load_policy
@@ -21,11 +21,9 @@ def defs() -> dg.Definitions:
 
     Every policy and contract in configs/ is read too.
 
-    Each run is a new process that uses Great Expectations for contracts alone, so little of it is
-    loaded if a contract needs it. All its steps are in that process, also those of a backfill: to
-    start one process more for each would take longer than the step.
+    All steps of a run are in one process, also those of a backfill: to start one process more for
+    each would take longer than the step.
     """
-    load_lightly()
     configs = Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve() / "configs"
     for policy in sorted((configs / "policies").glob("*.yaml")):
         load_policy(policy)

@@ -5,7 +5,7 @@ from unittest.mock import patch
 import pandas as pd
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.tables import DERIVED
+from agreement_pipeline.contract.validation import DERIVED
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "yes"))

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import tables
+from agreement_pipeline.contract import validation
 from agreement_pipeline.contract.panel import Panel
-from agreement_pipeline.contract.tables import items_of
+from agreement_pipeline.contract.validation import items_of
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "yes", "maybe"))
@@ -89,6 +89,6 @@ def test_labels_that_are_numbers_or_vectors_are_told_apart(scale, labels):
 
 
 def test_items_are_counted_in_parts_of_whole_items(monkeypatch):
-    monkeypatch.setattr(tables, "PART", 3)
+    monkeypatch.setattr(validation, "PART", 3)
     table = random_table(np.random.default_rng(8), 60)
     assert items_in(table) == by_loop(table)

@@ -1,4 +1,4 @@
-"""Great Expectations finds the same, loaded lightly or in full."""
+"""Great Expectations finds the same when a contract loads it. What ends the program is refused."""
 
 import json
 import os
@@ -7,18 +7,16 @@ import sys
 
 import pytest
 
-from agreement_pipeline.contract.gx import LEFT_OUT
+from agreement_pipeline.contract.gx import LOADED_LATER
 from tests.contract.tables import entry
 
 CHECKED = """
 import json
 import sys
 
-from agreement_pipeline.contract import Contract, load_lightly
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.readers import read
 
-if sys.argv[1] == "lightly":
-    load_lightly()
 if sys.argv[1] == "in full":
     import great_expectations
 loaded = sorted(sys.modules)
@@ -75,13 +73,10 @@ def table(rows):
 """
 
 
-WAYS = ("lightly", "by itself", "in full")
-
-
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    """What a fresh process finds, with Great Expectations loaded in each way."""
-    program = tmp_path_factory.mktemp("lightly") / "check.py"
+    """What a fresh process finds if a contract loads Great Expectations, and if the user did."""
+    program = tmp_path_factory.mktemp("loaded") / "check.py"
     program.write_text(SETTING + CHECKED, encoding="utf-8")
 
     def in_a_process(how):
@@ -90,38 +85,25 @@ def found(tmp_path_factory):
         run = subprocess.run(command, capture_output=True, text=True, check=True, env=here)
         return json.loads(run.stdout)
 
-    return {how: in_a_process(how) for how in WAYS}
+    return {how: in_a_process(how) for how in ("by itself", "in full")}
 
 
-@pytest.mark.parametrize("way", WAYS[:-1])
-def test_findings_and_what_expectations_ask_for_are_the_same(found, way):
-    assert found[way]["findings"] == found["in full"]["findings"]
-    assert found[way]["fields"] == found["in full"]["fields"]
-
-
-def test_the_findings_are_findings(found):
-    said = " ".join(found["lightly"]["findings"])
+def test_findings_and_what_expectations_ask_for_are_the_same(found):
+    by_itself, in_full = found["by itself"], found["in full"]
+    assert by_itself["findings"] == in_full["findings"]
+    assert by_itself["fields"] == in_full["fields"]
+    assert len(in_full["fields"]) > 50
+    said = " ".join(by_itself["findings"])
     assert said.count("passed=False") == 7
     assert "could not be run" not in said
 
 
-def test_every_expectation_is_compared(found):
-    assert len(found["lightly"]["fields"]) > 50
-
-
-def test_by_itself_it_sees_all_that_it_sees_in_full(found):
-    assert "great_expectations" not in found["by itself"]["loaded"]
-    seen = {*LEFT_OUT} & {*found["in full"]["after"]}
-    assert seen
-    assert seen <= {*found["by itself"]["after"]}
-
-
-def test_what_a_table_does_not_need_is_not_loaded(found):
-    assert "great_expectations" not in found["lightly"]["loaded"]
-    loaded = set(found["lightly"]["after"])
-    assert "great_expectations" in loaded
-    assert not loaded & {*LEFT_OUT}
-    assert "sqlalchemy" in found["in full"]["after"]
+def test_plots_are_loaded_with_neither_the_package_nor_a_contract(found):
+    by_itself, in_full = found["by itself"], found["in full"]
+    assert "great_expectations" not in by_itself["loaded"]
+    assert "great_expectations" in by_itself["after"]
+    assert {*LOADED_LATER} <= {*in_full["after"]}
+    assert "altair" not in by_itself["after"]
 
 
 ENDED = """
