@@ -1,4 +1,4 @@
-"""A project as a Dagster component."""
+"""A project as a Dagster component, with its jobs and its weekly schedule."""
 
 import re
 from inspect import getdoc
@@ -10,9 +10,8 @@ from pydantic import BaseModel, Field
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
-from agreement_pipeline.orchestration.compat import TranslationFn, TranslationFnResolver
-from agreement_pipeline.orchestration.host import Host, Translate, remember
-from agreement_pipeline.orchestration.schedules import build_jobs, build_schedule
+from agreement_pipeline.orchestration.compat import AssetJob, TranslationFn, TranslationFnResolver
+from agreement_pipeline.orchestration.host import ASSETS, Host, Translate, remember
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
     build_history_sensor,
@@ -164,7 +163,7 @@ def project_definitions(
 ) -> dg.Definitions:
     project = Project(settings).checked()
     hosted = Host(project, translate)
-    jobs = build_jobs(hosted)
+    jobs = _jobs(hosted)
     remember(hosted)
     return dg.Definitions(
         assets=build_assets(hosted),
@@ -175,5 +174,66 @@ def project_definitions(
             *build_adjudicated_sensor(hosted, jobs["again"]),
             *build_alert_sensor(project),
         ],
-        schedules=[build_schedule(hosted, jobs["reassessment"])],
+        schedules=[_schedule(hosted, jobs["reassessment"])],
     )
+
+
+def _jobs(host: Host) -> dict[str, AssetJob]:
+    """Each job runs in one process. A round is small, so a process for each step would
+    cost more.
+    """
+    by_round = [name for name in host.assets if ASSETS[name].by_round]
+    jobs = {
+        "round": (
+            by_round,
+            "One round from its export to its training data, or to the reason why there is none.",
+        ),
+        "again": (
+            by_round[1:],
+            "One round measured and judged again from the store, whatever became of its file.",
+        ),
+        "history": (["agreement_history"], "The table of all rounds."),
+        "release": (["release"], "The admitted rounds together, each judged again."),
+        "reassessment": (
+            ["reassessment"],
+            "Every round of the store judged again where something changed since.",
+        ),
+    }
+    if "drawn_items" in host.assets:
+        jobs["draw"] = ["drawn_items"], "One draw from each population that a classifier labelled."
+    return {
+        name: dg.define_asset_job(
+            f"{host.project.name}_{name}",
+            selection=dg.AssetSelection.assets(*map(host.key, assets)),
+            executor_def=dg.in_process_executor,
+            description=description,
+        )
+        for name, (assets, description) in jobs.items()
+    }
+
+
+def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
+    """Judge every round of the store again at the project's times, in one run.
+
+    The policy, the contract or the code can have changed since. A partition that was deleted is put
+    back, since that only hides a round in the UI.
+    """
+    project, partitions = host.project, str(host.partitions.name)
+
+    @dg.schedule(
+        name=f"{project.name}_schedule",
+        job=job,
+        cron_schedule=project.settings.schedule,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Judges every round of the store again, by today's policy, in one run.",
+    )
+    def again(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        rounds = project.standings.now().rounds
+        if not rounds:
+            return dg.SkipReason(f"no round of {project.name} has arrived yet")
+        there = set(context.instance.get_dynamic_partitions(partitions))
+        if gone := [name for name in rounds if name not in there]:
+            context.instance.add_dynamic_partitions(partitions, gone)
+        return dg.RunRequest(run_key=context.scheduled_execution_time.isoformat())
+
+    return again
