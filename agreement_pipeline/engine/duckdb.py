@@ -88,8 +88,7 @@ class DuckDB:
         import pyarrow as pa
 
         refusals: list[Exception] = []
-        seen = _noting(self._measured(batches), refusals)
-        reader = pa.RecordBatchReader.from_batches(schema, seen)
+        reader = pa.RecordBatchReader.from_batches(schema, self._measured(batches, refusals))
         name, cursor = new_name(TABLE), self._cursor()
         cursor.register(f"{name}_arrow", reader)
         try:
@@ -152,13 +151,22 @@ class DuckDB:
     def forget(self, name: str) -> None:
         self._forgotten.append(name)
 
-    def _measured(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """What is large goes to disk in part, if no limit was given."""
+    def _measured(
+        self, batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
+    ) -> Iterator["pa.RecordBatch"]:
+        """What is large goes to disk in part, if no limit was given.
+
+        Arrow keeps only the words of an error that stops batches, so it is kept here.
+        """
         size = 0
-        for batch in batches:
-            size += batch.nbytes
-            self._spare(size)
-            yield batch
+        try:
+            for batch in batches:
+                size += batch.nbytes
+                self._spare(size)
+                yield batch
+        except Exception as error:
+            refusals.append(error)
+            raise
 
     def _spare(self, size: int) -> None:
         if size >= LARGE and not self.limited:
@@ -192,17 +200,6 @@ class DuckDB:
         if number > self.threads:
             self.threads = number
             self.connection.execute(f"SET threads = {number}")
-
-
-def _noting(
-    batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
-) -> Iterator["pa.RecordBatch"]:
-    """Arrow keeps only the words of an error that stops batches, so it is kept here."""
-    try:
-        yield from batches
-    except Exception as error:
-        refusals.append(error)
-        raise
 
 
 __all__ = ["DuckDB", "duckdb_session"]
