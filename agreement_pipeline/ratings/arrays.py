@@ -22,10 +22,6 @@ def whole(found: Any) -> Codes:
     return _filled(_one(found), MISSING).astype(np.int64, copy=False)
 
 
-def flags(found: Any) -> np.ndarray:
-    return whole(found) > 0
-
-
 def numbers_in(found: Any) -> np.ndarray:
     from pyarrow import types
 

@@ -80,10 +80,14 @@ class Origin:
             named = all(isinstance(each["name"], str) for each in told)
             counts = [type(count) is int and count > 0 for count in found.left_out.values()]
             same = found.to_mapping() == dict(data)
-        except (AttributeError, KeyError, TypeError) as cause:
-            raise _no_origin(data) from cause
-        if not (same and named and all(counts) and part in get_args(Part)):
-            raise _no_origin(data)
+            right = same and named and all(counts) and part in get_args(Part)
+        except (AttributeError, KeyError, TypeError):
+            right = False
+        if not right:
+            raise RatingsError(
+                f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was "
+                "left out. Ingest the round again."
+            )
         return found
 
     def to_mapping(self) -> dict[str, Any]:
@@ -108,10 +112,3 @@ class Origin:
         'draft 2, skipped 1'
         """
         return ", ".join(f"{reason} {count}" for reason, count in self.left_out.items())
-
-
-def _no_origin(data: object) -> RatingsError:
-    return RatingsError(
-        f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was left out. "
-        "Ingest the round again."
-    )

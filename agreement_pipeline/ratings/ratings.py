@@ -11,7 +11,6 @@ from agreement_pipeline.engine import BATCH, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
     column_of,
-    flags,
     growing,
     numbers_in,
     parts,
@@ -309,14 +308,12 @@ class Ratings:
 
         Nobody knows the first label of the others.
         """
+        if not {*CHANGES} & self.has:
+            return 0, 0
         known = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
         changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
-        tests = known, f"{changed} AND NOT ({known})"
-        with_first, without = (
-            self._count(f"{self._of_panel} AND {test}") if {*CHANGES} & self.has else 0
-            for test in tests
-        )
-        return with_first, without
+        with_first = self._count(f"{self._of_panel} AND {known}")
+        return with_first, self._count(f"{self._of_panel} AND {changed} AND NOT ({known})")
 
     @property
     def tells_first_labels(self) -> bool:
@@ -433,18 +430,19 @@ class Ratings:
         `items`.
         """
         asked, last, seen = self._asked(columns), None, -1
-        beside = [name for name in columns if name in ("text", "gold", "gold_label")]
-        if beside:
+        once = self.coded.categories and not (self.met_again or self.preceded)
+        if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
-            chosen = ", ".join([*kept, *of_items])
-            rows = (
-                f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
-                "ON r.item = k.item) AS b"
+            found = self.session.batches(
+                f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
+                f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        if beside:
-            found = self.session.batches(f"SELECT {asked} FROM {rows} ORDER BY {self._order}")
-        elif self._is_dense and {*columns} <= {*PACKED}:
+        elif (
+            once
+            and {*columns} <= {*PACKED}
+            and self.n_rated * len(self.names) <= SPARSE * len(self)
+        ):
             found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
@@ -635,11 +633,6 @@ class Ratings:
         columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
-    @cached_property
-    def _is_dense(self) -> bool:
-        once = self.coded.categories and not (self.met_again or self.preceded)
-        return bool(once) and self.n_rated * len(self.names) <= SPARSE * len(self)
-
     def _unpacked(self) -> "Iterator[pa.RecordBatch]":
         """Items are in order, and fewer than ratings."""
         import pyarrow as pa
@@ -714,8 +707,8 @@ class Ratings:
 
             known = self.without_gold.ordered_clusters
             clusters = whole(index_in(found["cluster"], value_set=known))
-        gold = flags(found["gold"])
-        return Patterns(self._words(found), whole(found["n"]), items, gold, clusters)
+        gold, n = whole(found["gold"]) > 0, whole(found["n"])
+        return Patterns(self._words(found), n, items, gold, clusters)
 
     def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
@@ -988,10 +981,10 @@ class Ratings:
             codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]
             return {"code": f"CASE code {_cases(enumerate(codes, 1))} END"}
         if scale.categories:
-            places = " ".join(f"WHEN {score!r} THEN {at}" for at, score in _scores(scale))
+            places = _cases((score, at) for at, score in enumerate(scale.scores.tolist(), 1))
             return {"code": f"CASE d0 {places} ELSE 0 END"}
         if self.coded.categories:
-            scores = " ".join(f"WHEN {at} THEN {score!r}" for at, score in _scores(self.coded))
+            scores = _cases(enumerate(self.coded.scores.tolist(), 1))
             return {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
         return {name: name for name in ("code", *_dimensions(scale))}
 
@@ -1028,13 +1021,9 @@ def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
     return texts_of(names).take(column_of(places))
 
 
-def _scores(scale: Scale) -> Iterable[tuple[int, float]]:
-    return enumerate(scale.scores.tolist(), 1)
-
-
 def _dimensions(scale: Scale) -> list[str]:
     return [f"d{at}" for at in range(scale.dimensions)]
 
 
-def _cases(pairs: Iterable[tuple[int, int]]) -> str:
-    return " ".join(f"WHEN {one} THEN {other}" for one, other in pairs) or "WHEN -1 THEN -1"
+def _cases(pairs: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"WHEN {one!r} THEN {other!r}" for one, other in pairs) or "WHEN -1 THEN -1"
