@@ -305,4 +305,4 @@ class OfCounts:
         )
 
     items = labels = confident_labels = numbers = by_rater = without_raters
-    replicates = replicated_labels = replicated_numbers = by_item = aligned = without_raters
+    replicates = by_item = aligned = without_raters

@@ -70,16 +70,6 @@ class Counting:
         found = self.by_rater(ratings, classifiers)
         return found.in_numbers() if isinstance(found, LabelsByRater) else found
 
-    def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
-        found = self.replicates(ratings, raters)
-        if isinstance(found, ReplicatedNumbers):
-            raise without_categories(ratings.scale)
-        return found
-
-    def replicated_numbers(self, ratings: Any, raters: Names | None = None) -> ReplicatedNumbers:
-        found = self.replicates(ratings, raters)
-        return found.in_numbers() if isinstance(found, ReplicatedLabels) else found
-
 
 class OfRatings(Counting):
     """A row has its cluster, if there are clusters.
