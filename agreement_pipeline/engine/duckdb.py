@@ -60,6 +60,7 @@ class DuckDB:
         import duckdb
 
         self.errors = duckdb.Error
+        self.threads = 1 if memory_limit is None else 2
         # Nobody else can read this folder.
         aside = mkdtemp(prefix="agreement_pipeline_")
         finalize(self, rmtree, aside, ignore_errors=True)
@@ -70,14 +71,13 @@ class DuckDB:
                 "python_enable_replacements": "false",
                 "temp_directory": aside,
                 "disabled_optimizers": BY_BOUNDS,
-                "threads": 1 if memory_limit is None else 2,
+                "threads": self.threads,
             }
         )
         self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         # A filter would gather 2,048 rows before it passes them on, however long their texts are.
         with suppress(self.errors):  # Versions before 2 do not know the setting.
             self.connection.execute("SET GLOBAL enable_caching_operators = false")
-        self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
         if memory_limit is not None:

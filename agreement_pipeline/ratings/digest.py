@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.arrays import numbers_in, packed, whole
+from agreement_pipeline.ratings.arrays import numbers_in, one_way, packed, whole
 from agreement_pipeline.ratings.cells import STRATUM
 from agreement_pipeline.ratings.scale import category_text
 
@@ -142,20 +142,16 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
         "item": (whole(part["at"]), "<i8"),
         "occurrence": (whole(part["occurrence"]), "<i8"),
         "earlier": (whole(part["earlier"]) > 0, "u1"),
-        "label": (_one_way(labels) if kind == "<f8" else labels, kind, labels.shape[1:]),
+        "label": (one_way(labels), kind, labels.shape[1:]),
     }
     if "confidence" in given:
-        columns["confidence"] = (_one_way(numbers_in(part["confidence"])), "<f8")
+        columns["confidence"] = (one_way(numbers_in(part["confidence"])), "<f8")
     if "assisted" in given:
         columns["assisted"] = (whole(part["assisted"]), "i1")
     records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])
     for name, (values, *_) in columns.items():
         records[name] = values
     return records
-
-
-def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
 def _as_texts(values: pa.Array) -> pa.Array:

@@ -1,7 +1,7 @@
 """Where ratings came from: what their export can show, and what of it are no ratings."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -98,8 +98,7 @@ class Origin:
 
     def without_columns(self, n_columns: int) -> "Origin":
         counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
-        left_out = {**self.left_out, **counts}
-        return Origin.of(self.reader, self.shows, left_out, self.part, self.classifiers)
+        return replace(self, left_out=dict(sorted({**self.left_out, **counts}.items())))
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         return tuple(name for name in required if name not in self.shows)

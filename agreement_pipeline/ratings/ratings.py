@@ -266,17 +266,18 @@ class Ratings:
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
         """Items of the round itself count, gold items too."""
-        found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
-        by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
-        return {self.names[place]: by_place[place] for place in sorted(by_place)}
+        found = self.session.ask(
+            f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place ORDER BY place"
+        )
+        return {self.names[row["place"]]: row["n"] for row in found.to_pylist()}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
         found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
         places = self.positions(whole(found["code"]) - 1)
-        counts = dict(zip(places.tolist(), found["n"].to_pylist(), strict=True))
-        return {self.scale.names[place]: counts[place] for place in sorted(counts)}
+        counts = zip(places.tolist(), found["n"].to_pylist(), strict=True)
+        return {self.scale.names[place]: n for place, n in sorted(counts)}
 
     @cached_property
     def given(self) -> Codes:
@@ -484,7 +485,7 @@ class Ratings:
                 found[name] = self._labels(part, name)
             else:
                 found[name] = part[name]
-        return pa.RecordBatch.from_arrays(list(found.values()), names=list(found))
+        return pa.record_batch(found)
 
     @cached_property
     def _places_of_everyone(self) -> Codes:
@@ -641,14 +642,15 @@ class Ratings:
         for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
             codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
             at, place = np.nonzero(codes)
-            told = {
-                "item": batch["item"].take(column_of(at)),
-                "place": column_of(place),
-                "code": column_of(codes[at, place]),
-                "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
-                "earlier": pa.array(np.zeros(len(at), dtype=bool)),
-            }
-            yield pa.RecordBatch.from_arrays([*told.values()], names=[*told])
+            yield pa.record_batch(
+                {
+                    "item": batch["item"].take(column_of(at)),
+                    "place": column_of(place),
+                    "code": column_of(codes[at, place]),
+                    "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
+                    "earlier": pa.array(np.zeros(len(at), dtype=bool)),
+                }
+            )
 
     # What counting asks
 
@@ -969,24 +971,24 @@ class Ratings:
         known = {name: at for at, name in enumerate(later.names)}
         places = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
         chosen = {name: name for name in ("item", "occurrence", "nth")}
-        chosen |= {"place": f"CASE place {_cases(places)} END", **self._label_on(later.coded)}
+        chosen["place"] = f"CASE place {_cases(places)} END"
+        scale, coded = later.coded, self.coded
+        if scale.categories and coded.categories:
+            names = scale.names
+            codes = [names.index(each) + 1 if each in names else 0 for each in coded.names]
+            chosen["code"] = f"CASE code {_cases(enumerate(codes, 1))} END"
+        elif scale.categories:
+            codes_of = _cases((score, at) for at, score in enumerate(scale.scores.tolist(), 1))
+            chosen["code"] = f"CASE d0 {codes_of} ELSE 0 END"
+        elif coded.categories:
+            scores = _cases(enumerate(coded.scores.tolist(), 1))
+            chosen |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
+        else:
+            chosen |= {name: name for name in ("code", *_dimensions(scale))}
         chosen |= {name: name if name in self.has else "NULL" for name in later.extras}
         columns = ", ".join(f"{sql} AS {session.column(name)}" for name, sql in chosen.items())
         some = ", ".join(str(at) for at, _ in places) or "-1"
         return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
-
-    def _label_on(self, scale: Scale) -> dict[str, str]:
-        if scale.categories and self.coded.categories:
-            names = scale.names
-            codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]
-            return {"code": f"CASE code {_cases(enumerate(codes, 1))} END"}
-        if scale.categories:
-            places = _cases((score, at) for at, score in enumerate(scale.scores.tolist(), 1))
-            return {"code": f"CASE d0 {places} ELSE 0 END"}
-        if self.coded.categories:
-            scores = _cases(enumerate(self.coded.scores.tolist(), 1))
-            return {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
-        return {name: name for name in ("code", *_dimensions(scale))}
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Raters without a new name keep their old one."""

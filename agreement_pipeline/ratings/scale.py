@@ -103,13 +103,9 @@ def numbers_of(label: object) -> tuple[float, ...]:
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
     """
-    parts = (
-        label.split(MEMBERS)
-        if isinstance(label, str)
-        else label
-        if isinstance(label, (tuple, list, np.ndarray))
-        else ()
-    )
+    parts = label.split(MEMBERS) if isinstance(label, str) else label
+    if not isinstance(parts, (tuple, list, np.ndarray)):
+        return ()
     try:
         numbers = tuple(float(part) for part in parts)
     except (TypeError, ValueError):

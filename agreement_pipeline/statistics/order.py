@@ -8,12 +8,11 @@ trial: one of them gets a colour of its own, and the others follow.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, one_way
 
 Hashes = NDArray[np.uint64]
 
@@ -44,7 +43,7 @@ def order_of_raters(said: Hashes, weights: Array) -> Codes:
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
     found = np.zeros(parts[0].shape, dtype=np.uint64)
-    for part in map(_one_way, parts):
+    for part in map(one_way, parts):
         found = _mixed(found * OWN + np.ascontiguousarray(part).view(np.uint64))
     return found
 
@@ -69,14 +68,9 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
     for field in fields(statistic):  # type: ignore[arg-type]
         value = getattr(statistic, field.name)
         if isinstance(value, np.ndarray):
-            yield _one_way(value)
+            yield one_way(value)
         elif is_dataclass(value):
             yield from _arrays(value)
-
-
-def _one_way(values: NDArray[Any]) -> NDArray[Any]:
-    """There are several bits for nan, and for zero."""
-    return np.where(np.isnan(values), np.nan, values) + 0.0 if values.dtype == float else values
 
 
 def _mixed(values: Hashes) -> Hashes:
