@@ -284,7 +284,7 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
     values[whole(found["at"]), columns] = numbers.reshape(len(columns), ratings.scale.dimensions)
     made = NumbersByRater(
         values,
-        _weights(ratings, names) if "weight" in ratings.has else None,
+        _weights(ratings, names),
         scale=ratings.scale,
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),

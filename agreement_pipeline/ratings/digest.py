@@ -60,12 +60,11 @@ def digest_of(ratings: "Ratings") -> str:
     }
     found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     found.update(items.digest() + _contents(ratings))
-    kinds = [name in ratings.classifiers for name in ratings.everyone]
-    for each in sorted(
-        rater.digest(b"classifier" if kind else b"panel")
-        for rater, kind in zip(raters, kinds, strict=True)
-    ):
-        found.update(each)
+    digests = [
+        rater.digest(b"classifier" if name in ratings.classifiers else b"panel")
+        for name, rater in zip(ratings.everyone, raters, strict=True)
+    ]
+    found.update(b"".join(sorted(digests)))
     return found.hexdigest()
 
 

@@ -116,13 +116,13 @@ class ParquetRows:
     def schema(self) -> pa.Schema:
         _ = self._footer
         with _readable():
-            return self._file().schema_arrow
+            return pq.ParquetFile(self._source()).schema_arrow
 
     def __len__(self) -> int:
         return self._footer.rows
 
     def parts(self) -> Iterator[pa.Table]:
-        names, file = self.schema.names, self._file()
+        names, file = self.schema.names, pq.ParquetFile(self._source())
         for group in range(file.num_row_groups):
             with _readable():
                 for name in names:
@@ -150,9 +150,6 @@ class ParquetRows:
     def _footer(self) -> Footer:
         with _readable():
             return Footer.of(self._source())
-
-    def _file(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self._source())
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path

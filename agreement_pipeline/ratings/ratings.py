@@ -599,23 +599,18 @@ class Ratings:
 
     def to_pandas(self) -> "pd.DataFrame":
         """All ratings, in the order of item, rater and occurrence."""
-        from agreement_pipeline.ratings.frames import frame_of
-
-        return frame_of(self.every(self._shown), self.everyone, self.scale)
+        return self.head(len(self))
 
     def head(self, n: int) -> "pd.DataFrame":
         from agreement_pipeline.ratings.frames import frame_of
 
-        found = list["pa.RecordBatch"]()
-        for batch in self.every(self._shown):
-            found.append(batch.slice(0, n - sum(map(len, found))))
-            if sum(map(len, found)) == n:
+        shown, found = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
+        for batch in self.every(shown):
+            found.append(batch.slice(0, n))
+            n -= len(found[-1])
+            if not n:
                 break
         return frame_of(found, self.everyone, self.scale)
-
-    @property
-    def _shown(self) -> list[str]:
-        return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
 
     @property
     def _order(self) -> str:

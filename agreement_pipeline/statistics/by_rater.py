@@ -50,7 +50,6 @@ R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
-    holds: ClassVar[str]
     what: ClassVar[str]
     said_in: ClassVar[str]
     missing: ClassVar[float]
@@ -61,6 +60,10 @@ class ByRater(Statistic):
     clusters: Clusters | None
     classifier: str | None
     labels: Array | Codes
+    given: OfRows[NDArray[np.bool_]]  # true for each rating; shape (P, R)
+    rated: OfRows[NDArray[np.bool_]]  # true for those of the panel that count, in its columns
+    hashes: OfRows[Hashes]  # numbers for what each rater gave in each row, equal for equal ratings
+    labelled: OfRows[NDArray[np.bool_]]  # true for rows rated by those who stand apart; shape (P,)
     second: tuple[str, ...] | None = None
     confidence: Array | None = None
 
@@ -69,27 +72,10 @@ class ByRater(Statistic):
         def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
             """Let a classifier stand apart from the panel."""
 
-        @property
-        def given(self) -> NDArray[np.bool_]:
-            """True for each label of a rater. Shape (P, R)."""
-
-        @property
-        def labelled(self) -> NDArray[np.bool_]:
-            """True for rows with a label from those who stand apart. Shape (P,)."""
-
-        @property
-        def hashes(self) -> Hashes:
-            """A number for what each rater gave in each row. Equal ratings have equal ones."""
-
     @property
     def said(self) -> Array | Codes:
         found: Array | Codes = getattr(self, self.said_in)
         return found
-
-    @property
-    def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts. One column for each of the panel."""
-        return self.given
 
     @property
     def some_apart(self) -> bool:
@@ -131,7 +117,7 @@ class ByRater(Statistic):
     def n_raters(self) -> int:
         return len(self.raters)
 
-    @property
+    @OfRows
     def readable(self) -> NDArray[np.bool_]:
         """True for rows with two ratings that count, or with one from those apart and one from the
         panel.
@@ -316,11 +302,13 @@ class NumbersByRater(ByRater):
     def given(self) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
+    rated = given
+
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
-    @property
+    @OfRows
     def hashes(self) -> Hashes:
         return hashes_of(*np.moveaxis(self.values, 2, 0))
 
@@ -603,7 +591,7 @@ class LabelsByRater(ByRater):
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
-    @property
+    @OfRows
     def hashes(self) -> Hashes:
         return hashes_of(self.codes, self.sure)
 

@@ -96,9 +96,7 @@ class CategoryCounts(Statistic):
     def pairable(self) -> NDArray[np.bool_]:
         return np.asarray(self.sizes >= 2)
 
-    @property
-    def readable(self) -> NDArray[np.bool_]:
-        return self.pairable
+    readable = pairable
 
     @property
     def paired(self) -> Array:
@@ -248,7 +246,7 @@ class CountsOfStratum(CategoryCounts):
             inside=rows,
         )
 
-    @property
+    @OfRows
     def readable(self) -> NDArray[np.bool_]:
         return np.asarray(self.pairable & self.inside)
 

@@ -52,16 +52,13 @@ class Cells(Statistic):
 
     item: Codes
     rater: Codes
+    sizes: OfRows[Array]  # ratings a cell; shape (C,)
 
     if TYPE_CHECKING:
 
         @property
         def raters(self) -> tuple[str, ...]:
             """All rater names with replicates or without."""
-
-        @property
-        def sizes(self) -> Array:
-            """Ratings a cell. Shape (C,)."""
 
     def of_cells(self, kept: NDArray[np.bool_] | Codes) -> Self:
         fields = ("item", "rater", self.said_in)
@@ -89,7 +86,7 @@ class Cells(Statistic):
 
     @property
     def n_items(self) -> int:
-        return total(self.weights[..., self.readable])
+        return self.n_used
 
     @property
     def n_ratings(self) -> int:

@@ -117,6 +117,7 @@ class OfRows(Generic[T]):
 
 class Statistic:
     together: Together | None = None
+    readable: OfRows[NDArray[np.bool_]]  # true for rows that show agreement; shape (P,)
     _beside: Beside | None = None
 
     if TYPE_CHECKING:
@@ -136,10 +137,6 @@ class Statistic:
         @property
         def raters(self) -> tuple[str, ...] | None:
             """They are None if the statistic has forgotten them."""
-
-        @property
-        def readable(self) -> NDArray[np.bool_]:
-            """True for rows that show agreement. Shape (P,)."""
 
         @property
         def n_items(self) -> int:
