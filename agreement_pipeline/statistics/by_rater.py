@@ -81,9 +81,6 @@ class ByRater(Statistic):
     def some_apart(self) -> bool:
         return self.classifier is not None or self.second is not None
 
-    def with_scale(self, scale: Scale) -> Self:
-        return changed(self, scale=scale)
-
     def merged(self) -> Self:
         return self
 

@@ -200,9 +200,6 @@ class ReplicatedNumbers(Cells):
             clusters=checked_clusters(clusters, shape[0]),
         )
 
-    def with_scale(self, scale: Scale) -> Self:
-        return changed(self, scale=scale)
-
     def in_order(self) -> Self:
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
         if len(self.values):

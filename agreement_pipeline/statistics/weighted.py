@@ -177,6 +177,9 @@ class Statistic:
     def n_used(self) -> int:
         return total(self.weights[..., self.readable])
 
+    def with_scale(self, scale: Scale) -> Self:
+        return changed(self, scale=scale)
+
     def reweighted(self, weights: Array) -> Self:
         return self.with_same_rows(weights=weights)
 
