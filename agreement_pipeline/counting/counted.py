@@ -71,12 +71,21 @@ class CountedRatings:
 
     def __add__(self, other: "CountedRatings") -> "CountedRatings":
         models = {*self.classifiers, *other.classifiers}
-        _refuse_both({*models} & {*self.raters, *other.raters})
+        if both := {*models} & {*self.raters, *other.raters}:
+            raise RatingsError(
+                f"sum of rounds: found {min(both)!r} as a classifier of one round and as a rater "
+                "of another; expected one or the other. Name the classifier in every round."
+            )
+        one, two = self.of_classifiers, other.of_classifiers
         return replace(
             self,
             everybody=add(self.everybody, other.everybody),
             replicates=add(self.replicates, other.replicates),
-            of_classifiers=_joined(self.of_classifiers, other.of_classifiers),
+            of_classifiers={
+                **one,
+                **two,
+                **{name: add(one[name], two[name]) for name in one if name in two},
+            },
             sure=None if self.sure is None else add(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
             classifiers=tuple(sorted(models)),
@@ -131,7 +140,16 @@ class OfCounted(Counting):
         self, ratings: CountedRatings, classifiers: Names = ()
     ) -> LabelsByRater | NumbersByRater:
         some = ratings.everybody.only((*self.panel(ratings), *classifiers))
-        return _rated(some).in_order()
+        rows = np.asarray(some.given.any(1))
+        if not rows.all():
+            some = type(some)(
+                some.said[rows],
+                some.weights[rows],
+                scale=some.scale,
+                raters=some.raters,
+                clusters=None if some.clusters is None else some.clusters.at(rows),
+            )
+        return some.in_order()
 
     def confident_labels(self, ratings: CountedRatings) -> LabelsByRater:
         if ratings.sure is None:
@@ -155,33 +173,6 @@ class OfCounted(Counting):
 
 def summed(parts: list[CountedRatings]) -> CountedRatings:
     return reduce(add, parts)
-
-
-def _joined(
-    one: Mapping[str, Replicates], other: Mapping[str, Replicates]
-) -> dict[str, Replicates]:
-    both = {name: add(one[name], other[name]) for name in one if name in other}
-    return {**one, **other, **both}
-
-
-def _rated(table: LabelsByRater | NumbersByRater) -> LabelsByRater | NumbersByRater:
-    rows = np.asarray(table.given.any(1))
-    if rows.all():
-        return table
-    said: Any = {
-        "scale": table.scale,
-        "raters": table.raters,
-        "clusters": None if table.clusters is None else table.clusters.at(rows),
-    }
-    return type(table)(table.said[rows], table.weights[rows], **said)
-
-
-def _refuse_both(names: set[str]) -> None:
-    if names:
-        raise RatingsError(
-            f"sum of rounds: found {sorted(names)[0]!r} as a classifier of one round and as a "
-            "rater of another; expected one or the other. Name the classifier in every round."
-        )
 
 
 TWO = ("rows", "columns")
@@ -238,7 +229,7 @@ def read_counts(
     from agreement_pipeline.readers import whole_numbers
 
     table = whole_numbers(source, item, limits, columns)
-    scale = _scale(table.columns, scale, level)
+    scale = scale or Scale(tuple(table.columns), level)
     places = _places(table.columns, scale, f"{table.source}: row 1")
     counts = np.zeros((len(table.rows), len(scale.names)))
     counts[:, places] = table.values
@@ -276,7 +267,7 @@ def read_contingency(
     from agreement_pipeline.readers import whole_numbers
 
     table = whole_numbers(source, rows, limits, columns)
-    scale = _scale(table.columns, scale, level)
+    scale = scale or Scale(tuple(table.columns), level)
     across = _places(table.columns, scale, f"{table.source}: row 1")
     down = _places(table.rows, scale, f"{table.source}: first column")
     codes = [(a, b) for a in down for b in across]
@@ -285,17 +276,10 @@ def read_contingency(
         np.array(codes).reshape(-1, 2)[met], table.values.ravel()[met], scale=scale, raters=TWO
     ).merged()
     sure = labels.with_confidence(np.full(labels.codes.shape, np.nan))
-    return CountedRatings(labels, _no_replicates(scale), {}, sure, TWO, (), frozenset())
-
-
-def _no_replicates(scale: Scale) -> ReplicatedLabels:
-    nobody = LabelsByRater(np.empty((0, 2), dtype=np.int64), scale=scale, raters=TWO)
     nothing = np.empty(0, dtype=np.int64)
-    return ReplicatedLabels(np.empty((0, len(scale.names))), nothing, nothing, nobody)
-
-
-def _scale(columns: Sequence[str], scale: Scale | None, level: Level) -> Scale:
-    return Scale(tuple(columns), level) if scale is None else scale
+    nobody = LabelsByRater(nothing.reshape(0, 2), scale=scale, raters=TWO)
+    again = ReplicatedLabels(np.empty((0, len(scale.names))), nothing, nothing, nobody)
+    return CountedRatings(labels, again, {}, sure, TWO, (), frozenset())
 
 
 def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
@@ -321,4 +305,4 @@ class OfCounts:
         )
 
     items = labels = confident_labels = numbers = by_rater = without_raters
-    replicates = replicated_labels = replicated_numbers = by_item = aligned = without_raters
+    replicates = by_item = aligned = without_raters

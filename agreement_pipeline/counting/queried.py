@@ -70,16 +70,6 @@ class Counting:
         found = self.by_rater(ratings, classifiers)
         return found.in_numbers() if isinstance(found, LabelsByRater) else found
 
-    def replicated_labels(self, ratings: Any, raters: Names | None = None) -> ReplicatedLabels:
-        found = self.replicates(ratings, raters)
-        if isinstance(found, ReplicatedNumbers):
-            raise without_categories(ratings.scale)
-        return found
-
-    def replicated_numbers(self, ratings: Any, raters: Names | None = None) -> ReplicatedNumbers:
-        found = self.replicates(ratings, raters)
-        return found.in_numbers() if isinstance(found, ReplicatedLabels) else found
-
 
 class OfRatings(Counting):
     """A row has its cluster, if there are clusters.
@@ -161,8 +151,13 @@ class OfRatings(Counting):
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
-        items, labels = _labels_by_item(ratings, self.panel(ratings))
-        clusters, counts = labels.clusters, labels.indicators.sum(1)
+        import pyarrow as pa
+
+        asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
+        rows = ratings.session.ask(asked)
+        labels, kept = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
+        counts, clusters = labels.indicators.sum(1), labels.clusters
+        items = tuple(rows["item"].filter(pa.array(kept)).to_pylist())
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
@@ -237,16 +232,6 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
     return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
-def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
-    import pyarrow as pa
-
-    found = ratings.session.ask(
-        f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
-    )
-    labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
-    return tuple(found["item"].filter(pa.array(kept)).to_pylist()), labels
-
-
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -299,7 +284,7 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
     values[whole(found["at"]), columns] = numbers.reshape(len(columns), ratings.scale.dimensions)
     made = NumbersByRater(
         values,
-        _weights(ratings, names) if "weight" in ratings.has else None,
+        _weights(ratings, names),
         scale=ratings.scale,
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
@@ -357,13 +342,18 @@ def _side(ratings: Ratings, side: str) -> str:
     return f"(SELECT {chosen} FROM ({ratings.by_item()}) AS i WHERE NOT gold) AS {side}"
 
 
-def _differing(one: Ratings, other: Ratings, column: str) -> list[str]:
-    if not (column in one.has and column in other.has):
-        return []
-    return one.table.values(
-        f"SELECT a.item AS item FROM {one.known} AS a JOIN {other.known} AS b ON a.item = b.item "
-        f"WHERE a.{column} <> b.{column} ORDER BY item"
-    )
+ONE_EACH = {
+    "cluster": (
+        "clusters",
+        "in different clusters of the two rounds; expected one cluster for each item. "
+        "Name the clusters alike in both.",
+    ),
+    "weight": (
+        "weight",
+        "with two weights in two rounds; expected one weight for an item. "
+        "Give each content its own item.",
+    ),
+}
 
 
 def _refuse_apart(one: Ratings, other: Ratings) -> None:
@@ -377,13 +367,12 @@ def _refuse_apart(one: Ratings, other: Ratings) -> None:
             "clusters: found a round with clusters and one without; expected both or neither, "
             "since the rounds share items. Name the column."
         )
-    if items := _differing(one, other, "cluster"):
-        raise RatingsError(
-            f"clusters: found {called('item', items)} in different clusters of the two "
-            "rounds; expected one cluster for each item. Name the clusters alike in both."
+    for column, (what, expected) in ONE_EACH.items():
+        if column not in one.has or column not in other.has:
+            continue
+        differ = (
+            f"SELECT a.item AS item FROM {one.known} AS a JOIN {other.known} AS b "
+            f"ON a.item = b.item WHERE a.{column} <> b.{column} ORDER BY item"
         )
-    if items := _differing(one, other, "weight"):
-        raise RatingsError(
-            f"weight: found {called('item', items)} with two weights "
-            "in two rounds; expected one weight for an item. Give each content its own item."
-        )
+        if items := one.table.values(differ):
+            raise RatingsError(f"{what}: found {called('item', items)} {expected}")

@@ -60,6 +60,7 @@ class DuckDB:
         import duckdb
 
         self.errors = duckdb.Error
+        self.threads = 1 if memory_limit is None else 2
         # Nobody else can read this folder.
         aside = mkdtemp(prefix="agreement_pipeline_")
         finalize(self, rmtree, aside, ignore_errors=True)
@@ -70,14 +71,13 @@ class DuckDB:
                 "python_enable_replacements": "false",
                 "temp_directory": aside,
                 "disabled_optimizers": BY_BOUNDS,
-                "threads": 1 if memory_limit is None else 2,
+                "threads": self.threads,
             }
         )
         self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         # A filter would gather 2,048 rows before it passes them on, however long their texts are.
         with suppress(self.errors):  # Versions before 2 do not know the setting.
             self.connection.execute("SET GLOBAL enable_caching_operators = false")
-        self.threads = 1 if memory_limit is None else 2
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
         if memory_limit is not None:
@@ -88,8 +88,7 @@ class DuckDB:
         import pyarrow as pa
 
         refusals: list[Exception] = []
-        seen = _noting(self._measured(batches), refusals)
-        reader = pa.RecordBatchReader.from_batches(schema, seen)
+        reader = pa.RecordBatchReader.from_batches(schema, self._measured(batches, refusals))
         name, cursor = new_name(TABLE), self._cursor()
         cursor.register(f"{name}_arrow", reader)
         try:
@@ -152,13 +151,22 @@ class DuckDB:
     def forget(self, name: str) -> None:
         self._forgotten.append(name)
 
-    def _measured(self, batches: Iterable["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        """What is large goes to disk in part, if no limit was given."""
+    def _measured(
+        self, batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
+    ) -> Iterator["pa.RecordBatch"]:
+        """What is large goes to disk in part, if no limit was given.
+
+        Arrow keeps only the words of an error that stops batches, so it is kept here.
+        """
         size = 0
-        for batch in batches:
-            size += batch.nbytes
-            self._spare(size)
-            yield batch
+        try:
+            for batch in batches:
+                size += batch.nbytes
+                self._spare(size)
+                yield batch
+        except Exception as error:
+            refusals.append(error)
+            raise
 
     def _spare(self, size: int) -> None:
         if size >= LARGE and not self.limited:
@@ -192,17 +200,6 @@ class DuckDB:
         if number > self.threads:
             self.threads = number
             self.connection.execute(f"SET threads = {number}")
-
-
-def _noting(
-    batches: Iterable["pa.RecordBatch"], refusals: list[Exception]
-) -> Iterator["pa.RecordBatch"]:
-    """Arrow keeps only the words of an error that stops batches, so it is kept here."""
-    try:
-        yield from batches
-    except Exception as error:
-        refusals.append(error)
-        raise
 
 
 __all__ = ["DuckDB", "duckdb_session"]

@@ -61,10 +61,7 @@ class Spark:
         return self.frame(self.session.read.parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
-        return self.schema_of_frame(self.session.read.parquet(path))
-
-    def schema_of_frame(self, frame: Any) -> "pa.Schema":
-        return frame.limit(0).toArrow().schema
+        return self.session.read.parquet(path).limit(0).toArrow().schema
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
         """The rows of a DataFrame have no order: `nth` is 0."""
@@ -84,9 +81,19 @@ class Spark:
         return self.view(f"SELECT {chosen} FROM {table} ORDER BY {order}", table)
 
     def ask(self, sql: str) -> "pa.Table":
+        """Times with a zone are told in one."""
+        import pyarrow as pa
+
         frame = self._run(sql)
         with answering(ENGINE, Exception):
-            return _in_zone(frame.toArrow())
+            table = frame.toArrow()
+            kinds = [
+                pa.timestamp(each.type.unit, ZONE)
+                if pa.types.is_timestamp(each.type) and each.type.tz
+                else each.type
+                for each in table.schema
+            ]
+            return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
     def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
         yield from self.ask(sql).to_batches(rows)
@@ -118,19 +125,6 @@ class Spark:
     def _run(self, sql: str) -> Any:
         with answering(ENGINE, Exception):
             return self.session.sql(sql)
-
-
-def _in_zone(table: "pa.Table") -> "pa.Table":
-    """Times with a zone are told in one."""
-    import pyarrow as pa
-
-    kinds = [
-        pa.timestamp(each.type.unit, ZONE)
-        if pa.types.is_timestamp(each.type) and each.type.tz
-        else each.type
-        for each in table.schema
-    ]
-    return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
 
 __all__ = ["Spark", "is_spark_frame", "spark_session"]

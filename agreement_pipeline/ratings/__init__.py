@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         counts as counts,
         growing as growing,
         numbers_in as numbers_in,
+        one_way as one_way,
         of_whole_items as of_whole_items,
         parts as parts,
         taken as taken,

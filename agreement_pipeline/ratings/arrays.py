@@ -13,6 +13,7 @@ from agreement_pipeline.ratings.scale import MISSING, Codes
 if TYPE_CHECKING:
     import pyarrow as pa
 
+Array = np.ndarray[Any, Any]
 FIRST, PART_BYTES = 64, 2**22
 """A part has few rows first, and from so many bytes on no more rows than the last."""
 
@@ -20,10 +21,6 @@ FIRST, PART_BYTES = 64, 2**22
 def whole(found: Any) -> Codes:
     """A missing whole number or flag is -1."""
     return _filled(_one(found), MISSING).astype(np.int64, copy=False)
-
-
-def flags(found: Any) -> np.ndarray:
-    return whole(found) > 0
 
 
 def numbers_in(found: Any) -> np.ndarray:
@@ -34,6 +31,13 @@ def numbers_in(found: Any) -> np.ndarray:
         flat = numbers_in(column.flatten())
         return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
     return _filled(column, np.nan)
+
+
+def one_way(numbers: Array) -> Array:
+    """There are several bits for nan, and for zero."""
+    if numbers.dtype.kind != "f":
+        return numbers
+    return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
 def column_of(numbers: np.ndarray) -> "pa.Array":
@@ -105,7 +109,6 @@ def _filled(column: Any, missing: float) -> np.ndarray:
 
 
 BLOCK = 1 << 18
-Array = np.ndarray[Any, Any]
 
 
 def taken(values: Array, places: Array) -> Array:

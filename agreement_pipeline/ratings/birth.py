@@ -133,6 +133,13 @@ HOW_OF_COMMAS = (
     " If the comma is a decimal comma, say so: --decimal , (decimal: ',' among the columns of a "
     "project)."
 )
+OF_CLUSTERS = (
+    "cluster",
+    "clusters",
+    "Fill it in: an item that belongs to no other is a cluster of its own. Or leave the column "
+    "out, if no items belong together.",
+)
+OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
 
@@ -171,7 +178,16 @@ class Birth:
         self.is_vector = self.level == "multivariate interval"
         self.contents = content_columns(cells.names)
         self.has = frozenset({*EXTRAS} & {*cells.names}) | {*self.contents}
-        self._refuse_columns()
+        there = [name for name in cells.names if name not in ("nth", "row", "column")]
+        if missing := [name for name in REQUIRED if name not in there]:
+            raise RatingsError(
+                f"{cells.source}: found no {called('column', map(cells.called, missing))} among "
+                f"{listed([cells.called(name) for name in there], 12)}; expected item, rater and "
+                "label. Name the columns that hold them."
+            )
+        of_raters = "column" in cells.names
+        name = f"column {cells.columns.get('label', 'label')!r}"
+        self._where = f"{cells.source}: {'the columns of raters' if of_raters else name}"
         self._facts, self._keys = self._counted()
         self.n = int(self._facts["labelled"])
         if not self.n:
@@ -179,33 +195,30 @@ class Birth:
                 f"{cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
-        self._refuse_nan()
+        for name in cells.kinds:
+            if self._facts.get(f"nan {name}"):
+                where = self._first_place(self._tests[f"nan {name}"], name)
+                raise RatingsError(
+                    f"{where}: found nan; expected one value, or null. Correct the row."
+                )
         self.scale = self._scale_of_labels() if given is None else given
         self._check_names()
         self._check_labels()
         self._check_ratings()
         if "last_label" in cells.names:
             self._check_last_labels()
-        for name in self.contents:
-            self._check_content(name)
-        if self.contents:
-            self._refuse_conflict()
-        self.raters = tuple(sorted({category_text(each) for each in self._distinct("rater")}))
-        self.classifiers = self._rated_by(classifiers, models)
+        self._check_contents()
+        raters = self._distinct("rater")
+        self.raters = tuple(sorted({category_text(each) for each in raters}))
+        named = classifiers(raters, cells.source) if callable(classifiers) else classifiers
+        refuse_absent({*named}, self.raters, cells.source)
+        self.classifiers = tuple(sorted({*named} | ({*models} & {*self.raters})))
         self.rated = self._rated()
+        is_text = "text" in self.contents and cells.relation.session.numbers_rows
+        self.texts = Texts(cells, self.known) if is_text and self.known else None
         # Did a rater meet an item again, and are some ratings of earlier rounds?
         self.again = any(_whole(each) != 1 for each in self._distinct("occurrence"))
         self.earlier = any(map(_flag, self._distinct("earlier", OF_ITEM)))
-
-    def _refuse_columns(self) -> None:
-        there = [name for name in self.cells.names if name not in ("nth", "row", "column")]
-        if missing := [name for name in REQUIRED if name not in there]:
-            absent = called("column", map(self.cells.called, missing))
-            among = listed([self.cells.called(name) for name in there], 12)
-            raise RatingsError(
-                f"{self.cells.source}: found no {absent} among {among}; expected item, rater and "
-                "label. Name the columns that hold them."
-            )
 
     # What is known of the cells before any check
 
@@ -240,9 +253,7 @@ class Birth:
     def _tests(self) -> dict[str, str]:
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
-        tests = self._of_days | {
-            f"nan {name}": f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)" for name in floats
-        }
+        tests = {f"nan {name}": f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)" for name in floats}
         if "item" in kinds:
             tests["item"] = f"{LABELLED} AND {cells.blank('item')}"
         if "confidence" in kinds:
@@ -260,13 +271,12 @@ class Birth:
             sign = f" OR {number} < 0" if self.level == "ratio" else ""
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
+        if kinds.get("timestamp") == "text" and self.limits is not None:
+            tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
         return tests
 
-    @property
-    def _of_days(self) -> dict[str, str]:
-        if self.cells.kinds.get("timestamp") != "text" or self.limits is None:
-            return {}
-        time, session = self.cells.quoted("timestamp"), self.cells.relation.session
+    def _is_no_day(self, time: str) -> str:
+        session = self.cells.relation.session
         cases = [f"WHEN TRY_CAST(SUBSTR({time}, 1, 10) AS DATE) IS NOT NULL THEN FALSE"]
         for mark, (pattern, *orders) in DAYS.items():
             parts = tuple(f"SPLIT_PART({time}, '{mark}', {at})" for at in (1, 2, 3))
@@ -276,7 +286,7 @@ class Birth:
                 for year, month, day in orders
             )
             cases.append(f"WHEN {session.matches(time, pattern)} THEN {is_none}")
-        return {"timestamp": f"{LABELLED} AND CASE {' '.join(cases)} ELSE FALSE END"}
+        return f"CASE {' '.join(cases)} ELSE FALSE END"
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
         if name == "label" and name not in self._keys:
@@ -295,12 +305,6 @@ class Birth:
             f"{self.cells.source}: found more than {MOST_KEYS} different rows of raters, labels "
             "and occurrences; expected fewer. Check which columns hold them."
         )
-
-    @property
-    def _where(self) -> str:
-        of_raters = "column" in self.cells.names
-        name = f"column {self.cells.columns.get('label', 'label')!r}"
-        return f"{self.cells.source}: {'the columns of raters' if of_raters else name}"
 
     def _refuse(self, test: str, name: str, expected: str, found: str = "") -> NoReturn:
         cells = self.cells
@@ -352,20 +356,6 @@ class Birth:
         if self.limits is not None and longest > self.limits.name_length:
             where = self._first_place(test, name)
             self.limits.refuse_beyond("name_length", longest, where, "characters")
-
-    def _refuse_nan(self) -> None:
-        for name in self.cells.kinds:
-            if self._facts.get(f"nan {name}"):
-                raise RatingsError(
-                    f"{self._first_place(self._tests[f'nan {name}'], name)}: found "
-                    "nan; expected one value, or null. Correct the row."
-                )
-
-    def _rated_by(self, named: Classifiers, models: Collection[str]) -> tuple[str, ...]:
-        written = [each for each in self._distinct("rater") if each is not None]
-        found = {*(named(written, self.cells.source) if callable(named) else named)}
-        refuse_absent(found, self.raters, self.cells.source)
-        return tuple(sorted(found | ({*models} & {*self.raters})))
 
     # Labels
 
@@ -571,23 +561,25 @@ class Birth:
 
     # What is known of items
 
-    def _check_content(self, name: str) -> None:
-        if name == "gold":
-            self._check_flags(name, OF_ITEM)
-        elif name == "gold_label":
-            self._check_right_labels()
-        elif name == "weight" and self._facts["weight"]:
-            step = "Say how many equal items the item stands for, or leave the column out."
-            self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"], step)
-        elif name == "cluster":
-            how = (
-                "Fill it in: an item that belongs to no other is a cluster of its own. Or leave "
-                "the column out, if no items belong together."
+    def _check_contents(self) -> None:
+        for name in self.contents:
+            if name == "gold":
+                self._check_flags(name, OF_ITEM)
+            elif name == "gold_label":
+                self._check_right_labels()
+            elif name == "weight" and self._facts["weight"]:
+                step = "Say how many equal items the item stands for, or leave the column out."
+                self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"], step)
+            elif name == "cluster" or name.startswith(STRATUM):
+                self._check_groups(name)
+        if conflict := self._in_conflict(self.contents):
+            item, test, said = conflict
+            told = zip(self.contents, zip(*said, strict=True), strict=True)
+            differing = [name for name, each in told if len({*each}) > 1]
+            raise RatingsError(
+                f"{self.cells.at(test, *differing)}: found {len(said)} different contents of item "
+                f"{item!r}; expected one. Give each content its own item."
             )
-            self._check_groups(name, "cluster", "clusters", how)
-        elif name.startswith(STRATUM):
-            how = "Fill it in: a word such as other is a stratum too."
-            self._check_groups(name, "stratum", "strata", how)
 
     def _check_right_labels(self) -> None:
         if self.scale.categories is None:
@@ -606,8 +598,9 @@ class Birth:
         place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING
         return None if place < 0 else self.scale.names[place]
 
-    def _check_groups(self, name: str, one: str, several: str, how: str) -> None:
+    def _check_groups(self, name: str) -> None:
         cells = self.cells
+        one, several, how = OF_CLUSTERS if name == "cluster" else OF_STRATA
         if self._facts[name]:
             self._refuse(self._tests[name], name, f"one for every item. {how}", f"no {one}")
         table, group = cells.relation, cells.text(name)
@@ -634,20 +627,12 @@ class Birth:
                 f"item {item!r} in {several} {listed(each for (each,) in said)}",
             )
 
-    def _refuse_conflict(self) -> None:
-        if conflict := self._in_conflict(self.contents):
-            item, test, said = conflict
-            told = zip(self.contents, zip(*said, strict=True), strict=True)
-            differing = [name for name, each in told if len({*each}) > 1]
-            raise RatingsError(
-                f"{self.cells.at(test, *differing)}: found {len(said)} different contents of item "
-                f"{item!r}; expected one. Give each content its own item."
-            )
-
     def _is_item(self, item: str) -> str:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
     def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
+        if not names:
+            return None
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
         items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
         if not table.ask(f"{items} LIMIT 1").num_rows:
@@ -707,11 +692,6 @@ class Birth:
         return session.keep(
             f"SELECT item, {', '.join(chosen)} FROM ({rows}) AS r WHERE {OF_ITEM} GROUP BY item"
         )
-
-    @property
-    def texts(self) -> Texts | None:
-        is_text = "text" in self.contents and self.cells.relation.session.numbers_rows
-        return Texts(self.cells, self.known) if is_text and self.known is not None else None
 
     # The ratings
 

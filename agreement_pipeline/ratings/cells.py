@@ -175,16 +175,17 @@ class Texts:
 
 
 def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([*map(_stored, batch.columns)], names=batch.schema.names)
-
-
-def _stored(column: pa.Array) -> pa.Array:
-    kind = column.type
-    if types.is_list(kind):
-        texts = [each and _text(each) for each in column.to_pylist()]
-        return pa.array(texts, pa.string())
-    is_kept = types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE)
-    return column if is_kept else plain(column)
+    columns = []
+    for column in batch.columns:
+        kind = column.type
+        if types.is_list(kind):
+            texts = [each and _text(each) for each in column.to_pylist()]
+            columns.append(pa.array(texts, pa.string()))
+        elif types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE):
+            columns.append(column)
+        else:
+            columns.append(plain(column))
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:

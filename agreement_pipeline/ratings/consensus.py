@@ -240,8 +240,11 @@ class PanelLabels:
         joined = _joined(rounds)
         joined = joined.take(np.argsort(joined.items, kind="stable"))
         labels = joined.take(np.flatnonzero(first := ~joined.items.duplicated()))
-        in_conflict = _differ(joined, np.cumsum(first) - 1)
-        return replace(labels, resolution=np.where(in_conflict, CONFLICT, labels.resolution))
+        item, known = np.cumsum(first) - 1, ~joined.unresolved
+        least, most = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        np.minimum.at(least, item[known], joined.label[known])
+        np.maximum.at(most, item[known], joined.label[known])
+        return replace(labels, resolution=np.where(least < most, CONFLICT, labels.resolution))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -428,11 +431,3 @@ def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
         votes=np.concatenate(votes) if votes else None,
         **columns,
     )
-
-
-def _differ(labels: PanelLabels, item: Rows) -> Rows:
-    n_items, known = int(item.max(initial=-1)) + 1, ~labels.unresolved
-    least, most = np.full(n_items, np.inf), np.full(n_items, -np.inf)
-    np.minimum.at(least, item[known], labels.label[known])
-    np.maximum.at(most, item[known], labels.label[known])
-    return np.asarray(least < most)

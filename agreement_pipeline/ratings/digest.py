@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.arrays import flags, numbers_in, packed, whole
+from agreement_pipeline.ratings.arrays import numbers_in, one_way, packed, whole
 from agreement_pipeline.ratings.cells import STRATUM
 from agreement_pipeline.ratings.scale import category_text
 
@@ -60,12 +60,11 @@ def digest_of(ratings: "Ratings") -> str:
     }
     found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     found.update(items.digest() + _contents(ratings))
-    kinds = [name in ratings.classifiers for name in ratings.everyone]
-    for each in sorted(
-        rater.digest(b"classifier" if kind else b"panel")
-        for rater, kind in zip(raters, kinds, strict=True)
-    ):
-        found.update(each)
+    digests = [
+        rater.digest(b"classifier" if name in ratings.classifiers else b"panel")
+        for name, rater in zip(ratings.everyone, raters, strict=True)
+    ]
+    found.update(b"".join(sorted(digests)))
     return found.hexdigest()
 
 
@@ -85,21 +84,17 @@ class _Texts:
         return self.lengths.digest() + self.bytes.digest()
 
 
-WHERE_KNOWN = ("drawn", "last_label", "changed_at")
-"""Columns of texts that enter only where they are known."""
+TEXTS = ("timestamp", "drawn", "last_label", "changed_at")
+"""Columns of texts. All but the first enter only where they are known."""
 
 
 class _Rater:
     def __init__(self) -> None:
-        self.records, self.times = hashlib.sha256(), _Texts()
-        self.known: dict[str, _Texts] = {}
+        self.records, self.texts = hashlib.sha256(), {"timestamp": _Texts()}
 
     def digest(self, kind: bytes) -> bytes:
-        whole_rater = kind + self.records.digest() + self.times.digest()
-        for name in WHERE_KNOWN:
-            if name in self.known:
-                whole_rater += self.known[name].digest()
-        return hashlib.sha256(whole_rater).digest()
+        texts = b"".join(self.texts[name].digest() for name in TEXTS if name in self.texts)
+        return hashlib.sha256(kind + self.records.digest() + texts).digest()
 
 
 def _contents(ratings: "Ratings") -> bytes:
@@ -115,28 +110,28 @@ def _contents(ratings: "Ratings") -> bytes:
                 each.feed(_as_texts(part[name]))
     columns = hashlib.sha256()
     for name, each in texts.items():
-        is_cluster = name == "cluster_at"
-        columns.update(b"clusters" if is_cluster else _name(name))
-        columns.update(each.digest() + (numbers if is_cluster else b""))
+        if name == "cluster_at":
+            columns.update(b"clusters" + each.digest() + numbers)
+        elif name.startswith(STRATUM):  # a team's own names have one width, so none is another
+            own = hashlib.sha256(name.encode()).digest()
+            columns.update(STRATUM.encode() + own + each.digest())
+        else:
+            columns.update(name.encode() + each.digest())
     return hashlib.sha256(columns.digest()).digest()
 
 
 def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
     place = whole(part["place"])
     part = part.take(np.argsort(place, kind="stable"))
-    records, given = _records(part, label), part.schema.names
-    times = _as_texts(part["timestamp"]) if "timestamp" in given else None
+    records = _records(part, label)
+    texts = {name: _as_texts(part[name]) for name in TEXTS if name in part.schema.names}
     ends = np.cumsum(np.bincount(place, minlength=len(raters)))
     for rater, start, end in zip(raters, np.append(0, ends), ends, strict=False):
         if start == end:
             continue
         rater.records.update(records[start:end])
-        if times is not None:
-            rater.times.feed(times.slice(start, end - start))
-        for name in WHERE_KNOWN:
-            if name in given:
-                texts = rater.known.setdefault(name, _Texts())
-                texts.feed(part[name].slice(start, end - start))
+        for name, each in texts.items():
+            rater.texts.setdefault(name, _Texts()).feed(each.slice(start, end - start))
 
 
 def _records(part: pa.RecordBatch, label: str) -> Any:
@@ -145,21 +140,17 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
     columns: dict[str, tuple[Any, ...]] = {
         "item": (whole(part["at"]), "<i8"),
         "occurrence": (whole(part["occurrence"]), "<i8"),
-        "earlier": (flags(part["earlier"]), "u1"),
-        "label": (_one_way(labels) if kind == "<f8" else labels, kind, labels.shape[1:]),
+        "earlier": (whole(part["earlier"]) > 0, "u1"),
+        "label": (one_way(labels), kind, labels.shape[1:]),
     }
     if "confidence" in given:
-        columns["confidence"] = (_one_way(numbers_in(part["confidence"])), "<f8")
+        columns["confidence"] = (one_way(numbers_in(part["confidence"])), "<f8")
     if "assisted" in given:
         columns["assisted"] = (whole(part["assisted"]), "i1")
     records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])
     for name, (values, *_) in columns.items():
         records[name] = values
     return records
-
-
-def _one_way(numbers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
 def _as_texts(values: pa.Array) -> pa.Array:
@@ -170,10 +161,3 @@ def _as_texts(values: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(coded.indices, pa.array(texts, pa.string())).cast(
         "string"
     )
-
-
-def _name(column: str) -> bytes:
-    """A team's own name has a fixed width, so that no two names are the same."""
-    if not column.startswith(STRATUM):
-        return column.encode()
-    return STRATUM.encode() + hashlib.sha256(column.encode()).digest()

@@ -101,10 +101,6 @@ class Field(NamedTuple):
     required: str
     more: str
 
-    @property
-    def wire(self) -> int:
-        return LIST if self.many else KINDS.get(self.kind, STRUCT)
-
 
 STRUCTS: Final = {
     name: {int(number): Field(*rest) for number, *rest in FIELD.findall(fields)}
@@ -144,7 +140,8 @@ class Compact:
             raise FooterError("encryption")
         if field.kind == "bool" and wire in (1, 2):
             return wire == 1
-        if wire != field.wire:
+        kind = KINDS.get(field.kind, STRUCT)
+        if wire != (LIST if field.many else kind):
             raise FooterError(f"field {field.name} of kind {wire}")
         if not field.many:
             return self._value(field)
@@ -152,7 +149,7 @@ class Compact:
         size = head >> 4 if head < 0xF0 else self.unsigned()
         if size > len(self.data) - self.at:
             raise FooterError(f"a list of {size} values in {len(self.data) - self.at} bytes")
-        if size and head & 15 != KINDS.get(field.kind, STRUCT):
+        if size and head & 15 != kind:
             raise FooterError(f"field {field.name} of values of kind {head & 15}")
         return [self._value(field) for _ in range(size)]
 
@@ -285,7 +282,12 @@ class Footer:
             fields, is_plain, end = _at_the_end(file)
             groups = fields["row_groups"]
             _refuse_other("", fields, num_rows=sum(each["num_rows"] for each in groups))
-            leaves = _schema(fields["schema"])
+            elements = iter(fields["schema"])
+            if (root := next(elements, None)) is None:
+                raise FooterError("no schema")
+            leaves = tuple(_leaves(elements, root.get("num_children", 0), (), 0, 0))
+            if next(elements, None) is not None:
+                raise FooterError("more columns than its schema counts")
             chunks, pieces = list[Chunk](), list[tuple[int, int, str]]()
             for at, group in enumerate(groups):
                 if len(group["columns"]) != len(leaves):
@@ -527,16 +529,6 @@ def _is_filling(data: bytes) -> bool:
             found.struct("ColumnMetaData" if data[0] & 15 == 5 else "ColumnChunk")
             data = data[found.at :]
     return not data.strip(b"\0")
-
-
-def _schema(elements: Sequence[Fields]) -> tuple[Leaf, ...]:
-    if not elements:
-        raise FooterError("no schema")
-    rest = iter(elements[1:])
-    leaves = tuple(_leaves(rest, elements[0].get("num_children", 0), (), 0, 0))
-    if next(rest, None) is not None:
-        raise FooterError("more columns than its schema counts")
-    return leaves
 
 
 def _leaves(

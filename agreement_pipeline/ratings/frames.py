@@ -42,12 +42,12 @@ Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
 def seconds(given: "pd.Series[Any]") -> Seconds:
     """They count from any start. Numbers are seconds, or smaller units if large."""
-    numbers = pd.to_numeric(given, errors="coerce") if not _is_time(given) else None
-    if numbers is not None and numbers.notna().any():
+    is_time = pd.api.types.is_datetime64_any_dtype(given)
+    if not is_time and (numbers := pd.to_numeric(given, errors="coerce")).notna().any():
         found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         size = np.nanmedian(np.abs(found))
         return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
-    form = None if _is_time(given) else "ISO8601"
+    form = None if is_time else "ISO8601"
     times = pd.to_datetime(given, errors="coerce", utc=True, format=form)
     since = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
     return np.asarray(since, dtype=np.float64)
@@ -59,10 +59,6 @@ def is_clock(times: Seconds) -> bool:
     if not len(known) or np.median(np.abs(known)) < EARLIEST:
         return False
     return bool((known % DAY != 0).any())
-
-
-def _is_time(given: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_datetime64_any_dtype(given)
 
 
 def frame_of(

@@ -1,7 +1,7 @@
 """Where ratings came from: what their export can show, and what of it are no ratings."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -80,10 +80,14 @@ class Origin:
             named = all(isinstance(each["name"], str) for each in told)
             counts = [type(count) is int and count > 0 for count in found.left_out.values()]
             same = found.to_mapping() == dict(data)
-        except (AttributeError, KeyError, TypeError) as cause:
-            raise _no_origin(data) from cause
-        if not (same and named and all(counts) and part in get_args(Part)):
-            raise _no_origin(data)
+            right = same and named and all(counts) and part in get_args(Part)
+        except (AttributeError, KeyError, TypeError):
+            right = False
+        if not right:
+            raise RatingsError(
+                f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was "
+                "left out. Ingest the round again."
+            )
         return found
 
     def to_mapping(self) -> dict[str, Any]:
@@ -94,8 +98,7 @@ class Origin:
 
     def without_columns(self, n_columns: int) -> "Origin":
         counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
-        left_out = {**self.left_out, **counts}
-        return Origin.of(self.reader, self.shows, left_out, self.part, self.classifiers)
+        return replace(self, left_out=dict(sorted({**self.left_out, **counts}.items())))
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         return tuple(name for name in required if name not in self.shows)
@@ -108,10 +111,3 @@ class Origin:
         'draft 2, skipped 1'
         """
         return ", ".join(f"{reason} {count}" for reason, count in self.left_out.items())
-
-
-def _no_origin(data: object) -> RatingsError:
-    return RatingsError(
-        f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was left out. "
-        "Ingest the round again."
-    )

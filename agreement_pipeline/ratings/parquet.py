@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -86,15 +86,10 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
         compression="zstd",
         write_statistics=False,
     ) as writer:
-        for group in _groups(rows):
+        in_turn = InTurn(rows)
+        writer.write_table(_group(in_turn), row_group_size=ROW_GROUP)
+        while len(group := _group(in_turn)):
             writer.write_table(group, row_group_size=ROW_GROUP)
-
-
-def _groups(rows: Rows) -> Iterator[pa.Table]:
-    in_turn, is_first = InTurn(rows), True
-    while len(group := _group(in_turn)) or is_first:
-        yield group
-        is_first = False
 
 
 def _group(rows: InTurn) -> pa.Table:
@@ -121,27 +116,25 @@ class ParquetRows:
     def schema(self) -> pa.Schema:
         _ = self._footer
         with _readable():
-            return self._file().schema_arrow
+            return pq.ParquetFile(self._source()).schema_arrow
 
     def __len__(self) -> int:
         return self._footer.rows
 
     def parts(self) -> Iterator[pa.Table]:
-        names, file = self.schema.names, self._file()
+        names, file = self.schema.names, pq.ParquetFile(self._source())
         for group in range(file.num_row_groups):
             with _readable():
-                self._refuse_large(group, names)
+                for name in names:
+                    size = expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
+                    if size > MOST_BYTES:
+                        raise RatingsError(
+                            f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} "
+                            "of one row group; expected at most that. Restore the file."
+                        )
                 part = file.read_row_group(group, names)
                 part.validate(full=True)
             yield part
-
-    def _refuse_large(self, group: int, names: Sequence[str]) -> None:
-        for name in names:
-            if expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group) > MOST_BYTES:
-                raise RatingsError(
-                    f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} of one "
-                    "row group; expected at most that. Restore the file."
-                )
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
         """Readers believe a footer. With false statistics, for example, they leave out rows."""
@@ -157,9 +150,6 @@ class ParquetRows:
     def _footer(self) -> Footer:
         with _readable():
             return Footer.of(self._source())
-
-    def _file(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self._source())
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
@@ -266,9 +256,12 @@ class RatingsRows:
         has = self.ratings.has
         names = ["item", "rater", "kind", "label", "occurrence", "earlier"]
         names += [*(name for name in EXTRAS if name in has), *content_columns(has)]
-        kinds = {**KINDS, "label": self._kind_of_label}
+        scale, kinds = self.ratings.scale, dict(KINDS)
+        if scale.numeric:
+            kinds["label"] = pa.list_(pa.float64()) if scale.dimensions > 1 else pa.float64()
         if "timestamp" in names:
-            kinds["timestamp"] = self._kind_of_times
+            (told,) = self.ratings.first(["timestamp"], items=()).schema.types
+            kinds["timestamp"] = pa.large_string() if pa.types.is_string(told) else told
         return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
     def __len__(self) -> int:
@@ -283,8 +276,7 @@ class RatingsRows:
         for batch in ratings.every(asked):
             columns = dict(zip(asked, batch.columns, strict=True))
             columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
-            made = self._batch(columns, len(batch))
-            yield made
+            yield self._batch(columns, len(batch))
         for some in self._unrated.to_batches():
             yield self._batch(dict(zip(some.schema.names, some.columns, strict=True)), len(some))
 
@@ -296,18 +288,6 @@ class RatingsRows:
             for each in self.schema
         ]
         return pa.record_batch(arrays, schema=self.schema)
-
-    @property
-    def _kind_of_label(self) -> pa.DataType:
-        scale = self.ratings.scale
-        if scale.dimensions > 1:
-            return pa.list_(pa.float64())
-        return pa.float64() if scale.numeric else pa.string()
-
-    @property
-    def _kind_of_times(self) -> pa.DataType:
-        (told,) = self.ratings.first(["timestamp"], items=()).schema.types
-        return pa.large_string() if pa.types.is_string(told) else told
 
     @cached_property
     def _unrated(self) -> pa.Table:

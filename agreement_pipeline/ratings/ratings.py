@@ -11,7 +11,6 @@ from agreement_pipeline.engine import BATCH, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
     column_of,
-    flags,
     growing,
     numbers_in,
     parts,
@@ -267,17 +266,18 @@ class Ratings:
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
         """Items of the round itself count, gold items too."""
-        found = self.session.ask(f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place")
-        by_place = dict(zip(found["place"].to_pylist(), found["n"].to_pylist(), strict=True))
-        return {self.names[place]: by_place[place] for place in sorted(by_place)}
+        found = self.session.ask(
+            f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place ORDER BY place"
+        )
+        return {self.names[row["place"]]: row["n"] for row in found.to_pylist()}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
         found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
         places = self.positions(whole(found["code"]) - 1)
-        counts = dict(zip(places.tolist(), found["n"].to_pylist(), strict=True))
-        return {self.scale.names[place]: counts[place] for place in sorted(counts)}
+        counts = zip(places.tolist(), found["n"].to_pylist(), strict=True)
+        return {self.scale.names[place]: n for place, n in sorted(counts)}
 
     @cached_property
     def given(self) -> Codes:
@@ -309,14 +309,12 @@ class Ratings:
 
         Nobody knows the first label of the others.
         """
+        if not {*CHANGES} & self.has:
+            return 0, 0
         known = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
         changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
-        tests = known, f"{changed} AND NOT ({known})"
-        with_first, without = (
-            self._count(f"{self._of_panel} AND {test}") if {*CHANGES} & self.has else 0
-            for test in tests
-        )
-        return with_first, without
+        with_first = self._count(f"{self._of_panel} AND {known}")
+        return with_first, self._count(f"{self._of_panel} AND {changed} AND NOT ({known})")
 
     @property
     def tells_first_labels(self) -> bool:
@@ -433,18 +431,19 @@ class Ratings:
         `items`.
         """
         asked, last, seen = self._asked(columns), None, -1
-        beside = [name for name in columns if name in ("text", "gold", "gold_label")]
-        if beside:
+        once = self.coded.categories and not (self.met_again or self.preceded)
+        if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
-            chosen = ", ".join([*kept, *of_items])
-            rows = (
-                f"(SELECT {chosen} FROM {self.table} AS r LEFT JOIN {self.known} AS k "
-                "ON r.item = k.item) AS b"
+            found = self.session.batches(
+                f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
+                f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        if beside:
-            found = self.session.batches(f"SELECT {asked} FROM {rows} ORDER BY {self._order}")
-        elif self._is_dense and {*columns} <= {*PACKED}:
+        elif (
+            once
+            and {*columns} <= {*PACKED}
+            and self.n_rated * len(self.names) <= SPARSE * len(self)
+        ):
             found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
@@ -486,7 +485,7 @@ class Ratings:
                 found[name] = self._labels(part, name)
             else:
                 found[name] = part[name]
-        return pa.RecordBatch.from_arrays(list(found.values()), names=list(found))
+        return pa.record_batch(found)
 
     @cached_property
     def _places_of_everyone(self) -> Codes:
@@ -600,23 +599,18 @@ class Ratings:
 
     def to_pandas(self) -> "pd.DataFrame":
         """All ratings, in the order of item, rater and occurrence."""
-        from agreement_pipeline.ratings.frames import frame_of
-
-        return frame_of(self.every(self._shown), self.everyone, self.scale)
+        return self.head(len(self))
 
     def head(self, n: int) -> "pd.DataFrame":
         from agreement_pipeline.ratings.frames import frame_of
 
-        found = list["pa.RecordBatch"]()
-        for batch in self.every(self._shown):
-            found.append(batch.slice(0, n - sum(map(len, found))))
-            if sum(map(len, found)) == n:
+        shown, found = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
+        for batch in self.every(shown):
+            found.append(batch.slice(0, n))
+            n -= len(found[-1])
+            if not n:
                 break
         return frame_of(found, self.everyone, self.scale)
-
-    @property
-    def _shown(self) -> list[str]:
-        return ["item", "rater", "label", "occurrence", "earlier", *self.extras]
 
     @property
     def _order(self) -> str:
@@ -635,11 +629,6 @@ class Ratings:
         columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
-    @cached_property
-    def _is_dense(self) -> bool:
-        once = self.coded.categories and not (self.met_again or self.preceded)
-        return bool(once) and self.n_rated * len(self.names) <= SPARSE * len(self)
-
     def _unpacked(self) -> "Iterator[pa.RecordBatch]":
         """Items are in order, and fewer than ratings."""
         import pyarrow as pa
@@ -648,14 +637,15 @@ class Ratings:
         for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
             codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
             at, place = np.nonzero(codes)
-            told = {
-                "item": batch["item"].take(column_of(at)),
-                "place": column_of(place),
-                "code": column_of(codes[at, place]),
-                "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
-                "earlier": pa.array(np.zeros(len(at), dtype=bool)),
-            }
-            yield pa.RecordBatch.from_arrays([*told.values()], names=[*told])
+            yield pa.record_batch(
+                {
+                    "item": batch["item"].take(column_of(at)),
+                    "place": column_of(place),
+                    "code": column_of(codes[at, place]),
+                    "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
+                    "earlier": pa.array(np.zeros(len(at), dtype=bool)),
+                }
+            )
 
     # What counting asks
 
@@ -714,8 +704,8 @@ class Ratings:
 
             known = self.without_gold.ordered_clusters
             clusters = whole(index_in(found["cluster"], value_set=known))
-        gold = flags(found["gold"])
-        return Patterns(self._words(found), whole(found["n"]), items, gold, clusters)
+        gold, n = whole(found["gold"]) > 0, whole(found["n"])
+        return Patterns(self._words(found), n, items, gold, clusters)
 
     def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
@@ -976,24 +966,24 @@ class Ratings:
         known = {name: at for at, name in enumerate(later.names)}
         places = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
         chosen = {name: name for name in ("item", "occurrence", "nth")}
-        chosen |= {"place": f"CASE place {_cases(places)} END", **self._label_on(later.coded)}
+        chosen["place"] = f"CASE place {_cases(places)} END"
+        scale, coded = later.coded, self.coded
+        if scale.categories and coded.categories:
+            names = scale.names
+            codes = [names.index(each) + 1 if each in names else 0 for each in coded.names]
+            chosen["code"] = f"CASE code {_cases(enumerate(codes, 1))} END"
+        elif scale.categories:
+            codes_of = _cases((score, at) for at, score in enumerate(scale.scores.tolist(), 1))
+            chosen["code"] = f"CASE d0 {codes_of} ELSE 0 END"
+        elif coded.categories:
+            scores = _cases(enumerate(coded.scores.tolist(), 1))
+            chosen |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
+        else:
+            chosen |= {name: name for name in ("code", *_dimensions(scale))}
         chosen |= {name: name if name in self.has else "NULL" for name in later.extras}
         columns = ", ".join(f"{sql} AS {session.column(name)}" for name, sql in chosen.items())
         some = ", ".join(str(at) for at, _ in places) or "-1"
         return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
-
-    def _label_on(self, scale: Scale) -> dict[str, str]:
-        if scale.categories and self.coded.categories:
-            names = scale.names
-            codes = [names.index(each) + 1 if each in names else 0 for each in self.coded.names]
-            return {"code": f"CASE code {_cases(enumerate(codes, 1))} END"}
-        if scale.categories:
-            places = " ".join(f"WHEN {score!r} THEN {at}" for at, score in _scores(scale))
-            return {"code": f"CASE d0 {places} ELSE 0 END"}
-        if self.coded.categories:
-            scores = " ".join(f"WHEN {at} THEN {score!r}" for at, score in _scores(self.coded))
-            return {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
-        return {name: name for name in ("code", *_dimensions(scale))}
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Raters without a new name keep their old one."""
@@ -1028,13 +1018,9 @@ def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
     return texts_of(names).take(column_of(places))
 
 
-def _scores(scale: Scale) -> Iterable[tuple[int, float]]:
-    return enumerate(scale.scores.tolist(), 1)
-
-
 def _dimensions(scale: Scale) -> list[str]:
     return [f"d{at}" for at in range(scale.dimensions)]
 
 
-def _cases(pairs: Iterable[tuple[int, int]]) -> str:
-    return " ".join(f"WHEN {one} THEN {other}" for one, other in pairs) or "WHEN -1 THEN -1"
+def _cases(pairs: Iterable[tuple[float, float]]) -> str:
+    return " ".join(f"WHEN {one!r} THEN {other!r}" for one, other in pairs) or "WHEN -1 THEN -1"

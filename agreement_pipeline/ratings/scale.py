@@ -76,7 +76,10 @@ def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[st
     ['1', '2.5']
     """
     distinct = set(texts)
-    if all(map(_written_by_a_program, distinct)):
+    if all(
+        WHOLE.fullmatch(text) or (NUMBER.fullmatch(text) and text == repr(float(text)))
+        for text in distinct
+    ):  # as a program writes numbers
         return {text if WHOLE.fullmatch(text) else category_text(float(text)) for text in distinct}
     if same := in_two_spellings(distinct, means):
         raise RatingsError(
@@ -100,13 +103,9 @@ def numbers_of(label: object) -> tuple[float, ...]:
     >>> numbers_of("71|166"), numbers_of([71, 166]), numbers_of("71|tall")
     ((71.0, 166.0), (71.0, 166.0), ())
     """
-    parts = (
-        label.split(MEMBERS)
-        if isinstance(label, str)
-        else label
-        if isinstance(label, (tuple, list, np.ndarray))
-        else ()
-    )
+    parts = label.split(MEMBERS) if isinstance(label, str) else label
+    if not isinstance(parts, (tuple, list, np.ndarray)):
+        return ()
     try:
         numbers = tuple(float(part) for part in parts)
     except (TypeError, ValueError):
@@ -131,12 +130,6 @@ def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
             f"{where}: found no number beyond {largest:g} in size; expected one of at least "
             f"{SMALLEST:g}. Multiply all by one number: agreement does not depend on the unit."
         )
-
-
-def _written_by_a_program(text: str) -> bool:
-    if WHOLE.fullmatch(text):
-        return True
-    return bool(NUMBER.fullmatch(text)) and text == repr(float(text))
 
 
 Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interval"]
@@ -196,7 +189,18 @@ class Scale:
                 f"scale: found level {self.level!r}; expected one of {listed(LEVELS)}. "
                 "Correct the level."
             )
-        self._check_dimensions()
+        multivariate = self.level == "multivariate interval"
+        if self.dimensions < 1 or (self.dimensions > 1) != multivariate:
+            raise RatingsError(
+                f"scale: found {counted(self.dimensions, 'dimension')} on the {self.level} level; "
+                f"expected {'two or more' if multivariate else 'one'} there. "
+                "Correct the level or the dimensions."
+            )
+        if multivariate and self.categories is not None:
+            raise RatingsError(
+                f"scale: found categories {listed(self.categories)} on the {self.level} level; "
+                "expected none there. Leave them out."
+            )
         if self.categories is None:
             if self.level == "nominal":
                 raise RatingsError(
@@ -215,20 +219,6 @@ class Scale:
                 "expected at least two, since agreement on the only possible label says nothing. "
                 "Name as categories every label that raters could have chosen "
                 "(--categories yes,no)."
-            )
-
-    def _check_dimensions(self) -> None:
-        multivariate = self.level == "multivariate interval"
-        if self.dimensions < 1 or (self.dimensions > 1) != multivariate:
-            raise RatingsError(
-                f"scale: found {counted(self.dimensions, 'dimension')} on the {self.level} level; "
-                f"expected {'two or more' if multivariate else 'one'} there. "
-                "Correct the level or the dimensions."
-            )
-        if multivariate and self.categories is not None:
-            raise RatingsError(
-                f"scale: found categories {listed(self.categories)} on the {self.level} level; "
-                "expected none there. Leave them out."
             )
 
     def _category(self, value: object) -> Category:
@@ -302,7 +292,7 @@ class Scale:
             return cls(tuple(sorted(once)), level, declared=False)
         try:
             ranks = {text: _rank(text) for text in texts}
-        except ValueError:
+        except (ArithmeticError, ValueError):
             raise RatingsError(
                 f"scale: found labels {listed(sorted(map(str, distinct)))} on the ordinal level; "
                 "expected numbers, since words have no order of their own. "
@@ -405,10 +395,7 @@ def without_categories(scale: Scale) -> RatingsError:
 
 
 def _rank(text: str) -> Decimal:
-    try:
-        number = Decimal(text)
-    except ArithmeticError:
-        raise ValueError(text) from None
+    number = Decimal(text)
     if not number.is_finite():
         raise ValueError(text)
     return number

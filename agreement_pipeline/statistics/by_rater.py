@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
@@ -20,10 +20,8 @@ from agreement_pipeline.statistics.unseen import (
     number_splits,
     split_at,
     split_between,
-    splits_like,
     splits_met,
     tail_values,
-    turned,
     two_numbers,
     typical_size,
     typical_values,
@@ -35,23 +33,25 @@ from agreement_pipeline.statistics.weighted import (
     born,
     changed,
     checked_codes,
-    checked_confidence,
     checked_raters,
     checked_weights,
     distinct_in,
     extended,
     joint_raters,
     kinds,
-    refuse_other_scale,
+    refuse_sum,
     total,
 )
 from agreement_pipeline.text import counted, listed
 
+NUMBERS, LABELS = "numbers by rater", "labels by rater"
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
 
 
 class ByRater(Statistic):
+    what: ClassVar[str]
+    said_in: ClassVar[str]
     missing: ClassVar[float]
 
     weights: Array
@@ -60,58 +60,61 @@ class ByRater(Statistic):
     clusters: Clusters | None
     classifier: str | None
     labels: Array | Codes
+    given: OfRows[NDArray[np.bool_]]  # true for each rating; shape (P, R)
+    rated: OfRows[NDArray[np.bool_]]  # true for those of the panel that count, in its columns
+    hashes: OfRows[Hashes]  # numbers for what each rater gave in each row, equal for equal ratings
+    labelled: OfRows[NDArray[np.bool_]]  # true for rows rated by those who stand apart; shape (P,)
+    second: tuple[str, ...] | None = None
+    confidence: Array | None = None
+
+    if TYPE_CHECKING:
+
+        def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
+            """Let a classifier stand apart from the panel."""
 
     @property
     def said(self) -> Array | Codes:
-        raise NotImplementedError
-
-    def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
-        raise NotImplementedError
-
-    @property
-    def given(self) -> NDArray[np.bool_]:
-        raise NotImplementedError
-
-    @property
-    def rated(self) -> NDArray[np.bool_]:
-        """True for each rating of the panel that counts. One column for each of the panel."""
-        return self.given
-
-    @property
-    def labelled(self) -> NDArray[np.bool_]:
-        """True for rows with a label from those who stand apart. Shape (P,)."""
-        raise NotImplementedError
+        found: Array | Codes = getattr(self, self.said_in)
+        return found
 
     @property
     def some_apart(self) -> bool:
-        return self.classifier is not None
-
-    @property
-    def hashes(self) -> Hashes:
-        """A number for what each rater gave in each row. Equal ratings have equal ones. (P, R)."""
-        raise NotImplementedError
-
-    def with_scale(self, scale: Scale) -> Self:
-        return changed(self, scale=scale)
+        return self.classifier is not None or self.second is not None
 
     def merged(self) -> Self:
         return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        raise NotImplementedError
+        return changed(
+            self,
+            **{self.said_in: self.said[:, places]},
+            raters=checked_raters(self.what, [self.raters[place] for place in places]),
+            confidence=None if self.confidence is None else self.confidence[:, places],
+        )
+
+    def with_rows(self, rows: Array | Codes, labels: Array | Codes, mass: float) -> Self:
+        sure = self.confidence
+        return changed(
+            self,
+            **{self.said_in: np.concatenate([self.said, rows])},
+            weights=extended(self.weights, mass, len(rows)),
+            clusters=None,
+            labels=np.concatenate([self.labels, labels]),
+            confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
+        )
 
     def only(self, raters: Sequence[str]) -> Self:
         return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
     def first(self) -> tuple[str, ...]:
-        return self.raters
+        return tuple(name for name in self.raters if name not in (self.second or ()))
 
     @property
     def n_raters(self) -> int:
         return len(self.raters)
 
-    @property
+    @OfRows
     def readable(self) -> NDArray[np.bool_]:
         """True for rows with two ratings that count, or with one from those apart and one from the
         panel.
@@ -154,12 +157,8 @@ class ByRater(Statistic):
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first)
 
-    @OfRows
-    def _rated_as_numbers(self) -> Array:
-        return self.rated.astype(float)
-
     def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
-        return np.asarray(np.where(rows, self.weights, 0.0) @ self._rated_as_numbers)
+        return np.asarray(np.where(rows, self.weights, 0.0) @ self.rated.astype(float))
 
 
 def _alone(statistic: R) -> R:
@@ -185,15 +184,12 @@ def placed(
     return columns
 
 
-def refuse_other_classifier(what: str, one: str | None, other: str | None) -> None:
-    if one != other:
+def refuse_other_classifier(one: ByRater, other: ByRater) -> None:
+    if one.classifier != other.classifier:
         raise RatingsError(
-            f"{what}: found classifiers {one!r} and {other!r}; expected one. "
-            "Add the statistics of one classifier."
+            f"{one.what}: found classifiers {one.classifier!r} and {other.classifier!r}; expected "
+            "one. Add the statistics of one classifier."
         )
-
-
-NUMBERS = "numbers by rater"
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,6 +220,8 @@ class NumbersByRater(ByRater):
     """
 
     holds: ClassVar[Literal["numbers"]] = "numbers"
+    what: ClassVar[str] = NUMBERS
+    said_in: ClassVar[str] = "values"
     missing: ClassVar[float] = np.nan
 
     values: Array
@@ -248,7 +246,28 @@ class NumbersByRater(ByRater):
     ) -> None:
         rows = np.asarray(values, dtype=float)
         rows = rows[:, :, None] if rows.ndim == 2 else rows
-        _check(rows, scale, raters)
+        if not scale.numeric:
+            raise RatingsError(
+                f"{NUMBERS}: found a {scale.level} scale with categories; expected a scale of "
+                "numbers. Use labels by rater."
+            )
+        if rows.ndim != 3 or rows.shape[1:] != (len(raters), scale.dimensions):
+            raise RatingsError(
+                f"{NUMBERS}: found shape {rows.shape}; "
+                f"expected (N, {len(raters)}, {scale.dimensions}) for the raters and the scale. "
+                "Give a value for every rater and dimension, nan where missing."
+            )
+        missing, is_ratio = np.isnan(rows), scale.level == "ratio"
+        impossible = (np.abs(rows) > LARGEST) | ((rows < 0) & is_ratio)
+        bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
+        if len(bad):
+            row, column = bad[0]
+            found = f"{rows[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
+            raise RatingsError(
+                f"{NUMBERS}: row {row + 1}, column {raters[column]!r}: found {found}; expected "
+                f"finite {'non-negative ' * is_ratio}numbers up to {LARGEST:g} in size, or nan in "
+                f"all dimensions, on the {scale.level} level. Correct the rating."
+            )
         born(
             self,
             values=rows,
@@ -276,19 +295,17 @@ class NumbersByRater(ByRater):
         beside.joined()
         return beside
 
-    @property
-    def said(self) -> Array:
-        return self.values
-
     @OfRows
     def given(self) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self.values[:, :, 0]))
+
+    rated = given
 
     @OfRows
     def labelled(self) -> NDArray[np.bool_]:
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
-    @property
+    @OfRows
     def hashes(self) -> Hashes:
         return hashes_of(*np.moveaxis(self.values, 2, 0))
 
@@ -329,8 +346,12 @@ class NumbersByRater(ByRater):
     def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
         meeting = self.at(self.pairable) if self.pairable.any() else self
         numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
-        size = min(typical_size(self.sizes, self.weights), self.n_raters)
-        return turned(number_splits(size, self.n_raters, numbers))
+        n_raters, turns = self.n_raters, min(self.n_raters, MAX_TURNS)
+        size = min(typical_size(self.sizes, self.weights), n_raters)
+        rows = number_splits(size, n_raters, numbers)
+        return np.concatenate(
+            [np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)]
+        )
 
     def only_raising(self, n_unseen: int) -> NDArray[np.bool_]:
         """Agreed numbers that lie as far out as the tail says. No lower limit counts them."""
@@ -338,15 +359,6 @@ class NumbersByRater(ByRater):
         agreed = (np.nanmax(unseen, 1) == np.nanmin(unseen, 1)).all(1)
         is_open = self.scale.categories is None or not self.scale.declared
         return np.asarray(agreed & (self.by_tail and is_open and self.classifier is None))
-
-    def with_rows(self, rows: Array, labels: Array, mass: float) -> Self:
-        return changed(
-            self,
-            values=np.concatenate([self.values, rows]),
-            weights=extended(self.weights, mass, len(rows)),
-            clusters=None,
-            labels=np.concatenate([self.labels, labels]),
-        )
 
     def crossed(self) -> "NumbersByRater":
         complete = np.asarray(self.given.all(1))
@@ -358,28 +370,27 @@ class NumbersByRater(ByRater):
     def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
         if rows.all():
             return self
-        last = self.kept(_LastRows)
-        if last.rows is None or not np.array_equal(last.rows, rows):
-            last.rows = rows
-            last.numbers = changed(
+        last, asked = self._last_asked, rows.tobytes()
+        if asked not in last:
+            last.clear()
+            last[asked] = changed(
                 self,
                 values=self.values[rows],
                 weights=np.ones(int(rows.sum())),
                 labels=self.labels[rows],
                 clusters=None if self.clusters is None else self.clusters.at(rows),
             )
-        return last.numbers.reweighted(self.weights[..., rows])
+        return last[asked].reweighted(self.weights[..., rows])
 
-    def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        names = checked_raters(NUMBERS, [self.raters[place] for place in places])
-        return changed(self, values=self.values[:, places], raters=names)
+    @OfRows
+    def _last_asked(self) -> dict[bytes, "NumbersByRater"]:
+        return {}
 
     def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
-        refuse_other_classifier(NUMBERS, self.classifier, other.classifier)
+        refuse_other_classifier(self, other)
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
-        refuse_other_scale(NUMBERS, self.scale, other.scale)
-        refuse_sum(NUMBERS, self.clusters, other.clusters)
+        refuse_sum(NUMBERS, self, other)
         raters = joint_raters(self.raters, other.raters)
         return NumbersByRater(
             np.concatenate(
@@ -390,41 +401,6 @@ class NumbersByRater(ByRater):
             raters=raters,
             left_out=self.left_out + other.left_out,
         )
-
-
-class _LastRows:
-    def __init__(self, numbers: NumbersByRater) -> None:
-        self.rows: NDArray[np.bool_] | None = None
-        self.numbers = numbers
-
-
-def _check(values: Array, scale: Scale, raters: Sequence[str]) -> None:
-    if not scale.numeric:
-        raise RatingsError(
-            f"{NUMBERS}: found a {scale.level} scale with categories; expected a scale of numbers. "
-            "Use labels by rater."
-        )
-    if values.ndim != 3 or values.shape[1:] != (len(raters), scale.dimensions):
-        raise RatingsError(
-            f"{NUMBERS}: found shape {values.shape}; "
-            f"expected (N, {len(raters)}, {scale.dimensions}) for the raters and the scale. "
-            "Give a value for every rater and dimension, nan where missing."
-        )
-    missing = np.isnan(values)
-    impossible = (np.abs(values) > LARGEST) | ((values < 0) if scale.level == "ratio" else False)
-    bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
-    if len(bad):
-        row, column = bad[0]
-        found = f"{values[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
-        sign = "non-negative " if scale.level == "ratio" else ""
-        raise RatingsError(
-            f"{NUMBERS}: row {row + 1}, column {raters[column]!r}: found {found}; "
-            f"expected finite {sign}numbers up to {LARGEST:g} in size, or nan in all dimensions, "
-            f"on the {scale.level} level. Correct the rating."
-        )
-
-
-LABELS = "labels by rater"
 
 
 class Unseen(NamedTuple):
@@ -471,6 +447,8 @@ class LabelsByRater(ByRater):
     """
 
     holds: ClassVar[Literal["labels"]] = "labels"
+    what: ClassVar[str] = LABELS
+    said_in: ClassVar[str] = "codes"
     missing: ClassVar[float] = MISSING
 
     codes: Codes
@@ -480,9 +458,9 @@ class LabelsByRater(ByRater):
     clusters: Clusters | None
     classifier: str | None
     labels: Codes
+    unseen: Unseen
     second: tuple[str, ...] | None
     confidence: Array | None
-    unseen: Unseen
     together: Together | None
 
     def __init__(
@@ -541,12 +519,18 @@ class LabelsByRater(ByRater):
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
         """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
-        stated = checked_confidence(LABELS, confidence, self.codes.shape)
+        stated = np.asarray(confidence, dtype=float)
+        if stated.shape != self.codes.shape:
+            raise RatingsError(
+                f"{LABELS}: found confidence of shape {stated.shape}; expected "
+                f"{self.codes.shape}. Give one for each rating."
+            )
+        if not (np.isnan(stated) | ((stated >= 0) & (stated <= 1))).all():
+            raise RatingsError(
+                f"{LABELS}: found a confidence under 0 or above 1; expected 0 to 1, or nan where "
+                "none was stated. Correct it."
+            )
         return changed(self, confidence=np.where(self.given, stated, np.nan))
-
-    @property
-    def said(self) -> Codes:
-        return self.codes
 
     @OfRows
     def given(self) -> NDArray[np.bool_]:
@@ -562,14 +546,6 @@ class LabelsByRater(ByRater):
     def labelled(self) -> NDArray[np.bool_]:
         of_group = self.given[:, self._in_second].any(1)
         return np.asarray(self.labels >= 0 if self.second is None else of_group)
-
-    @property
-    def some_apart(self) -> bool:
-        return self.classifier is not None or self.second is not None
-
-    @property
-    def first(self) -> tuple[str, ...]:
-        return tuple(name for name in self.raters if name not in (self.second or ()))
 
     @property
     def _in_second(self) -> NDArray[np.bool_]:
@@ -612,7 +588,7 @@ class LabelsByRater(ByRater):
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
-    @property
+    @OfRows
     def hashes(self) -> Hashes:
         return hashes_of(self.codes, self.sure)
 
@@ -682,14 +658,6 @@ class LabelsByRater(ByRater):
             confidence=sure,
         )
 
-    def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        return changed(
-            self,
-            codes=self.codes[:, places],
-            raters=checked_raters(LABELS, [self.raters[place] for place in places]),
-            confidence=None if self.confidence is None else self.confidence[:, places],
-        )
-
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Add every split of a typical item between two categories, through all columns.
 
@@ -699,26 +667,14 @@ class LabelsByRater(ByRater):
         """
         pair = self.unseen.split or split_between(self.meeting, self.scale, category)
         form = changed(self, unseen=self.unseen._replace(category=category))
-        if self.classifier is None:
-            rows = splits_like(self.given, self.weights, pair, MAX_TURNS)
-            return form.with_rows(rows, np.full(len(rows), MISSING), mass)
         turns = MAX_TURNS if self.unseen.turned else 1
-        rows = splits_met(self.given, self.labelled, self.weights, pair, turns)
+        rows = splits_met(self.given, self.labels >= 0, self.weights, pair, turns)
+        if self.classifier is None:
+            return form.with_rows(rows, np.full(len(rows), MISSING), mass)
         return form.with_rows(np.vstack([rows, rows]), np.repeat(pair, len(rows)), mass)
 
-    def with_rows(self, rows: Codes, labels: Codes, mass: float) -> Self:
-        sure = self.confidence
-        return changed(
-            self,
-            codes=np.vstack([self.codes, rows]),
-            weights=extended(self.weights, mass, len(rows)),
-            clusters=None,
-            labels=np.concatenate([self.labels, labels]),
-            confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
-        )
-
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
-        refuse_other_classifier(LABELS, self.classifier, other.classifier)
+        refuse_other_classifier(self, other)
         kinds_of_both = {(each.second is None, each.confidence is None) for each in (self, other)}
         if len(kinds_of_both) > 1:
             raise RatingsError(
@@ -749,8 +705,7 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
 
 
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    refuse_other_scale(LABELS, one.scale, other.scale)
-    refuse_sum(LABELS, one.clusters, other.clusters)
+    refuse_sum(LABELS, one, other)
     raters = joint_raters(one.raters, other.raters)
     codes = [placed(each.codes, each.raters, raters, MISSING) for each in (one, other)]
     sure = [placed(each.sure, each.raters, raters, np.nan) for each in (one, other)]
@@ -818,23 +773,19 @@ class Apart(NamedTuple):
 
 
 def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    given = panel.given.astype(float)
-    met = _products(given, given, panel.weights)
+    given, weights = panel.given.astype(float), panel.weights[:, None]
+    met = np.asarray(given.T @ (weights * given))
     if isinstance(panel, LabelsByRater):
         gave = ((panel.codes == k).astype(float) for k in range(len(panel.scale.names)))
-        total = np.asarray(met - sum(_products(x, x, panel.weights) for x in gave))
+        total = np.asarray(met - sum(x.T @ (weights * x) for x in gave))
     else:
         mean = np.nanmean(panel.values, axis=(0, 1)) if given.any() else 0.0
         x = np.nan_to_num(panel.values - mean)
-        squares = _products((x**2).sum(-1), given, panel.weights)
-        both = [_products(x[..., d], x[..., d], panel.weights) for d in range(x.shape[-1])]
-        total = np.asarray(squares + squares.T - 2 * sum(both))
+        squares = (x**2).sum(-1).T @ (weights * given)
+        both = sum(each.T @ (weights * each) for each in np.moveaxis(x, 2, 0))
+        total = np.asarray(squares + squares.T - 2 * both)
     others = ~np.eye(panel.n_raters, dtype=bool)
     return Apart(met * others, np.maximum(total, 0.0) * others)
-
-
-def _products(one: Array, other: Array, weights: Array) -> Array:
-    return np.asarray(one.T @ (weights[:, None] * other))
 
 
 def _mean(total: Array, met: Array) -> Array:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Codes, present
-from agreement_pipeline.text import counted, listed
+from agreement_pipeline.text import counted
 
 FEWEST_CLUSTERS = 2
 
@@ -79,13 +79,3 @@ def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:
             "Name the cluster of each row."
         )
     return clusters
-
-
-def refuse_sum(what: str, *clusters: Clusters | None) -> None:
-    """Refuse to add statistics in clusters: nobody knows which clusters are the same."""
-    if any(each is not None for each in clusters):
-        found = listed([0 if each is None else each.n for each in clusters])
-        raise RatingsError(
-            f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
-            "Put the ratings into one table first."
-        )

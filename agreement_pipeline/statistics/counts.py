@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.unseen import (
     category_splits,
     split_at,
@@ -24,7 +24,7 @@ from agreement_pipeline.statistics.weighted import (
     checked_weights,
     distinct_in,
     extended,
-    refuse_other_scale,
+    refuse_sum,
     total,
     whole,
 )
@@ -96,9 +96,7 @@ class CategoryCounts(Statistic):
     def pairable(self) -> NDArray[np.bool_]:
         return np.asarray(self.sizes >= 2)
 
-    @property
-    def readable(self) -> NDArray[np.bool_]:
-        return self.pairable
+    readable = pairable
 
     @property
     def paired(self) -> Array:
@@ -168,8 +166,7 @@ class CategoryCounts(Statistic):
         return self.stacked(other).merged()
 
     def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
-        refuse_other_scale(WHAT, self.scale, other.scale)
-        refuse_sum(WHAT, self.clusters, other.clusters)
+        refuse_sum(WHAT, self, other)
         return CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -249,7 +246,7 @@ class CountsOfStratum(CategoryCounts):
             inside=rows,
         )
 
-    @property
+    @OfRows
     def readable(self) -> NDArray[np.bool_]:
         return np.asarray(self.pairable & self.inside)
 

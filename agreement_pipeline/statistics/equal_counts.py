@@ -18,7 +18,6 @@ distribution is normal. Rows of sums over few items are drawn one by one.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics.by_rater import LabelsByRater
@@ -46,49 +45,37 @@ def with_equal_counts_as_one(
     Nothing but what the measure sums can be summed then. Rows that belong to a sum over few items
     stay as they are. So do rows on which nothing can be compared.
     """
-    if _drawn_row_by_row(labels):
+    if (
+        labels.n_items < FEWEST_ITEMS
+        or not (labels.weights > 0).all()
+        or any(part is not None for part in (labels.second, labels.confidence, labels.clusters))
+    ):
         return labels
     own = changed(labels)
     measure(own)
     n_sums = sum(rows.values.shape[1] for rows in own.read_sums.values())
     of_row, first = _grouped(own)
-    if 2 * len(first) > len(of_row) or n_sums > MOST_SUMS or _hides_a_rater(own, first):
+    if 2 * len(first) > len(of_row) or n_sums > MOST_SUMS:
         return labels
+    if own.classifier is not None:
+        # Unseen rows would leave out a rater whom it met, who is in no first row of two ratings.
+        met, given = own.labelled & (own.given.sum(1) >= 2), own.given
+        if (given[met].any(0) != given[first][met[first]].any(0)).any():
+            return labels
     grouped = _as_groups(own, of_row, first)
     return grouped if len(grouped.weights) < len(labels.weights) else labels
 
 
-def _drawn_row_by_row(labels: LabelsByRater) -> bool:
-    more = labels.second is not None or labels.confidence is not None
-    few = labels.n_items < FEWEST_ITEMS
-    return more or few or labels.clusters is not None or not (labels.weights > 0).all()
-
-
 def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
     counts = labels.counts()
-    comparable = counts.pairable & (labels.labelled | (labels.classifier is None))
-    alone = np.where(comparable & ~_in_small_sums(labels), 0, np.arange(1, len(comparable) + 1))
-    said = np.column_stack([counts.counts.astype(np.int64), labels.labels, alone])
-    _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)
-    return of_row, first
-
-
-def _in_small_sums(labels: LabelsByRater) -> NDArray[np.bool_]:
-    small = np.zeros(len(labels.weights), dtype=bool)
+    alone = ~(counts.pairable & (labels.labelled | (labels.classifier is None)))
     for rows in labels.read_sums.values():
         few = rows.under(labels.weights) < FEWEST_IN_A_SUM
-        small[rows.places[(rows.values[:, few] != 0).any(1)]] = True
-    return small
-
-
-def _hides_a_rater(labels: LabelsByRater, first: Codes) -> bool:
-    """True if a rater whom the classifier met is in no first row of two ratings.
-
-    Unseen rows beside a classifier would leave them out.
-    """
-    met, given = labels.labelled & (labels.given.sum(1) >= 2), labels.given
-    shown = given[first][met[first]].any(0)
-    return labels.classifier is not None and bool((given[met].any(0) != shown).any())
+        alone[rows.places[(rows.values[:, few] != 0).any(1)]] = True
+    own = np.where(alone, np.arange(1, len(alone) + 1), 0)
+    said = np.column_stack([counts.counts.astype(np.int64), labels.labels, own])
+    _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)
+    return of_row, first
 
 
 def _as_groups(labels: LabelsByRater, of_row: Codes, first: Codes) -> LabelsByRater:

@@ -12,7 +12,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, one_way
 
 Hashes = NDArray[np.uint64]
 
@@ -31,16 +31,20 @@ def order_of_raters(said: Hashes, weights: Array) -> Codes:
     colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
     left = MOST_TRIALS
     while len(alike := _first_alike(said, colours)[:left]):
-        trials = [_refined(said, mass, _marked(colours, rater)) for rater in alike]
-        colours = min(trials, key=_signature)
+        trials = []
+        for rater in alike:
+            marked = colours.copy()
+            marked[rater] = _mixed(marked[rater : rater + 1] ^ OWN)[0]
+            trials.append(_refined(said, mass, marked))
+        colours = min(trials, key=lambda colours: sorted(colours.tolist()))
         left -= len(alike)
     return np.argsort(colours, kind="stable")
 
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
     found = np.zeros(parts[0].shape, dtype=np.uint64)
-    for part in parts:
-        found = _mixed(found * OWN + _bits(part))
+    for part in map(one_way, parts):
+        found = _mixed(found * OWN + np.ascontiguousarray(part).view(np.uint64))
     return found
 
 
@@ -64,15 +68,9 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
     for field in fields(statistic):  # type: ignore[arg-type]
         value = getattr(statistic, field.name)
         if isinstance(value, np.ndarray):
-            yield np.where(np.isnan(value), np.nan, value) + 0.0 if value.dtype == float else value
+            yield one_way(value)
         elif is_dataclass(value):
             yield from _arrays(value)
-
-
-def _bits(values: NDArray[np.float64] | Codes) -> Hashes:
-    if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), np.nan, values) + 0.0
-    return np.ascontiguousarray(values).view(np.uint64)
 
 
 def _mixed(values: Hashes) -> Hashes:
@@ -103,13 +101,3 @@ def _first_alike(said: Hashes, colours: Hashes) -> Codes:
         if (said[:, alike] != said[:, alike[:1]]).any():
             return alike
     return np.empty(0, dtype=np.int64)
-
-
-def _marked(colours: Hashes, rater: int) -> Hashes:
-    marked = colours.copy()
-    marked[rater] = _mixed(marked[rater : rater + 1] ^ OWN)[0]
-    return marked
-
-
-def _signature(colours: Hashes) -> list[int]:
-    return sorted(map(int, colours))

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
 from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
-from agreement_pipeline.statistics.clusters import Clusters, checked_clusters, refuse_sum
+from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
@@ -40,7 +40,7 @@ from agreement_pipeline.statistics.weighted import (
     distinct_in,
     extended,
     joint_raters,
-    refuse_other_scale,
+    refuse_sum,
     total,
     whole,
 )
@@ -52,16 +52,13 @@ class Cells(Statistic):
 
     item: Codes
     rater: Codes
+    sizes: OfRows[Array]  # ratings a cell; shape (C,)
 
     if TYPE_CHECKING:
 
         @property
         def raters(self) -> tuple[str, ...]:
             """All rater names with replicates or without."""
-
-        @property
-        def sizes(self) -> Array:
-            """Ratings a cell. Shape (C,)."""
 
     def of_cells(self, kept: NDArray[np.bool_] | Codes) -> Self:
         fields = ("item", "rater", self.said_in)
@@ -89,7 +86,7 @@ class Cells(Statistic):
 
     @property
     def n_items(self) -> int:
-        return total(self.weights[..., self.readable])
+        return self.n_used
 
     @property
     def n_ratings(self) -> int:
@@ -116,29 +113,26 @@ def checked_cells(
             f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
             "show whether raters agree with themselves. Leave out the other cells."
         )
-    items, raters = (
-        _positions(f"{what}: {name}", values, len(sizes), places)
-        for name, values, places in zip(("item", "rater"), (item, rater), shape, strict=True)
-    )
+    found = []
+    for name, values, places in zip(("item", "rater"), (item, rater), shape, strict=True):
+        codes = np.asarray(values, dtype=np.int64)
+        outside = codes.size and not (codes.min() >= 0 and codes.max() < places)
+        if codes.shape != sizes.shape or outside:
+            raise RatingsError(
+                f"{what}: {name} positions: found {listed(codes.ravel().tolist())}; expected one "
+                f"from 0 to {places - 1} for each of {len(sizes)} cells. Correct the positions."
+            )
+        found.append(codes)
+    items, raters = found
     most = 1 + int(raters.max(initial=0))
     cells, times = np.unique(items * most + raters, return_counts=True)
     if (times > 1).any():
-        found = [divmod(cell, most) for cell in cells[times > 1].tolist()]
+        twice = [divmod(cell, most) for cell in cells[times > 1].tolist()]
         raise RatingsError(
-            f"{what}: found two cells of one item and rater {listed(found)}; expected one. "
+            f"{what}: found two cells of one item and rater {listed(twice)}; expected one. "
             "Put all meetings into one cell."
         )
     return {"item": items, "rater": raters}
-
-
-def _positions(what: str, values: ArrayLike, cells: int, places: int) -> Codes:
-    codes = np.asarray(values, dtype=np.int64)
-    if codes.shape != (cells,) or (cells and not (codes.min() >= 0 and codes.max() < places)):
-        raise RatingsError(
-            f"{what} positions: found {listed(codes.ravel().tolist())}; expected one from 0 to "
-            f"{places - 1} for each of {cells} cells. Correct the positions."
-        )
-    return codes
 
 
 NUMBERS = "replicated numbers"
@@ -206,9 +200,6 @@ class ReplicatedNumbers(Cells):
             clusters=checked_clusters(clusters, shape[0]),
         )
 
-    def with_scale(self, scale: Scale) -> Self:
-        return changed(self, scale=scale)
-
     def in_order(self) -> Self:
         said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
         if len(self.values):
@@ -249,24 +240,23 @@ class ReplicatedNumbers(Cells):
         again = met_again(self.rater, self.item, self.weights)
         raters = np.concatenate(again)
         firsts = np.repeat(place + np.arange(len(again)) * (m + 1), [len(each) for each in again])
-        values = [self._splits_of(rater, m) for rater in raters]
+        values = [self.values]
+        for rater in raters:
+            mine = self.rater == rater
+            said, weights = self.values[mine], self.cell_weights[mine]
+            numbers = two_numbers(said, weights, self.scale, far_values)
+            values.append(number_splits(m, said.shape[1], numbers))
         return changed(
             self,
-            values=np.concatenate([self.values, *values]),
+            values=np.concatenate(values),
             item=np.concatenate([self.item, (firsts[:, None] + np.arange(m + 1)).ravel()]),
             rater=np.concatenate([self.rater, np.repeat(raters, m + 1)]),
             weights=extended(self.weights, mass, (m + 1) * len(again)),
             clusters=None,
         )
 
-    def _splits_of(self, rater: int, size: int) -> Array:
-        mine = self.rater == rater
-        numbers = two_numbers(self.values[mine], self.cell_weights[mine], self.scale, far_values)
-        return number_splits(size, self.values.shape[1], numbers)
-
     def __add__(self, other: "ReplicatedNumbers") -> "ReplicatedNumbers":
-        refuse_other_scale(NUMBERS, self.scale, other.scale)
-        refuse_sum(NUMBERS, self.clusters, other.clusters)
+        refuse_sum(NUMBERS, self, other)
         raters = joint_raters(self.raters, other.raters)
         n, meetings = len(self.values), max(self.values.shape[1], other.values.shape[1])
         values = np.full((n + len(other.values), meetings, self.scale.dimensions), np.nan)

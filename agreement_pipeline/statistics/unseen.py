@@ -107,14 +107,6 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
     )
 
 
-def splits_like(
-    given: NDArray[np.bool_], weights: Array, pair: tuple[int, int], most_turns: int
-) -> Codes:
-    n_raters = given.shape[1]
-    size = min(typical_size(given.sum(1), weights), n_raters)
-    return rater_splits(size, pair, n_raters, most_turns)
-
-
 def splits_met(
     given: NDArray[np.bool_],
     labelled: NDArray[np.bool_],
@@ -122,22 +114,23 @@ def splits_met(
     pair: tuple[int, int],
     most_turns: int,
 ) -> Codes:
-    """Only items with two ratings or more count if the classifier labelled some. All items and
-    raters count if it met none.
+    """Only items with two ratings or more count if a classifier labelled some. All items and raters
+    count if none met any.
     """
-    met = labelled & (weights > 0) & given.any(1)
-    if not met.any():
-        return splits_like(given, weights, pair, most_turns)
-    paired = met & (given.sum(1) >= 2)
-    rows = paired if paired.any() else met
-    columns = np.flatnonzero(given[rows].any(0))
-    found = splits_like(given[rows][:, columns], weights[rows], pair, most_turns)
+    met, sizes = labelled & (weights > 0) & given.any(1), given.sum(1)
+    rows, columns = np.full(len(given), True), np.arange(given.shape[1])
+    if met.any():
+        paired = met & (sizes >= 2)
+        rows = paired if paired.any() else met
+        columns = np.flatnonzero(given[rows].any(0))
+    size = min(typical_size(sizes[rows], weights[rows]), len(columns))
+    found = rater_splits(size, pair, len(columns), most_turns)
     codes = np.full((len(found), given.shape[1]), MISSING)
     codes[:, columns] = found
     return codes
 
 
-def mean_confidence(confidence: Array, rows: Codes) -> Array:
+def mean_confidence(confidence: Array, rows: Array | Codes) -> Array:
     stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
     nobody = np.full(total.shape, np.nan)
     mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))
@@ -277,12 +270,3 @@ def number_splits(size: int, places: int, numbers: Array) -> Array:
     rows[:, :size] = np.where(high_ones, high, low)
     rows[[-1, 0], :size] = agreed[:, None]
     return rows
-
-
-def turned(rows: Array) -> Array:
-    """A large panel takes some of the places."""
-    n_raters = rows.shape[1]
-    turns = min(n_raters, MAX_TURNS)
-    return np.concatenate(
-        [np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)]
-    )

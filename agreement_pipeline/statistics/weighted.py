@@ -29,11 +29,6 @@ class SomeRows(NamedTuple):
     places: Codes
     values: Array
 
-    def split_at(self, place: int) -> tuple["SomeRows", "SomeRows"]:
-        n = int(np.searchsorted(self.places, place))
-        before = SomeRows(self.places[:n], self.values[:n])
-        return before, SomeRows(self.places[n:] - place, self.values[n:])
-
     def under(self, weights: Array) -> Array:
         every = len(self.places) == weights.shape[-1]
         return np.asarray((weights if every else weights[..., self.places]) @ self.values)
@@ -62,15 +57,6 @@ class Together(NamedTuple):
 
     sums: Mapping[Read, Array]
     normal: Codes
-
-    def first_in(self, rows: SomeRows, read: Read, n_rows: int) -> SomeRows:
-        if read not in self.sums:
-            raise TypeError(UNREAD)
-        own = self.sums[read]
-        values = np.zeros((n_rows, own.shape[1]))
-        values[rows.places] = rows.values
-        values[: len(own)] = own
-        return every_row(values)
 
 
 UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
@@ -101,8 +87,9 @@ class Beside(NamedTuple):
 
     def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
         n = self.seen.weights.shape[-1]
-        seen, unseen = rows.split_at(n)
-        total = self.seen.sums(seen, read)
+        end = int(np.searchsorted(rows.places, n))
+        total = self.seen.sums(SomeRows(rows.places[:end], rows.values[:end]), read)
+        unseen = SomeRows(rows.places[end:] - n, rows.values[end:])
         if weights.shape[-1] == n or not len(unseen.places):
             return np.broadcast_to(total, (*weights.shape[:-1], total.shape[-1]))
         if self.alone is None:
@@ -114,8 +101,24 @@ class Beside(NamedTuple):
 T = TypeVar("T")
 
 
+class OfRows(Generic[T]):
+    """A property of the rows alone. It is read once for all reweighted copies."""
+
+    def __init__(self, read: Callable[[Any], T]) -> None:
+        self.read = read
+        self.__doc__ = read.__doc__
+
+    def __get__(self, statistic: "Statistic | None", owner: type) -> T:
+        if statistic is None:
+            return self  # type: ignore[return-value]
+        kept = statistic._kept
+        return kept[self.read] if self.read in kept else statistic.kept(self.read)
+
+
 class Statistic:
     together: Together | None = None
+    readable: OfRows[NDArray[np.bool_]]  # true for rows that show agreement; shape (P,)
+    _beside: Beside | None = None
 
     if TYPE_CHECKING:
 
@@ -134,10 +137,6 @@ class Statistic:
         @property
         def raters(self) -> tuple[str, ...] | None:
             """They are None if the statistic has forgotten them."""
-
-        @property
-        def readable(self) -> NDArray[np.bool_]:
-            """True for rows that show agreement. Shape (P,)."""
 
         @property
         def n_items(self) -> int:
@@ -178,6 +177,9 @@ class Statistic:
     def n_used(self) -> int:
         return total(self.weights[..., self.readable])
 
+    def with_scale(self, scale: Scale) -> Self:
+        return changed(self, scale=scale)
+
     def reweighted(self, weights: Array) -> Self:
         return self.with_same_rows(weights=weights)
 
@@ -208,14 +210,20 @@ class Statistic:
         known = self.read_sums
         if read not in known:
             rows, together = read(self), self.together
-            known[read] = rows
             if together is not None:
-                known[read] = together.first_in(rows, read, self.weights.shape[-1])
+                if read not in together.sums:
+                    raise TypeError(UNREAD)
+                own = together.sums[read]
+                values = np.zeros((self.weights.shape[-1], own.shape[1]))
+                values[rows.places] = rows.values
+                values[: len(own)] = own
+                rows = every_row(values)
+            known[read] = rows
         return self._sums(known[read], read)
 
-    @property
+    @OfRows
     def read_sums(self) -> dict[Read, SomeRows]:
-        return self.kept(_nothing_read)
+        return {}
 
     def sums_of(self, rows: SomeRows) -> Array:
         if self.together is not None:
@@ -242,10 +250,6 @@ class Statistic:
         return rows.under(self.weights) if known is None else known.sums(self.weights, rows, read)
 
     @cached_property
-    def _beside(self) -> Beside | None:
-        return None
-
-    @cached_property
     def _kept(self) -> dict[Callable[[Any], Any], Any]:
         return {}
 
@@ -253,24 +257,6 @@ class Statistic:
 NAMELESS = (
     "found category counts; expected a statistic that names its raters. Give labels by rater."
 )
-
-
-def _nothing_read(_: object) -> dict[Read, SomeRows]:
-    return {}
-
-
-class OfRows(Generic[T]):
-    """A property of the rows alone. It is read once for all reweighted copies."""
-
-    def __init__(self, read: Callable[[Any], T]) -> None:
-        self.read = read
-        self.__doc__ = read.__doc__
-
-    def __get__(self, statistic: Statistic | None, owner: type) -> T:
-        if statistic is None:
-            return self  # type: ignore[return-value]
-        kept = statistic._kept
-        return kept[self.read] if self.read in kept else statistic.kept(self.read)
 
 
 def effective_raters(items: Array) -> float:
@@ -288,30 +274,23 @@ def kinds(rows: Codes) -> Codes:
     >>> kinds(np.array([[2, 0], [1, 1], [2, 0]])).tolist()
     [1, 0, 1]
     """
-    return _places_in(*_sorted(rows))
+    return _kinds_and_first(rows)[0]
 
 
-def _sorted(rows: Codes) -> tuple[Codes, NDArray[np.bool_]]:
-    keys = _keys(rows)
-    order = np.lexsort(keys.T[::-1])
-    return order, np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
-
-
-def _places_in(order: Codes, new: NDArray[np.bool_]) -> Codes:
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.cumsum(new) - 1
-    return place
-
-
-def _keys(rows: Codes) -> Codes:
-    """Rows as few whole numbers each, in the same order. As many digits as fit one are together."""
+def _kinds_and_first(rows: Codes) -> tuple[Codes, Codes]:
+    """Rows are sorted as few whole numbers each, of as many digits as fit one."""
     digits = rows - int(rows.min(initial=0))
     base, size = max(2, int(digits.max(initial=0)) + 1), 1
     while base ** (size + 1) < 2**62:
         size += 1
     values = base ** np.arange(size - 1, -1, -1, dtype=np.int64)
     chunks = [digits[:, start : start + size] for start in range(0, digits.shape[1], size)]
-    return np.stack([chunk @ values[size - chunk.shape[1] :] for chunk in chunks], axis=1)
+    keys = np.stack([chunk @ values[size - chunk.shape[1] :] for chunk in chunks], axis=1)
+    order = np.lexsort(keys.T[::-1])
+    new = np.append(True, (keys[order[1:]] != keys[order[:-1]]).any(1))
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(new) - 1
+    return place, order[new]
 
 
 def distinct_in(
@@ -319,9 +298,9 @@ def distinct_in(
 ) -> tuple[Codes, Array, Clusters | None]:
     apart = rows if clusters is None else np.column_stack([clusters.places, rows])
     if apart.size:
-        order, new = _sorted(apart)
-        weights = np.bincount(_places_in(order, new), weights).astype(float)
-        apart = apart[order[new]]
+        place, first = _kinds_and_first(apart)
+        weights = np.bincount(place, weights).astype(float)
+        apart = apart[first]
     if clusters is None:
         return apart, weights, None
     return apart[:, 1:], weights, Clusters(apart[:, 0], clusters.times)
@@ -382,26 +361,18 @@ def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
     return codes
 
 
-def checked_confidence(what: str, values: ArrayLike, shape: tuple[int, ...]) -> Array:
-    stated = np.asarray(values, dtype=float)
-    if stated.shape != shape:
+def refuse_sum(what: str, one: Statistic, other: Statistic) -> None:
+    if one.scale != other.scale:
         raise RatingsError(
-            f"{what}: found confidence of shape {stated.shape}; expected {shape}. "
-            "Give one for each rating."
+            f"{what}: found a sum over different scales ({one.scale.in_words} and "
+            f"{other.scale.in_words}); expected one scale. Add statistics of one scale."
         )
-    if not (np.isnan(stated) | ((stated >= 0) & (stated <= 1))).all():
+    clusters = [each.clusters for each in (one, other)]
+    if any(clusters):  # nobody knows which of them are the same
+        found = listed([0 if each is None else each.n for each in clusters])
         raise RatingsError(
-            f"{what}: found a confidence under 0 or above 1; expected 0 to 1, or nan where none "
-            "was stated. Correct it."
-        )
-    return stated
-
-
-def refuse_other_scale(what: str, one: Scale, other: Scale) -> None:
-    if one != other:
-        raise RatingsError(
-            f"{what}: found a sum over different scales ({one.in_words} and "
-            f"{other.in_words}); expected one scale. Add statistics of one scale."
+            f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
+            "Put the ratings into one table first."
         )
 
 

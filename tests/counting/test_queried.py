@@ -100,7 +100,7 @@ def test_a_classifier_of_earlier_rounds_alone_is_in_no_group():
 
 
 def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
-    replicates = OfRatings().replicated_labels(ratings)
+    replicates = OfRatings().replicates(ratings)
     assert rows_of(replicates.first, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}
     cells = {
         (replicates.raters[r], *counts)
@@ -111,7 +111,7 @@ def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(rating
 
 
 def test_one_row_an_item_and_distinct_rows_give_the_same_values(ratings):
-    found = OfRatings().replicated_labels(ratings)
+    found = OfRatings().replicates(ratings)
     items = np.repeat(np.arange(len(found.weights)), found.weights.astype(int))
     spread = LabelsByRater(found.first.codes[items], scale=found.scale, raters=found.raters)
     one_a_row = ReplicatedLabels(
@@ -138,13 +138,11 @@ def test_those_who_only_rated_in_earlier_rounds_speak_for_themselves_and_not_in_
     assert OfRatings().counts(ratings).n_raters == 2
     assert set(OfRatings().labels(ratings).raters) == {"ana", "ben"}
     assert MEASURES["shah_kappa_s"](OfRatings().labels(ratings)).value == pytest.approx(1.0)
-    assert set(OfRatings().replicated_labels(ratings).raters) == {"ana", "ben", "old"}
-    assert OfRatings().replicated_labels(ratings).rater.tolist() == [2]
+    assert set(OfRatings().replicates(ratings).raters) == {"ana", "ben", "old"}
+    assert OfRatings().replicates(ratings).rater.tolist() == [2]
 
 
-@pytest.mark.parametrize(
-    "count", [OfRatings().counts, OfRatings().labels, OfRatings().replicated_labels]
-)
+@pytest.mark.parametrize("count", [OfRatings().counts, OfRatings().labels])
 def test_labels_without_categories_are_not_counted(count):
     frame = pd.DataFrame(
         [("i1", "ana", 0.5), ("i1", "ben", 0.7)], columns=["item", "rater", "label"]
@@ -198,7 +196,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
         [*rows, ("i2", "model", 9.0, 1, False), ("i2", "model", 9.0, 2, False)],
         columns=["item", "rater", "label", "occurrence", "earlier"],
     )
-    found = OfRatings().replicated_numbers(
+    found = OfRatings().replicates(
         Ratings.from_frame(frame, Scale(None, "interval"), classifiers=["model"])
     )
     said = {
@@ -212,7 +210,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
 
 def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
     ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
-    found = OfRatings().replicated_numbers(ratings)
+    found = OfRatings().replicates(ratings).in_numbers()
     said = {
         found.raters[r]: sorted(values[~np.isnan(values)].tolist())
         for r, values in zip(found.rater, found.values, strict=True)
@@ -223,7 +221,7 @@ def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
 def test_vectors_said_again_are_kept_whole():
     rows = [("i1", "ana", "1|2", 1), ("i1", "ana", "1|3", 2), ("i2", "ana", "5|5", 1)]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-    found = OfRatings().replicated_numbers(
+    found = OfRatings().replicates(
         Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2))
     )
     assert found.values.tolist() == [[[1, 2], [1, 3]]]

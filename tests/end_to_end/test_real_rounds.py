@@ -75,7 +75,7 @@ def test_alpha_of_each_round_is_that_of_another_implementation(project, round_na
 
 
 def test_self_agreement_across_rounds_is_the_share_of_labels_kept(project):
-    replicates = OfRatings().replicated_labels(project.store.ratings("2"))
+    replicates = OfRatings().replicates(project.store.ratings("2"))
     pooled = float(MEASURES["self_agreement_unbiased"](replicates).value)
 
     assert pooled == pytest.approx(
@@ -91,7 +91,7 @@ def test_self_agreement_of_each_rater_is_a_plain_count(project):
         index=["item", "rater"], columns="round", values="label"
     )
     kept = (table[1] == table[2]).groupby("rater").mean()
-    replicates = OfRatings().replicated_labels(project.store.ratings("2"))
+    replicates = OfRatings().replicates(project.store.ratings("2"))
 
     for rater, share in kept.items():
         assert float(

@@ -25,7 +25,7 @@ CELLS = (["0", "0", "1", "1", "2", "0"], ["1", "1"], ["2", "0"], ["1", "1", "1"]
 
 @pytest.fixture
 def replicates(tabled):
-    return OfRatings().replicated_labels(tabled(TABLE, ("0", "1", "2")))
+    return OfRatings().replicates(tabled(TABLE, ("0", "1", "2")))
 
 
 def test_self_agreement_is_the_chance_that_two_own_labels_drawn_with_return_agree(replicates):

@@ -222,7 +222,7 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     from agreement_pipeline.measures import MEASURES
 
     assert float(
-        MEASURES["self_agreement_unbiased"](OfRatings().replicated_labels(ratings)).value
+        MEASURES["self_agreement_unbiased"](OfRatings().replicates(ratings)).value
     ) == pytest.approx(same)
     assert ratings.first(["item"]).num_rows == len(second)
 

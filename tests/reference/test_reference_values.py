@@ -160,7 +160,7 @@ def statistic_of(ratings, needs, stratum=()):
         "patterns": OfRatings().labels,
         "values": OfRatings().numbers,
         "groups": groups_of,
-        "replicates": OfRatings().replicated_labels,
+        "replicates": OfRatings().replicates,
         "confidence": OfRatings().confident_labels,
     }
     return by_needs[needs](ratings)

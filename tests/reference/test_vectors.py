@@ -237,7 +237,7 @@ def eliasziw(case):
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence", "label"])
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    return value(f"eliasziw_{case['params']['component']}", OfRatings().replicated_numbers(ratings))
+    return value(f"eliasziw_{case['params']['component']}", OfRatings().replicates(ratings))
 
 
 RUN = {

@@ -34,7 +34,7 @@ def test_a_test_of_items_in_clusters_is_made_on_their_means():
 
 
 def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
-    found = shrunken_self_agreement(OfRatings().replicated_labels(ratings(documents(8))))
+    found = shrunken_self_agreement(OfRatings().replicates(ratings(documents(8))))
     assert {estimate.undefined for estimate in found} == {
         "items come in clusters, and the beta distribution takes each as drawn by itself"
     }
