@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,12 +12,18 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import STRATUM, TEXT, Scale
 from agreement_pipeline.text import listed
-from agreement_pipeline.units.marked import Marked
-from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
+from agreement_pipeline.units.objects import (
+    Choice,
+    ChosenSet,
+    Marked,
+    Preference,
+    Ranking,
+    Rubric,
+)
 from agreement_pipeline.units.positions import coded
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.rule import UnitSettings
+    from agreement_pipeline.units.units import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
@@ -35,7 +42,12 @@ def pairs(
     """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
     is known of all which was shown first, a stratum of units says so.
     """
-    n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
+    ranked = (
+        sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
+        for each in marked
+        for said in each.objects
+    )
+    n_pairs = sum(comb(n, 2) for n in ranked)
     if n_pairs > settings.most_pairs:
         raise RatingsError(
             f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
@@ -65,11 +77,6 @@ def pairs(
     by_unit = rows.groupby("item", sort=False, observed=True)["shown"]
     one_way = by_unit.transform("nunique") == 1
     return rows.assign(**{SHOWN: rows["shown"].astype(TEXT).where(one_way, BOTH_WAYS)})
-
-
-def _n_pairs(said: object) -> int:
-    ranked = sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
-    return ranked * (ranked - 1) // 2
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
