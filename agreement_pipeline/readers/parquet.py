@@ -129,36 +129,30 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
     places = sorted(path.parent for path in folder.rglob(STATE))
     tables, named = [], dict[str, Named]()
     for place in places:
-        table, names = _split(place, folder.name)
+        try:
+            (_, state), (_, info) = (
+                next(json_objects(place / each, f"{folder.name}: {each}")) for each in (STATE, INFO)
+            )
+            files = [place / each["filename"] for each in state["_data_files"]]
+            table = pa.concat_tables(
+                pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
+            )
+        except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
+            raise RatingsError(
+                f"{folder.name}: found no whole data set ({error}); expected the Arrow files that "
+                f"{STATE} lists. Save the data set again."
+            ) from None
+        for at, field in enumerate(table.schema):
+            if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
+                numbers = table.column(at)
+                known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+                table = table.set_column(at, field, known)
         if len(places) > 1 and SPLIT not in table.column_names:
             texts = pa.array([place.name] * len(table), pa.large_string())
             table = table.append_column(SPLIT, texts)
         tables.append(table)
-        named = {**names, **named}
+        named = {**named_in(info, folder.name), **named}
     return pa.concat_tables(tables, promote_options="permissive"), named
-
-
-def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
-    """The library writes missing numbers as NaN."""
-    try:
-        (_, state), (_, info) = (
-            next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
-        )
-        files = [folder / each["filename"] for each in state["_data_files"]]
-        table = pa.concat_tables(
-            pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
-        )
-    except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
-        raise RatingsError(
-            f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
-            "lists. Save the data set again."
-        ) from None
-    for at, field in enumerate(table.schema):
-        if pa.types.is_floating(field.type):
-            numbers = table.column(at)
-            known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
-            table = table.set_column(at, field, known)
-    return table, named_in(info, name)
 
 
 def named_in(info: Data, source: str) -> dict[str, Named]:

@@ -101,8 +101,10 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
     n_read = 0
     try:
         for number, row in enumerate(rows):
-            empty = [at for at, cell in enumerate(row) if _is_empty(cell)]
-            if empty:
+            # The empty text of a formula is a value, of the type `str`.
+            if empty := [
+                at for at, cell in enumerate(row) if cell.value is None and cell.data_type == "n"
+            ]:
                 written = next(islice(formulas, number - n_read, None))
                 n_read = number + 1
                 for at in empty:
@@ -113,11 +115,6 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
         raise
     except Exception as error:
         raise _no_workbook(source, error) from None
-
-
-def _is_empty(cell: Any) -> bool:
-    """The empty text of a formula is a value, of the type `str`."""
-    return cell.value is None and cell.data_type == "n"
 
 
 def _no_value(source: str, place: str) -> RatingsError:

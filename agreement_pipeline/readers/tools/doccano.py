@@ -29,7 +29,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "whose they are; expected a file for each rater. Export from a project that does "
                 "not share annotations."
             )
-        for place, row in export.records_in(path):
+        for place, row in export.records(path):
             yield Submission(
                 row["id"],
                 path.stem,

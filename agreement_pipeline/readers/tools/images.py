@@ -155,7 +155,7 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
 def coco(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
         place = export.place(path)
-        for _, record in export.records_in(path):
+        for _, record in export.records(path):
             found = together(_objects(record, kind or "boxes", place))
             for image in record["images"]:
                 number, extent = image["id"], (image["width"], image["height"])

@@ -119,7 +119,7 @@ def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
 )
 def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, document, _ in _documents(export):
-        for where, record in export.records_in(path):
+        for where, record in export.records(path):
             structures = record[STRUCTURES]
             texts = [each["sofaString"] for each in structures if each.get(TYPE) == SOFA]
             if len(texts) != 1:

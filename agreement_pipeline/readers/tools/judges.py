@@ -58,13 +58,13 @@ def inspect(export: Export) -> Iterator[Submission]:
     """A score is of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
-        ((_, header),) = export.records_in(folder / HEADER)
+        ((_, header),) = export.records(folder / HEADER)
         for path in sorted((folder / "samples").glob("*.json")):
-            for _, sample in export.records_in(path):
+            for _, sample in export.records(path):
                 yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
         if packed.isdisjoint(path.parents):
-            for place, log in export.records_in(path):
+            for place, log in export.records(path):
                 for sample in log.get("samples") or ():
                     yield from _sample(sample, log["eval"], place)
 
@@ -211,7 +211,7 @@ def question(column: str) -> str:
 )
 def tables(export: Export) -> Iterator[Submission]:
     for path in export.files:
-        for _, table in export.records_in(path):
+        for _, table in export.records(path):
             for number, cells in enumerate(table["data"], 1):
                 row = dict(zip(table["columns"], cells, strict=True))
                 yield Submission(
