@@ -265,11 +265,6 @@ def _time(written: object) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _of_a_draw(fields: Mapping[str, object]) -> bool:
-    """True for a task that `draw` wrote: its fields tell the item, and which draw it is of."""
-    return "item" in fields and bool(DRAW.fullmatch(str(fields.get("draw"))))
-
-
 # From the submissions of an export to a table of a session
 
 
@@ -303,15 +298,25 @@ class Gathered:
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
         made = _batches(self._made(submissions, limits), schema)
         rows = Rows(_put(session, schema, made), source)
-        self._refuse_several()
+        questions = list(self._questions)
+        if question is None and len(questions) > 1:
+            raise RatingsError(
+                f"{source}: found {len(questions)} questions, {listed(questions, 12)}; expected "
+                "one for a table of ratings. Choose one: --label NAME, or columns: "
+                "{label: NAME} in a project for each."
+            )
+        if question is not None and question not in questions:
+            raise RatingsError(
+                f"{source}: found no question {question!r} among {listed(questions, 12)}; expected "
+                "the name of a question. Correct the column of labels."
+            )
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
         none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
         anew = {"label": f"CASE WHEN {none} THEN '{NONE}' ELSE label END"}
         if not self._sets:
             anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
-        kept = [name for name in rows.names if name != "ticked"]
-        self.rows = rows.view(f"SELECT {rows.with_columns(anew, kept)} FROM {rows}")
+        self.rows = rows.made(anew, [name for name in rows.names if name != "ticked"])
 
     @property
     def judges(self) -> tuple[Data, ...]:
@@ -350,7 +355,12 @@ class Gathered:
             if each.judge:
                 said = {"name": rater, **each.judge}
                 self._judges.setdefault(json.dumps(said, sort_keys=True), said)
-            item = each.fields["item"] if _of_a_draw(each.fields) else each.item
+            # The fields of a task that `draw` wrote tell the item, and which draw it is of.
+            is_drawn = "item" in each.fields and DRAW.fullmatch(str(each.fields.get("draw")))
+            item = each.fields["item"] if is_drawn else each.item
+            first = None
+            if each.first is not None:
+                first = self._label(each.first.get(asked or ""), each.record)[0] or NONE
             yield (
                 None if item is None else category_text(item),
                 rater,
@@ -362,17 +372,12 @@ class Gathered:
                 _number("seconds", each.seconds, where),
                 _number("confidence", each.confidence, where),
                 each.assisted,
-                self._first_label(each, asked),
+                first,
                 changed if _is_later(changed, created) else None,
                 each.record,
                 ticked,
                 *[_text(each.fields.get(name)) for name in self.columns],
             )
-
-    def _first_label(self, each: Submission, asked: str | None) -> str | None:
-        if each.first is None:
-            return None
-        return self._label(each.first.get(asked or ""), each.record)[0] or NONE
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         if not isinstance(value, (tuple, frozenset)):
@@ -387,21 +392,6 @@ class Gathered:
                 "which stands between the labels of a set. Rename the label."
             )
         return (joined, True) if value else (None, False)
-
-    def _refuse_several(self) -> None:
-        questions = list(self._questions)
-        if self._question is None and len(questions) > 1:
-            raise RatingsError(
-                f"{self._source}: found {len(questions)} questions, {listed(questions, 12)}; "
-                "expected one for a table of ratings. Choose one: --label NAME, or columns: "
-                "{label: NAME} in a project for each."
-            )
-        if self._question is not None and self._question not in questions:
-            raise RatingsError(
-                f"{self._source}: found no question {self._question!r} among "
-                f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
-                "labels."
-            )
 
 
 def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Relation:
@@ -502,16 +492,14 @@ class Tool(Reader):
             yield from self.finds(export)
         except RatingsError:
             raise
-        except KeyError as error:
-            raise self._unlike(export, f"no {error.args[0]!r}") from error
-        except (TypeError, AttributeError, ValueError, IndexError) as error:
-            raise self._unlike(export, f"a value of another kind ({error})") from error
-
-    def _unlike(self, export: Export, found: str) -> RatingsError:
-        return RatingsError(
-            f"{export.at or export.name}: found {found}; expected a record as {self.title} writes "
-            "it. Export again, and rename no field."
-        )
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            found = f"a value of another kind ({error})"
+            if isinstance(error, KeyError):
+                found = f"no {error.args[0]!r}"
+            raise RatingsError(
+                f"{export.at or export.name}: found {found}; expected a record as {self.title} "
+                "writes it. Export again, and rename no field."
+            ) from error
 
     def rows(self, source: Source, asked: Asked) -> Rows:
         columns, rules = asked.columns, asked.rules
@@ -539,8 +527,8 @@ class Tool(Reader):
         own = (*OWN, "label", "timestamp", "assisted", "occurrence", *CHANGES, *named)
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
-        read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
         called = {name: told.get(name, name) for name in names}
+        read = rated.made({}, (*names, "row", "nth"))
         return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
@@ -549,7 +537,9 @@ class Tool(Reader):
         """Who submitted nothing for a question drew nothing there. But a model is asked only what
         it answered.
         """
-        asked = self._asked(export, kind, question)
+        answered = (name for each in self._objects(export, kind) for name in each.values)
+        some = (name for name in answered if question in (None, name))
+        asked = next(some, kind if question in (None, kind) else None)
         for each in self._objects(export, kind):
             numbers: dict[str, Any] = dict.fromkeys(each.values)
             if asked in numbers or (asked and each.kind != "model"):
@@ -559,11 +549,6 @@ class Tool(Reader):
                 numbers[asked] = f"#{len(objects)}"
                 objects.append(one)
             yield replace(each, values=numbers, first=None)
-
-    def _asked(self, export: Export, kind: str, question: str | None) -> str | None:
-        answered = (name for each in self._objects(export, kind) for name in each.values)
-        some = (name for name in answered if question in (None, name))
-        return next(some, kind if question in (None, kind) else None)
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         if kind not in ("sets", "rubrics"):
@@ -605,8 +590,28 @@ class Tool(Reader):
             asked.session,
             omits_none=self.omits_none,
         )
-        _refuse_repeated(found.rows)
-        _refuse_mixed_zones(found.rows)
+        rows = found.rows
+        if _may_repeat(rows, ["record"]):
+            placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
+            if twice := rows.relation.values(
+                f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
+                "WHERE place = 2 ORDER BY nth"
+            ):
+                raise RatingsError(
+                    f"{rows.source}: found record {twice[0]!r} more than once "
+                    f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+                    "again, or join the files without the repetition."
+                )
+        zoned = "created LIKE '%Z'"
+        bare = rows.relation.ask(
+            f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
+        ).to_pylist()
+        if bare and rows.any(zoned):
+            raise RatingsError(
+                f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a "
+                "time zone, and others have one; expected one of the two in all records. Add the "
+                "zone."
+            )
         return found
 
 
@@ -712,7 +717,7 @@ def _canonical(
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
-    return of_first_labels(rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}"))
+    return of_first_labels(rows.made(made, made))
 
 
 def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
@@ -797,34 +802,6 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     return rows.view(
         f"SELECT {rows}.*, {made} FROM {rows} LEFT JOIN {answered} ON item = gold_item", answered
     )
-
-
-def _refuse_repeated(rows: Rows) -> None:
-    if not _may_repeat(rows, ["record"]):
-        return
-    placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-    twice = rows.relation.values(
-        f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
-        "WHERE place = 2 ORDER BY nth"
-    )
-    if twice:
-        raise RatingsError(
-            f"{rows.source}: found record {twice[0]!r} more than once "
-            f"({counted(len(twice), 'such record')} in all); expected each once. Export "
-            "again, or join the files without the repetition."
-        )
-
-
-def _refuse_mixed_zones(rows: Rows) -> None:
-    zoned = "created LIKE '%Z'"
-    bare = rows.relation.ask(
-        f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
-    ).to_pylist()
-    if bare and rows.any(zoned):
-        raise RatingsError(
-            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
-            "zone, and others have one; expected one of the two in all records. Add the zone."
-        )
 
 
 def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:
