@@ -42,10 +42,6 @@ class Export:
     path: Path
     at: str = ""
 
-    @property
-    def name(self) -> str:
-        return self.path.name
-
     @cached_property
     def files(self) -> tuple[Path, ...]:
         if not self.path.is_dir():

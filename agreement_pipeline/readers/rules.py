@@ -86,10 +86,6 @@ class Rules:
         named = (*self.where, self.replicate_of, self.replicates_share, *self.strata)
         return tuple(dict.fromkeys(name for name in named if name))
 
-    @property
-    def plain(self) -> bool:
-        return self == Rules(all_rounds=self.all_rounds)
-
 
 RULES = Rules()
 

@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -28,9 +27,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session
+from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, Limits, category_text
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import (
@@ -286,7 +285,7 @@ class Gathered:
         limits: Limits,
         session: Session,
         *,
-        omits_none: bool,
+        omits_none: bool = False,
     ) -> None:
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
@@ -317,6 +316,7 @@ class Gathered:
         if not self._sets:
             anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
         self.rows = rows.made(anew, [name for name in rows.names if name != "ticked"])
+        _refuse_unlike(self.rows)
 
     @property
     def judges(self) -> tuple[Data, ...]:
@@ -487,9 +487,9 @@ class Tool(Reader):
     def submissions(self) -> Finds:
         return self._checked
 
-    def _checked(self, export: Export) -> Iterator[Submission]:
+    def _checked(self, export: Export, *kind: str) -> Iterator[Submission]:
         try:
-            yield from self.finds(export)
+            yield from self.finds(export, *kind)
         except RatingsError:
             raise
         except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
@@ -497,8 +497,8 @@ class Tool(Reader):
             if isinstance(error, KeyError):
                 found = f"no {error.args[0]!r}"
             raise RatingsError(
-                f"{export.at or export.name}: found {found}; expected a record as {self.title} "
-                "writes it. Export again, and rename no field."
+                f"{export.at or export.path.name}: found {found}; expected a record as "
+                f"{self.title} writes it. Export again, and rename no field."
             ) from error
 
     def rows(self, source: Source, asked: Asked) -> Rows:
@@ -512,12 +512,20 @@ class Tool(Reader):
         others = dict.fromkeys((*rules.fields, *columns.models.values()))
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
         objects: list[Drawn] = []
-        reader = self
+        path = Path(str(source))
+        said = self._checked(Export(path))
         if rules.units is not None:
             kind, text = rules.units.kind, columns.text or "text"
-            finds = partial(self._numbered, kind, text, question, objects)
-            reader = replace(self, finds=finds, omits_none=False)
-        found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
+            said = self._numbered(Export(path), kind, text, question, objects)
+        found = Gathered(
+            said,
+            question,
+            (*named.values(), *others),
+            path.name,
+            asked.limits,
+            asked.session,
+            omits_none=self.omits_none and rules.units is None,
+        )
         submitted = _canonical(found, columns, named, list(others), self.shows)
         ratings = _ratings_in(kept(submitted, rules), rules.rejected)
         ratings = _one_each(replace(ratings, classifiers=_models(ratings)))
@@ -532,7 +540,7 @@ class Tool(Reader):
         return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
-        self, kind: str, text: str, question: str | None, objects: list[Drawn], export: Export
+        self, export: Export, kind: str, text: str, question: str | None, objects: list[Drawn]
     ) -> Iterator[Submission]:
         """Who submitted nothing for a question drew nothing there. But a model is asked only what
         it answered.
@@ -554,65 +562,26 @@ class Tool(Reader):
         if kind not in ("sets", "rubrics"):
             if not self.kinds:
                 raise RatingsError(
-                    f"{export.name}: found a format whose {kind} are not read; expected one of "
-                    "those that `agreement-pipeline guide units` lists. "
+                    f"{export.path.name}: found a format whose {kind} are not read; expected one "
+                    "of those that `agreement-pipeline guide units` lists. "
                     "Export the objects in one of them."
                 )
-            yield from self.finds(export, kind)
+            yield from self._checked(export, kind)
             return
         several = {
             question
-            for each in self.finds(export)
+            for each in self._checked(export)
             for question, said in each.values.items()
             if isinstance(said, tuple) and len(said) > 1
         }
-        for each in self.finds(export):
+        for each in self._checked(export):
             yield replace(each, values=_sets(each) if kind == "sets" else _rubric(each, several))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         name = asked.columns.round or "round"
-
-        def bare(export: Export) -> Iterator[Submission]:
-            return (replace(each, values={}) for each in self.finds(export))
-
-        found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
+        bare = (replace(each, values={}) for each in self._checked(Export(path)))
+        found = Gathered(bare, None, (name,), path.name, asked.limits, asked.session)
         yield found.rows.made({"round": found.columns[name], "row": "record"})
-
-    def _gathered(
-        self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
-    ) -> Gathered:
-        found = Gathered(
-            self._checked(Export(path)),
-            question,
-            wanted,
-            path.name,
-            asked.limits,
-            asked.session,
-            omits_none=self.omits_none,
-        )
-        rows = found.rows
-        if _may_repeat(rows, ["record"]):
-            placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-            if twice := rows.relation.values(
-                f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
-                "WHERE place = 2 ORDER BY nth"
-            ):
-                raise RatingsError(
-                    f"{rows.source}: found record {twice[0]!r} more than once "
-                    f"({counted(len(twice), 'such record')} in all); expected each once. Export "
-                    "again, or join the files without the repetition."
-                )
-        zoned = "created LIKE '%Z'"
-        bare = rows.relation.ask(
-            f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
-        ).to_pylist()
-        if bare and rows.any(zoned):
-            raise RatingsError(
-                f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a "
-                "time zone, and others have one; expected one of the two in all records. Add the "
-                "zone."
-            )
-        return found
 
 
 def tool(
@@ -636,7 +605,15 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    found = reader._gathered(path, question, fields, Asked())
+    found = Gathered(
+        reader.submissions(Export(path)),
+        question,
+        fields,
+        path.name,
+        LIMITS,
+        duckdb_session(),
+        omits_none=reader.omits_none,
+    )
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
     frame: pd.DataFrame = in_pandas(table)
@@ -802,6 +779,31 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     return rows.view(
         f"SELECT {rows}.*, {made} FROM {rows} LEFT JOIN {answered} ON item = gold_item", answered
     )
+
+
+def _refuse_unlike(rows: Rows) -> None:
+    """Refuse a record that is there twice, and times of which only some have a zone."""
+    if _may_repeat(rows, ["record"]):
+        placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
+        if twice := rows.relation.values(
+            f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
+            "WHERE place = 2 ORDER BY nth"
+        ):
+            raise RatingsError(
+                f"{rows.source}: found record {twice[0]!r} more than once "
+                f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+                "again, or join the files without the repetition."
+            )
+    zoned = "created LIKE '%Z'"
+    bare = rows.relation.ask(
+        f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
+    ).to_pylist()
+    if bare and rows.any(zoned):
+        raise RatingsError(
+            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a "
+            "time zone, and others have one; expected one of the two in all records. Add the "
+            "zone."
+        )
 
 
 def _may_repeat(rows: Rows, columns: Iterable[str]) -> bool:

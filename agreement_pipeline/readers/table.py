@@ -43,7 +43,7 @@ from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
-from agreement_pipeline.readers.rules import FIELD, Rows, arranged, kept, of_first_labels
+from agreement_pipeline.readers.rules import FIELD, Rows, Rules, arranged, kept, of_first_labels
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -132,13 +132,11 @@ class Table:
         """Times are text, except when a rating was given."""
         start = self.first
         for batch in self.read(list(dict.fromkeys(columns.values())), lists):
-            arrays = {
-                name: self._single(batch[of], of, of in lists, start)
-                for name, of in columns.items()
-            }
-            for name, cells in arrays.items():
-                if is_time(cells.type) and name != "timestamp":
-                    arrays[name] = written(cells)
+            arrays: dict[str, pa.Array] = {}
+            for name, of in columns.items():
+                cells = self._single(batch[of], of, of in lists, start)
+                becomes_text = is_time(cells.type) and name != "timestamp"
+                arrays[name] = written(cells) if becomes_text else cells
             made = pa.record_batch(arrays)
             if made.num_rows:
                 yield made
@@ -332,10 +330,10 @@ class Tables(Reader):
         parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
-        models = asked.columns.models
-        if asked.rules.plain and not models:
+        rules, models = asked.rules, asked.columns.models
+        if rules == Rules(all_rounds=rules.all_rounds) and not models:
             return rows
-        return arranged(kept(rows, asked.rules), asked.rules, models)
+        return arranged(kept(rows, rules), rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         column = asked.columns.round or "round"

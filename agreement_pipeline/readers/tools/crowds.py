@@ -119,7 +119,7 @@ def ground_truth(export: Export) -> Iterator[Submission]:
     items = {str(number): row for number, row in enumerate(rows)}
     if not answered:
         raise RatingsError(
-            f"{export.name}: found consolidated labels, and no worker; expected who answered. "
+            f"{export.path.name}: found consolidated labels, and no worker; expected who answered. "
             "Copy the folder annotations/worker-response of the job too."
         )
     for path in answered:
