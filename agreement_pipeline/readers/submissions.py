@@ -34,7 +34,6 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import (
     FIELD,
-    Rejected,
     Rows,
     arranged,
     kept,
@@ -466,6 +465,15 @@ def _text(value: object) -> str | None:
 
 GOLD = "gold"
 CHANGES = ("last_label", "changed_at")
+LEFT_OUT = {
+    "reviewer": "kind = 'reviewer'",
+    "gold": "kind = 'gold'",
+    "skipped": "status = 'skipped'",
+    "draft": "status = 'draft'",
+    "rejected": "status = 'rejected'",
+    "no answer": "label IS NULL",
+}
+"""What is no rating, by the reason."""
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
@@ -527,7 +535,10 @@ class Tool(Reader):
             omits_none=self.omits_none and rules.units is None,
         )
         submitted = _canonical(found, columns, named, list(others), self.shows)
-        ratings = _ratings_in(kept(submitted, rules), rules.rejected)
+        ratings = kept(submitted, rules)
+        for reason, test in LEFT_OUT.items():
+            if reason != "rejected" or rules.rejected == "left out":
+                ratings = ratings.without(test, reason)
         ratings = _one_each(replace(ratings, classifiers=_models(ratings)))
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
             ratings = _with_gold(ratings, submitted, columns)
@@ -695,19 +706,6 @@ def _canonical(
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
     return of_first_labels(rows.made(made, made))
-
-
-def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
-    status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
-    tests = {
-        "reviewer": "kind = 'reviewer'",
-        "gold": "kind = 'gold'",
-        **{name: f"status = '{name}'" for name in status},
-        "no answer": "label IS NULL",
-    }
-    for reason, test in tests.items():
-        rows = rows.without(test, reason)
-    return rows
 
 
 def _models(rows: Rows) -> tuple[str, ...]:
