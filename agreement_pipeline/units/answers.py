@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.units.units import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
-TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
@@ -80,18 +79,18 @@ def pairs(
 
 
 def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
+    ranks, order = dict[str, int](), tuple[str, ...]()
     if isinstance(said, Preference):
-        in_order = said.first < said.second
-        one, other = sorted((said.first, said.second))
-        choice = said.choice if in_order else TURNED[said.choice]
-        yield one, other, CHOICES.index(choice), int(not in_order)
+        order = said.first, said.second
+        ranks = dict(zip(order, (said.choice == "second", said.choice == "first"), strict=True))
     elif isinstance(said, Ranking):
+        order = said.shown
         ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
-        turns = {name: turn for turn, name in enumerate(said.shown)}
-        for one, other in combinations(sorted(ranks), 2):
-            difference = ranks[one] - ranks[other]
-            shown = int(turns[one] > turns[other]) if turns else -1
-            yield one, other, (difference > 0) + 2 * (difference == 0), shown
+    turns = {name: turn for turn, name in enumerate(order)}
+    for one, other in combinations(sorted(ranks), 2):
+        difference = ranks[one] - ranks[other]
+        shown = int(turns[one] > turns[other]) if turns else -1
+        yield one, other, (difference > 0) + 2 * (difference == 0), shown
 
 
 def members(
