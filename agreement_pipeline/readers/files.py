@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Literal
+from typing import Any, Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
@@ -122,11 +121,11 @@ class Steady:
             )
 
     def _in_utf_8(self) -> Iterator[bytes]:
-        mark, opened = BOM_UTF8, partial[IO[Any]](self.path.open, "rb")
+        mark, how = BOM_UTF8, dict[str, Any](mode="rb")
         if self.encoding != UTF_8:
-            opened = partial(self.path.open, encoding=self.encoding, newline="\n")
+            how = {"encoding": self.encoding, "newline": "\n"}
         try:
-            with opened() as file:
+            with self.path.open(**how) as file:
                 for _ in range(self.above):
                     if not file.readline():
                         break
