@@ -90,10 +90,6 @@ class Rules:
 RULES = Rules()
 
 
-LeftOut = Counter[tuple[str, str]]
-"""Counts are by round and reason. The round is empty if none is named."""
-
-
 @dataclass(frozen=True, eq=False)
 class Rows(Cells):
     """The ratings of a source under canonical names, not checked yet.
@@ -101,11 +97,12 @@ class Rows(Cells):
     In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
     `classifiers` are the raters that the source calls models, and `told` is what it says of them.
+    `left_out` counts by round and reason, and the round is empty if none is named.
     Where labels are numbers of label objects, these are `drawn`.
     """
 
     classifiers: tuple[str, ...] = ()
-    left_out: LeftOut = field(default_factory=Counter)
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
     drawn: "Sequence[Drawn]" = ()
