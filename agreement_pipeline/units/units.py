@@ -5,7 +5,7 @@ A rule says how: a project names it and says what it reads.
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -44,21 +44,7 @@ MARKED = "marked"
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES: tuple[str, ...] = get_args(Similarity)
 Part = Literal["all", "marking", "naming"]
-OF_RULES = (
-    *("similarity", "at_least", "sigmas", "step", "criterion", "members", "most_pairs", "part"),
-)
 KEYPOINTS = "keypoints"
-USUAL = {
-    "spans": "positions",
-    "segments": "positions",
-    "boxes": "matched",
-    "polygons": "matched",
-    "keypoints": "matched",
-    "rankings": "pairs",
-    "preferences": "pairs",
-    "sets": "members",
-    "rubrics": "criteria",
-}
 
 
 def _is_names(value: object) -> bool:
@@ -134,21 +120,21 @@ class UnitSettings:
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
         if not self.rule:
-            object.__setattr__(self, "rule", USUAL[self.kind])
+            usual = next(name for name, each in RULES.items() if self.kind in each.kinds)
+            object.__setattr__(self, "rule", usual)
         refuse_mistakes(self, ProjectError, self._needs())
         if self.similarity is None and "similarity" in RULES[self.rule].settings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
     def _needs(self) -> Iterator[Need]:
         rule = RULES.get(self.rule)
-        able = sorted(name for name, each in RULES.items() if self.kind in each.kinds)
+        able = sorted(name for name, of in RULES.items() if self.kind in of.kinds)
         yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
-        for name in OF_RULES:
-            read = rule is None or name in rule.settings
-            usual = type(self).__dataclass_fields__[name].default
+        for each in fields(self)[2:]:  # all but the kind and the rule
+            is_read = rule is None or each.name in rule.settings
             yield Need(
-                (name,),
-                read or getattr(self, name) == usual,
+                (each.name,),
+                is_read or getattr(self, each.name) == each.default,
                 f"nothing, since the rule {self.rule} does not read it",
                 "Leave it out.",
             )
@@ -166,8 +152,6 @@ class UnitSettings:
 
 @dataclass(frozen=True)
 class UnitRule:
-    name: str
-    title: str
     kinds: frozenset[str]
     settings: frozenset[str]
     rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
@@ -178,58 +162,31 @@ AREAS_IN_LINE = frozenset({"spans", "segments"})
 OF_AREAS = AREAS_IN_LINE | {"boxes", "polygons", "keypoints"}
 MATCHING = frozenset({"similarity", "at_least", "sigmas", "part"})
 RULES = {
-    each.name: each
-    for each in (
-        UnitRule(
-            "positions",
-            "each position of an item",
-            AREAS_IN_LINE,
-            frozenset({"step", "part"}),
-            positions.rows,
-            scale_of_areas,
-        ),
-        UnitRule(
-            "matched",
-            "objects that are alike",
-            OF_AREAS,
-            MATCHING,
-            matched.rows,
-            scale_of_areas,
-        ),
-        UnitRule(
-            "paired",
-            "objects that are alike, in each pair of raters",
-            OF_AREAS,
-            MATCHING,
-            partial(matched.rows, in_pairs=True),
-            scale_of_areas,
-        ),
-        UnitRule(
-            "pairs",
-            "each pair of alternatives",
-            frozenset({"rankings", "preferences"}),
-            frozenset({"most_pairs"}),
-            answers.pairs,
-            lambda marked, source: Scale(answers.CHOICES),
-        ),
-        UnitRule(
-            "members",
-            "each label of an item",
-            frozenset({"sets"}),
-            frozenset({"members"}),
-            answers.members,
-            lambda marked, source: Scale(answers.ANSWERS),
-        ),
-        UnitRule(
-            "criteria",
-            "each criterion of a rubric",
-            frozenset({"rubrics"}),
-            frozenset({"criterion"}),
-            answers.criteria,
-            answers.scale_of_scores,
-        ),
-    )
+    "positions": UnitRule(
+        AREAS_IN_LINE, frozenset({"step", "part"}), positions.rows, scale_of_areas
+    ),
+    "matched": UnitRule(OF_AREAS, MATCHING, matched.rows, scale_of_areas),
+    "paired": UnitRule(OF_AREAS, MATCHING, partial(matched.rows, in_pairs=True), scale_of_areas),
+    "pairs": UnitRule(
+        frozenset({"rankings", "preferences"}),
+        frozenset({"most_pairs"}),
+        answers.pairs,
+        lambda marked, source: Scale(answers.CHOICES),
+    ),
+    "members": UnitRule(
+        frozenset({"sets"}),
+        frozenset({"members"}),
+        answers.members,
+        lambda marked, source: Scale(answers.ANSWERS),
+    ),
+    "criteria": UnitRule(
+        frozenset({"rubrics"}),
+        frozenset({"criterion"}),
+        answers.criteria,
+        answers.scale_of_scores,
+    ),
 }
+"""The first rule that has a kind of objects is its usual one."""
 
 
 @dataclass(frozen=True, eq=False)
