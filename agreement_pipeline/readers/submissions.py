@@ -517,24 +517,22 @@ class Tool(Reader):
                 "Leave the layout out."
             )
         named = _fields_of(columns)
-        others = dict.fromkeys((*rules.fields, *columns.models.values()))
+        others = list(dict.fromkeys((*rules.fields, *columns.models.values())))
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
-        objects: list[Drawn] = []
-        path = Path(str(source))
-        said = self._checked(Export(path))
-        if rules.units is not None:
-            kind, text = rules.units.kind, columns.text or "text"
-            said = self._numbered(Export(path), kind, text, question, objects)
+        units, export, objects = rules.units, Export(Path(str(source))), list[Drawn]()
+        said = self._checked(export)
+        if units is not None:
+            said = self._numbered(export, units.kind, columns.text or "text", question, objects)
         found = Gathered(
             said,
             question,
             (*named.values(), *others),
-            path.name,
+            export.path.name,
             asked.limits,
             asked.session,
-            omits_none=self.omits_none and rules.units is None,
+            omits_none=self.omits_none and units is None,
         )
-        submitted = _canonical(found, columns, named, list(others), self.shows)
+        submitted = _canonical(found, columns, named, others, self.shows)
         ratings = kept(submitted, rules)
         for reason, test in LEFT_OUT.items():
             if reason != "rejected" or rules.rejected == "left out":
