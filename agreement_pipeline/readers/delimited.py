@@ -101,7 +101,19 @@ class Delimited:
         self._separator = separator_in(path, usual, columns)
         self._look(limits)
         place = f"{self._source}: row {self._first}"
-        _refuse_no_header(self.header, self._separator, place)
+        if not self.header:
+            raise RatingsError(
+                f"{place}: found a blank line; expected the names of the columns. Remove the line."
+            )
+        first, *others = self.header
+        marks = ";\t,|".replace(self._separator, "")
+        if not others and (mark := next((each for each in marks if each in first), None)):
+            raise RatingsError(
+                f"{place}: found one column, {shown(first)}, that holds {mark!r}; expected columns "
+                f"separated by {self._separator!r}, as in a file of this name. Save it with that "
+                "separator, or under the right name (.csv for commas, .tsv for tabs)"
+                f"{LATER_ROW}."
+            )
         refuse_twice(self.header, place)
 
     def _look(self, limits: Limits) -> None:
@@ -139,7 +151,13 @@ class Delimited:
         with readable(self._file.path):
             n_rows = (yield from self._by_arrow(names)) if self._regular else 0
         if n_rows is not None:
-            yield from self._row_by_row(names, n_rows)
+            places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
+            rows = islice(self._rows(b"".join(self._file.blocks())), n_rows + 1, None)
+            data = (cells or blank for _, cells in rows)
+            while some := list(islice(data, AT_ONCE)):
+                columns = [[cells[at] or None for cells in some] for at in places]
+                arrays = [pa.array(column, pa.large_string()) for column in columns]
+                yield pa.record_batch(arrays, names=list(names))
         self._file.refuse_change()
 
     def _by_arrow(self, names: Sequence[str]) -> Generator[Any, None, int | None]:
@@ -177,32 +195,6 @@ class Delimited:
         except pa.ArrowException:
             return n_rows
         return None
-
-    def _row_by_row(self, names: Sequence[str], start: int) -> Iterator[pa.RecordBatch]:
-        places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
-        rows = islice(self._rows(b"".join(self._file.blocks())), start + 1, None)
-        data = (cells or blank for _, cells in rows)
-        while some := list(islice(data, AT_ONCE)):
-            columns = [[cells[at] or None for cells in some] for at in places]
-            arrays = [pa.array(column, pa.large_string()) for column in columns]
-            yield pa.record_batch(arrays, names=list(names))
-
-
-def _refuse_no_header(header: list[str], separator: str, place: str) -> None:
-    if not header:
-        raise RatingsError(
-            f"{place}: found a blank line; expected the names of the columns. Remove the line."
-        )
-    other = next(
-        (mark for mark in ";\t,|" if mark != separator and len(header) == 1 and mark in header[0]),
-        None,
-    )
-    if other:
-        raise RatingsError(
-            f"{place}: found one column, {shown(header[0])}, that holds {other!r}; "
-            f"expected columns separated by {separator!r}, as in a file of this name. Save it with "
-            f"that separator, or under the right name (.csv for commas, .tsv for tabs){LATER_ROW}."
-        )
 
 
 def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:

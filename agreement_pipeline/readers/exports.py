@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers.submissions import Submission
 
 
-class Record(NamedTuple):
-    place: str
-    value: Mapping[str, Any]
+Record = tuple[str, Mapping[str, Any]]
+"""The place and the fields of what was written."""
 
 
 @dataclass(eq=False)
@@ -42,10 +41,6 @@ class Export:
 
     path: Path
     at: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.path.name
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
@@ -74,20 +69,17 @@ class Export:
         if not self.files:
             return {}
         try:
-            return next(records_of(self.files[0], self.files[0].name, "replace")).value
+            return next(records_of(self.files[0], self.files[0].name, "replace"))[1]
         except CutOffError:
             raise
         except (RatingsError, StopIteration):
             return {}
 
-    def records(self) -> Iterator[Record]:
-        for path in self.files:
-            yield from self.records_in(path)
-
-    def records_in(self, path: Path) -> Iterator[Record]:
-        for record in records_of(path, self.place(path)):
-            self.at = record.place
-            yield record
+    def records(self, *files: Path) -> Iterator[Record]:
+        for path in files or self.files:
+            for record in records_of(path, self.place(path)):
+                self.at = record[0]
+                yield record
 
     def place(self, path: Path) -> str:
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
@@ -110,7 +102,7 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
 
         rows = enumerate(columnar_rows(path, kind, errors), 1)
     for number, value in rows:
-        yield Record(f"{place}: {what} {number}", value)
+        yield f"{place}: {what} {number}", value
 
 
 Source = Any

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, Literal
+from typing import Any, Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 from agreement_pipeline.errors import RatingsError
@@ -99,8 +99,8 @@ class Steady:
     def blocks(self) -> Iterator[bytes]:
         """The lines are whole, in UTF-8, and have no byte order mark."""
         name, n_lines, is_blank = self.path.name, self.above, True
-        with readable(self.path), self._opened() as file:
-            for block in self._in_utf_8(file):
+        with readable(self.path):
+            for block in self._in_utf_8():
                 if b"\0" in block:
                     line = n_lines + block.count(b"\n", 0, block.index(b"\0")) + 1
                     raise RatingsError(
@@ -120,21 +120,19 @@ class Steady:
                 "Check that the export is complete."
             )
 
-    def _opened(self) -> IO[Any]:
-        if self.encoding == UTF_8:
-            return self.path.open("rb")
-        return self.path.open(encoding=self.encoding, newline="\n")
-
-    def _in_utf_8(self, file: IO[Any]) -> Iterator[bytes]:
-        mark = BOM_UTF8
+    def _in_utf_8(self) -> Iterator[bytes]:
+        mark, how = BOM_UTF8, dict[str, Any](mode="rb")
+        if self.encoding != UTF_8:
+            how = {"encoding": self.encoding, "newline": "\n"}
         try:
-            for _ in range(self.above):
-                if not file.readline():
-                    break
-            while part := file.read(BLOCK_BYTES) + file.readline():
-                block: bytes = part if isinstance(part, bytes) else part.encode()
-                yield block.removeprefix(mark)
-                mark = b""
+            with self.path.open(**how) as file:
+                for _ in range(self.above):
+                    if not file.readline():
+                        break
+                while part := file.read(BLOCK_BYTES) + file.readline():
+                    block: bytes = part if isinstance(part, bytes) else part.encode()
+                    yield block.removeprefix(mark)
+                    mark = b""
         except UnicodeError as error:
             raise RatingsError(
                 f"{self.path.name}: found bytes that are no {self.encoding} ({error}); expected "
@@ -211,21 +209,7 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
         return
     with TemporaryDirectory() as folder:
         place = Path(folder) / without_ending(path.name)
-        try:
-            if form == "ZIP":
-                _extract(path, place, limits)
-            else:
-                _expand(path, form, place, limits)
-        except DAMAGED as error:
-            if getattr(error, "errno", None) in FULL:
-                raise
-            other, step = "unfinished", WAIT
-            if form == "ZIP":
-                other, step = "encrypted", "Pack the folder again, without a password."
-            raise RatingsError(
-                f"{path.name}: found a damaged or {other} {form} file ({error}); expected a whole "
-                f"one. {step}"
-            ) from None
+        _unpack(path, form, place, limits)
         yield place
 
 
@@ -261,25 +245,35 @@ def without_ending(name: str) -> str:
     return name[: len(name) - next(ends, 0)]
 
 
-def _extract(path: Path, place: Path, limits: Limits) -> None:
-    with ZipFile(path) as packed:
-        files = packed.infolist()
-        if len(files) > MOST_FILES:
-            raise RatingsError(
-                f"{path.name}: found {len(files)} files; expected at most {MOST_FILES}. "
-                "Check that the export is the right one."
-            )
-        expanded = sum(each.file_size for each in files)
-        limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
-        packed.extractall(place)
+def _unpack(path: Path, form: str, place: Path, limits: Limits) -> None:
+    other, step = "unfinished", WAIT
+    try:
+        if form == "ZIP":
+            other, step = "encrypted", "Pack the folder again, without a password."
+            with ZipFile(path) as packed:
+                files = packed.infolist()
+                if len(files) > MOST_FILES:
+                    raise RatingsError(
+                        f"{path.name}: found {len(files)} files; expected at most {MOST_FILES}. "
+                        "Check that the export is the right one."
+                    )
+                expanded = sum(each.file_size for each in files)
+                limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
+                packed.extractall(place)
+            return
 
+        import pyarrow as pa
 
-def _expand(path: Path, form: str, place: Path, limits: Limits) -> None:
-    import pyarrow as pa
-
-    expanded = 0
-    with pa.input_stream(str(path), compression=form) as packed, place.open("wb") as out:
-        while part := packed.read(AT_ONCE):
-            expanded += len(part)
-            limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
-            out.write(part)
+        expanded = 0
+        with pa.input_stream(str(path), compression=form) as stream, place.open("wb") as out:
+            while part := stream.read(AT_ONCE):
+                expanded += len(part)
+                limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
+                out.write(part)
+    except DAMAGED as error:
+        if getattr(error, "errno", None) in FULL:
+            raise
+        raise RatingsError(
+            f"{path.name}: found a damaged or {other} {form} file ({error}); expected a whole "
+            f"one. {step}"
+        ) from None

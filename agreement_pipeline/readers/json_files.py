@@ -153,7 +153,11 @@ class JsonLines:
             here = dict.fromkeys(chain.from_iterable(some))
             names |= here
             if len(names) <= limits.columns:
-                cells = {name: _compact([_cell(each.get(name)) for each in some]) for name in here}
+                cells: dict[str, Any] = {}
+                for name in here:
+                    cells[name] = column = [_cell(each.get(name)) for each in some]
+                    if all(value is None or isinstance(value, str) for value in column):
+                        cells[name] = pa.array(column, pa.large_string())
                 self._parts.append((len(some), cells))
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
@@ -162,11 +166,6 @@ class JsonLines:
         for n_rows, columns in self._parts:
             empty = pa.nulls(n_rows, pa.large_string())
             yield {name: columns.get(name, empty) for name in names}
-
-
-def _compact(values: list[object]) -> Any:
-    are_texts = all(value is None or isinstance(value, str) for value in values)
-    return pa.array(values, pa.large_string()) if are_texts else values
 
 
 def _cell(value: object) -> object:

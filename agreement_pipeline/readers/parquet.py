@@ -51,7 +51,7 @@ class ParquetTable:
             limits.refuse_beyond("file_bytes", self._footer.size, path.name, "bytes once expanded")
             self._file = pq.ParquetFile(path)
             self.schema: pa.Schema = self._file.schema_arrow
-        self.named = named_in_schema(self.schema.metadata, path.name)
+        self.named = named_in(self.schema, path.name)
         self._delivered.refuse_change()
         refuse_twice(self.schema.names, path.name)
         if not self._footer.rows:
@@ -118,7 +118,7 @@ def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dic
         else:
             stream = pa.ipc.open_stream(pa.memory_map(str(path)))
             batches, schema = iter(stream), stream.schema
-        named = named_in_schema(schema.metadata, path.name)
+        named = named_in(schema, path.name)
         for batch in batches:
             for row in batch.to_pylist():
                 yield row | {name: of(row[name]) for name, of in named.items() if name in row}
@@ -129,63 +129,49 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
     places = sorted(path.parent for path in folder.rglob(STATE))
     tables, named = [], dict[str, Named]()
     for place in places:
-        table, names = _split(place, folder.name)
+        try:
+            (_, state), (_, info) = (
+                next(json_objects(place / each, f"{folder.name}: {each}")) for each in (STATE, INFO)
+            )
+            files = [place / each["filename"] for each in state["_data_files"]]
+            table = pa.concat_tables(
+                pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
+            )
+        except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
+            raise RatingsError(
+                f"{folder.name}: found no whole data set ({error}); expected the Arrow files that "
+                f"{STATE} lists. Save the data set again."
+            ) from None
+        for at, field in enumerate(table.schema):
+            if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
+                numbers = table.column(at)
+                known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+                table = table.set_column(at, field, known)
         if len(places) > 1 and SPLIT not in table.column_names:
             texts = pa.array([place.name] * len(table), pa.large_string())
             table = table.append_column(SPLIT, texts)
         tables.append(table)
-        named = {**names, **named}
+        named = {**named_in(info, folder.name), **named}
     return pa.concat_tables(tables, promote_options="permissive"), named
 
 
-def _split(folder: Path, name: str) -> tuple[pa.Table, dict[str, Named]]:
-    """The library writes missing numbers as NaN."""
-    try:
-        (_, state), (_, info) = (
-            next(json_objects(folder / each, f"{name}: {each}")) for each in (STATE, INFO)
-        )
-        files = [folder / each["filename"] for each in state["_data_files"]]
-        table = pa.concat_tables(
-            pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
-        )
-    except (pa.ArrowException, OSError, KeyError, TypeError, StopIteration) as error:
-        raise RatingsError(
-            f"{name}: found no whole data set ({error}); expected the Arrow files that {STATE} "
-            "lists. Save the data set again."
-        ) from None
-    for at, field in enumerate(table.schema):
-        if pa.types.is_floating(field.type):
-            numbers = table.column(at)
-            known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
-            table = table.set_column(at, field, known)
-    return table, named_in(info, name)
-
-
-def named_in(info: Data, source: str) -> dict[str, Named]:
+def named_in(said: Data | pa.Schema, source: str) -> dict[str, Named]:
+    """`said` is what describes a data set, or a schema whose metadata do."""
     found: dict[str, Named] = {}
-    with _described(source):
-        for column, feature in (info.get("features") or {}).items():
+    try:
+        if isinstance(said, pa.Schema):
+            info = json.loads((said.metadata or {}).get(KEY, b"{}"))
+            said = (info.get("info") if isinstance(info, Mapping) else info) or {}
+        for column, feature in (said.get("features") or {}).items():
             inside = feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
             if isinstance(inside, Mapping) and inside.get("_type") == "ClassLabel":
                 found[column] = _named(inside["names"], f"{source}, {column}")
-    return found
-
-
-def named_in_schema(metadata: Mapping[bytes, bytes] | None, source: str) -> dict[str, Named]:
-    with _described(source):
-        said = json.loads((metadata or {}).get(KEY, b"{}"))
-    return named_in((said.get("info") if isinstance(said, Mapping) else said) or {}, source)
-
-
-@contextmanager
-def _described(source: str) -> Iterator[None]:
-    try:
-        yield
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise RatingsError(
             f"{source}: found a description of columns that is not readable ({error}); expected "
             "what Hugging Face's library writes. Save the data set again."
         ) from None
+    return found
 
 
 def in_names(cells: pa.Array, named: Named) -> Any:

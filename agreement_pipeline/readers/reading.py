@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, get_args
 import pyarrow as pa
 
 from agreement_pipeline.engine import (
-    Relation,
     Session,
     duckdb_session,
     is_spark_frame,
@@ -34,8 +33,6 @@ from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from agreement_pipeline.units import Marked, UnitSettings
 
 EngineName = Literal["auto", "duckdb", "spark"]
@@ -198,28 +195,23 @@ def _units_in(
     whole = replace(
         found,
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
-        rows=_with_contents(found.rows, rows),
         session=session,
     )
+    if names := [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]:
+        known = rows.relation.ask(
+            f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
+            f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
+        )
+        items, of_item = known["item"].to_pylist(), found.rows["cluster"].astype(object)
+        each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
+        contents = {name: of_item.map(said) for name, said in each.items()}
+        whole = replace(whole, rows=found.rows.assign(**contents))
     part = "" if units.part == "all" else units.part
     n_empty = sum(each.is_empty for each in marked)
     origin = rows.origin and replace(rows.origin, part=part)
     if origin and n_empty:
         origin = replace(origin, left_out={**origin.left_out, EMPTY: n_empty})
     return whole.ratings.from_origin(origin)
-
-
-def _with_contents(units: "pd.DataFrame", rows: Rows) -> "pd.DataFrame":
-    names = [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]
-    if not names:
-        return units
-    known = rows.relation.ask(
-        f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
-        f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
-    )
-    items, of_item = known["item"].to_pylist(), units["cluster"].astype(object)
-    each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
-    return units.assign(**{name: of_item.map(said) for name, said in each.items()})
 
 
 def read_rounds(
@@ -272,15 +264,12 @@ def rows_of(
         reader = reader_of(place, rules.reader, columns)
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
-            rows = replace(rows, relation=_kept(rows))  # their file will be gone
+            names = [name for name in rows.names if name != "nth"]  # their file will be gone
+            kinds = pa.schema([rows.relation.schema.field(name) for name in names])
+            query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
+            kept = asked.session.load(kinds, asked.session.batches(query))
+            rows = replace(rows, relation=kept)
     return _with_origin(reader, rows, rules)
-
-
-def _kept(rows: Rows) -> Relation:
-    names, session = [name for name in rows.names if name != "nth"], rows.relation.session
-    schema = pa.schema([rows.relation.schema.field(name) for name in names])
-    query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
-    return session.load(schema, session.batches(query))
 
 
 def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:

@@ -86,16 +86,8 @@ class Rules:
         named = (*self.where, self.replicate_of, self.replicates_share, *self.strata)
         return tuple(dict.fromkeys(name for name in named if name))
 
-    @property
-    def plain(self) -> bool:
-        return self == Rules(all_rounds=self.all_rounds)
-
 
 RULES = Rules()
-
-
-LeftOut = Counter[tuple[str, str]]
-"""Counts are by round and reason. The round is empty if none is named."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,11 +97,12 @@ class Rows(Cells):
     In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
     `classifiers` are the raters that the source calls models, and `told` is what it says of them.
+    `left_out` counts by round and reason, and the round is empty if none is named.
     Where labels are numbers of label objects, these are `drawn`.
     """
 
     classifiers: tuple[str, ...] = ()
-    left_out: LeftOut = field(default_factory=Counter)
+    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
     drawn: "Sequence[Drawn]" = ()
@@ -140,8 +133,8 @@ class Rows(Cells):
     def view(self, sql: str, *others: Relation) -> "Rows":
         return replace(self, relation=self.relation.view(sql, *others))
 
-    def made(self, columns: Mapping[str, str], *others: Relation) -> "Rows":
-        return self.view(f"SELECT {self.with_columns(columns)} FROM {self}", *others)
+    def made(self, columns: Mapping[str, str], names: Iterable[str] | None = None) -> "Rows":
+        return self.view(f"SELECT {self.with_columns(columns, names)} FROM {self}")
 
     def without(self, test: str, reason: str, *others: Relation) -> "Rows":
         """Those that meet the test of SQL are counted, by round."""
@@ -166,34 +159,26 @@ def of_first_labels(rows: Rows) -> Rows:
     """A label that was changed back was not changed. Nor was one that was changed when it was
     given, if each row has a time of change.
     """
-    if "changed_at" in rows.names:
-        rows = _changed_later(rows)
-    if "first_label" not in rows.names:
+    of, names, columns = rows.relation.schema.field, {*rows.names}, rows.columns
+    are_two = columns.get("changed_at", "changed_at") != columns.get("timestamp", "timestamp")
+    if {"changed_at", "timestamp"} <= names and are_two and not rows.any(rows.blank("changed_at")):
+        at, given = map(rows.text, ("changed_at", "timestamp"))
+        rows = rows.made({"changed_at": f"CASE WHEN {at} = {given} THEN NULL ELSE changed_at END"})
+    if "first_label" not in names:
         return rows
-    of, names = rows.relation.schema.field, ("label", "first_label")
-    are_alike = len({of(name).type for name in names}) == 1
-    last, first = map(rows.quoted if are_alike else rows.text, names)
+    labels = ("label", "first_label")
+    are_alike = len({of(name).type for name in labels}) == 1
+    last, first = map(rows.quoted if are_alike else rows.text, labels)
     made = {
         "label": f"CASE WHEN {rows.blank('first_label')} THEN {last} ELSE {first} END",
         "last_label": f"CASE WHEN NOT {rows.blank('first_label')} AND {first} <> {last} "
         f"THEN {last} END",
     }
-    if "changed_at" in rows.names:
+    if "changed_at" in names:
         made["changed_at"] = f"CASE WHEN {first} = {last} THEN NULL ELSE changed_at END"
     there = [name for name in rows.names if name != "first_label"]
-    found = rows.view(f"SELECT {rows.with_columns(made, [*there, 'last_label'])} FROM {rows}")
-    called = rows.columns.get("label", "label")
-    return replace(found, columns={**rows.columns, "last_label": called})
-
-
-def _changed_later(rows: Rows) -> Rows:
-    names = "changed_at", "timestamp"
-    are_two = len({rows.columns.get(name, name) for name in names}) == len(names)
-    if not {*names} <= {*rows.names} or not are_two or rows.any(rows.blank("changed_at")):
-        return rows
-    at, given = map(rows.text, names)
-    made = {"changed_at": f"CASE WHEN {at} = {given} THEN NULL ELSE changed_at END"}
-    return rows.view(f"SELECT {rows.with_columns(made)} FROM {rows}")
+    called = {**columns, "last_label": columns.get("label", "label")}
+    return replace(rows.made(made, [*there, "last_label"]), columns=called)
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:
@@ -256,28 +241,25 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
         return rows
     texts = {name: rows.text(name) for name in ("label", "rater")}
     parts = [f"SELECT {rows.with_columns(texts)} FROM {rows}"]
+    item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"
     for number, (name, column) in enumerate(models.items(), 1):
-        parts.append(_labels_of_model(rows, name, column, number))
+        label = rows.text(FIELD + column)
+        made = {
+            "label": label,
+            "rater": rows.literal(name),
+            "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
+            "column": rows.literal(column),
+            "occurrence": "'1'" if is_text else "1",
+            **dict.fromkeys(("timestamp", "last_label", "changed_at"), "NULL"),
+        }
+        own = {key: sql for key, sql in made.items() if key in rows.names}
+        keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
+        place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"
+        parts.append(
+            f"SELECT {rows.with_columns(own)} FROM (SELECT *, {place} AS place FROM {rows} "
+            f"WHERE {label} IS NOT NULL) AS said WHERE place = 1"
+        )
     return rows.view(" UNION ALL ".join(parts))
-
-
-def _labels_of_model(rows: Rows, name: str, column: str, number: int) -> str:
-    label, item = rows.text(FIELD + column), rows.text("item")
-    keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
-    made = {
-        "label": label,
-        "rater": rows.literal(name),
-        "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
-        "column": rows.literal(column),
-        "occurrence": "'1'" if rows.kinds.get("occurrence") == "text" else "1",
-        **dict.fromkeys(("timestamp", "last_label", "changed_at"), "NULL"),
-    }
-    own = {key: sql for key, sql in made.items() if key in rows.names}
-    place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"
-    return (
-        f"SELECT {rows.with_columns(own)} FROM (SELECT *, {place} AS place FROM {rows} "
-        f"WHERE {label} IS NOT NULL) AS said WHERE place = 1"
-    )
 
 
 def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
@@ -338,25 +320,21 @@ def _shared_firsts(rows: Rows, field: str) -> Relation:
 
 
 def _in_time(rows: Rows) -> str:
-    """Times count if every row has one, else the order of rows."""
-    time, occurrence = rows.quoted("timestamp"), rows.quoted("occurrence")
-    is_timed = "timestamp" in rows.names and not rows.any(f"{time} IS NULL")
-    is_numbered = "occurrence" in rows.names
-    order = ["again", *([f"{occurrence} NULLS LAST"] if is_numbered else []), "nth"]
-    return ", ".join([*_instants(rows, time), *order] if is_timed else order)
-
-
-def _instants(rows: Rows, time: str) -> list[str]:
-    """Times of several zones are not in the order of their texts."""
-    session = rows.relation.session
-    if rows.kinds.get("timestamp") != "text":
-        return [time]
-    clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
-    seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
-    whole = f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"
-    kind = "TIMESTAMP_LTZ" if session.engine == "spark" else "TIMESTAMPTZ"
-    instant = f"TRY_CAST(CONCAT({whole}) AS {kind})"
-    are_told = f"{session.matches(time, OFFSET)} AND {instant} IS NOT NULL"
-    if rows.any(f"NOT ({are_told})"):
-        return [time]
-    return [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
+    """Times count if every row has one, else the order of rows. Times of several zones are not in
+    the order of their texts.
+    """
+    time, session = rows.quoted("timestamp"), rows.relation.session
+    numbered = f"{rows.quoted('occurrence')} NULLS LAST"
+    order = ["again", *([numbered] if "occurrence" in rows.names else []), "nth"]
+    if "timestamp" not in rows.names or rows.any(f"{time} IS NULL"):
+        return ", ".join(order)
+    times = [time]
+    if rows.kinds.get("timestamp") == "text":
+        clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
+        seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
+        whole = f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"
+        kind = "TIMESTAMP_LTZ" if session.engine == "spark" else "TIMESTAMPTZ"
+        instant = f"TRY_CAST(CONCAT({whole}) AS {kind})"
+        if not rows.any(f"NOT ({session.matches(time, OFFSET)} AND {instant} IS NOT NULL)"):
+            times = [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
+    return ", ".join([*times, *order])

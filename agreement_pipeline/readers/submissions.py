@@ -16,7 +16,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from functools import partial
 from itertools import chain
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -28,14 +27,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session
+from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import STRATUM, Limits, category_text
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import (
     FIELD,
-    Rejected,
     Rows,
     arranged,
     kept,
@@ -265,11 +263,6 @@ def _time(written: object) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def _of_a_draw(fields: Mapping[str, object]) -> bool:
-    """True for a task that `draw` wrote: its fields tell the item, and which draw it is of."""
-    return "item" in fields and bool(DRAW.fullmatch(str(fields.get("draw"))))
-
-
 # From the submissions of an export to a table of a session
 
 
@@ -291,7 +284,7 @@ class Gathered:
         limits: Limits,
         session: Session,
         *,
-        omits_none: bool,
+        omits_none: bool = False,
     ) -> None:
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
@@ -303,15 +296,26 @@ class Gathered:
         schema = pa.schema([(name, KINDS.get(name, pa.string())) for name in names])
         made = _batches(self._made(submissions, limits), schema)
         rows = Rows(_put(session, schema, made), source)
-        self._refuse_several()
+        questions = list(self._questions)
+        if question is None and len(questions) > 1:
+            raise RatingsError(
+                f"{source}: found {len(questions)} questions, {listed(questions, 12)}; expected "
+                "one for a table of ratings. Choose one: --label NAME, or columns: "
+                "{label: NAME} in a project for each."
+            )
+        if question is not None and question not in questions:
+            raise RatingsError(
+                f"{source}: found no question {question!r} among {listed(questions, 12)}; expected "
+                "the name of a question. Correct the column of labels."
+            )
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"
         none = f"NOT ticked OR ({silent})" if omits_none else "NOT ticked"
         anew = {"label": f"CASE WHEN {none} THEN '{NONE}' ELSE label END"}
         if not self._sets:
             anew = {"first_label": f"NULLIF(first_label, '{NONE}')"}
-        kept = [name for name in rows.names if name != "ticked"]
-        self.rows = rows.view(f"SELECT {rows.with_columns(anew, kept)} FROM {rows}")
+        self.rows = rows.made(anew, [name for name in rows.names if name != "ticked"])
+        _refuse_unlike(self.rows)
 
     @property
     def judges(self) -> tuple[Data, ...]:
@@ -350,7 +354,12 @@ class Gathered:
             if each.judge:
                 said = {"name": rater, **each.judge}
                 self._judges.setdefault(json.dumps(said, sort_keys=True), said)
-            item = each.fields["item"] if _of_a_draw(each.fields) else each.item
+            # The fields of a task that `draw` wrote tell the item, and which draw it is of.
+            is_drawn = "item" in each.fields and DRAW.fullmatch(str(each.fields.get("draw")))
+            item = each.fields["item"] if is_drawn else each.item
+            first = None
+            if each.first is not None:
+                first = self._label(each.first.get(asked or ""), each.record)[0] or NONE
             yield (
                 None if item is None else category_text(item),
                 rater,
@@ -362,17 +371,12 @@ class Gathered:
                 _number("seconds", each.seconds, where),
                 _number("confidence", each.confidence, where),
                 each.assisted,
-                self._first_label(each, asked),
+                first,
                 changed if _is_later(changed, created) else None,
                 each.record,
                 ticked,
                 *[_text(each.fields.get(name)) for name in self.columns],
             )
-
-    def _first_label(self, each: Submission, asked: str | None) -> str | None:
-        if each.first is None:
-            return None
-        return self._label(each.first.get(asked or ""), each.record)[0] or NONE
 
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
         if not isinstance(value, (tuple, frozenset)):
@@ -387,21 +391,6 @@ class Gathered:
                 "which stands between the labels of a set. Rename the label."
             )
         return (joined, True) if value else (None, False)
-
-    def _refuse_several(self) -> None:
-        questions = list(self._questions)
-        if self._question is None and len(questions) > 1:
-            raise RatingsError(
-                f"{self._source}: found {len(questions)} questions, {listed(questions, 12)}; "
-                "expected one for a table of ratings. Choose one: --label NAME, or columns: "
-                "{label: NAME} in a project for each."
-            )
-        if self._question is not None and self._question not in questions:
-            raise RatingsError(
-                f"{self._source}: found no question {self._question!r} among "
-                f"{listed(questions, 12)}; expected the name of a question. Correct the column of "
-                "labels."
-            )
 
 
 def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch]) -> Relation:
@@ -476,6 +465,15 @@ def _text(value: object) -> str | None:
 
 GOLD = "gold"
 CHANGES = ("last_label", "changed_at")
+LEFT_OUT = {
+    "reviewer": "kind = 'reviewer'",
+    "gold": "kind = 'gold'",
+    "skipped": "status = 'skipped'",
+    "draft": "status = 'draft'",
+    "rejected": "status = 'rejected'",
+    "no answer": "label IS NULL",
+}
+"""What is no rating, by the reason."""
 OF_ITEMS = ("round", "text", "cluster")
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
@@ -497,21 +495,19 @@ class Tool(Reader):
     def submissions(self) -> Finds:
         return self._checked
 
-    def _checked(self, export: Export) -> Iterator[Submission]:
+    def _checked(self, export: Export, *kind: str) -> Iterator[Submission]:
         try:
-            yield from self.finds(export)
+            yield from self.finds(export, *kind)
         except RatingsError:
             raise
-        except KeyError as error:
-            raise self._unlike(export, f"no {error.args[0]!r}") from error
-        except (TypeError, AttributeError, ValueError, IndexError) as error:
-            raise self._unlike(export, f"a value of another kind ({error})") from error
-
-    def _unlike(self, export: Export, found: str) -> RatingsError:
-        return RatingsError(
-            f"{export.at or export.name}: found {found}; expected a record as {self.title} writes "
-            "it. Export again, and rename no field."
-        )
+        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+            found = f"a value of another kind ({error})"
+            if isinstance(error, KeyError):
+                found = f"no {error.args[0]!r}"
+            raise RatingsError(
+                f"{export.at or export.path.name}: found {found}; expected a record as "
+                f"{self.title} writes it. Export again, and rename no field."
+            ) from error
 
     def rows(self, source: Source, asked: Asked) -> Rows:
         columns, rules = asked.columns, asked.rules
@@ -521,17 +517,26 @@ class Tool(Reader):
                 "Leave the layout out."
             )
         named = _fields_of(columns)
-        others = dict.fromkeys((*rules.fields, *columns.models.values()))
+        others = list(dict.fromkeys((*rules.fields, *columns.models.values())))
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
-        objects: list[Drawn] = []
-        reader = self
-        if rules.units is not None:
-            kind, text = rules.units.kind, columns.text or "text"
-            finds = partial(self._numbered, kind, text, question, objects)
-            reader = replace(self, finds=finds, omits_none=False)
-        found = reader._gathered(Path(str(source)), question, (*named.values(), *others), asked)
-        submitted = _canonical(found, columns, named, list(others), self.shows)
-        ratings = _ratings_in(kept(submitted, rules), rules.rejected)
+        units, export, objects = rules.units, Export(Path(str(source))), list[Drawn]()
+        said = self._checked(export)
+        if units is not None:
+            said = self._numbered(export, units.kind, columns.text or "text", question, objects)
+        found = Gathered(
+            said,
+            question,
+            (*named.values(), *others),
+            export.path.name,
+            asked.limits,
+            asked.session,
+            omits_none=self.omits_none and units is None,
+        )
+        submitted = _canonical(found, columns, named, others, self.shows)
+        ratings = kept(submitted, rules)
+        for reason, test in LEFT_OUT.items():
+            if reason != "rejected" or rules.rejected == "left out":
+                ratings = ratings.without(test, reason)
         ratings = _one_each(replace(ratings, classifiers=_models(ratings)))
         if GOLD in (columns.gold, columns.gold_label) and GOLD not in found.fields:
             ratings = _with_gold(ratings, submitted, columns)
@@ -539,17 +544,19 @@ class Tool(Reader):
         own = (*OWN, "label", "timestamp", "assisted", "occurrence", *CHANGES, *named)
         names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
         told = {"timestamp": "created", **named, "label": columns.label}
-        read = rated.view(f"SELECT {rated.with_columns({}, (*names, 'row', 'nth'))} FROM {rated}")
         called = {name: told.get(name, name) for name in names}
+        read = rated.made({}, (*names, "row", "nth"))
         return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
-        self, kind: str, text: str, question: str | None, objects: list[Drawn], export: Export
+        self, export: Export, kind: str, text: str, question: str | None, objects: list[Drawn]
     ) -> Iterator[Submission]:
         """Who submitted nothing for a question drew nothing there. But a model is asked only what
         it answered.
         """
-        asked = self._asked(export, kind, question)
+        answered = (name for each in self._objects(export, kind) for name in each.values)
+        some = (name for name in answered if question in (None, name))
+        asked = next(some, kind if question in (None, kind) else None)
         for each in self._objects(export, kind):
             numbers: dict[str, Any] = dict.fromkeys(each.values)
             if asked in numbers or (asked and each.kind != "model"):
@@ -560,54 +567,30 @@ class Tool(Reader):
                 objects.append(one)
             yield replace(each, values=numbers, first=None)
 
-    def _asked(self, export: Export, kind: str, question: str | None) -> str | None:
-        answered = (name for each in self._objects(export, kind) for name in each.values)
-        some = (name for name in answered if question in (None, name))
-        return next(some, kind if question in (None, kind) else None)
-
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         if kind not in ("sets", "rubrics"):
             if not self.kinds:
                 raise RatingsError(
-                    f"{export.name}: found a format whose {kind} are not read; expected one of "
-                    "those that `agreement-pipeline guide units` lists. "
+                    f"{export.path.name}: found a format whose {kind} are not read; expected one "
+                    "of those that `agreement-pipeline guide units` lists. "
                     "Export the objects in one of them."
                 )
-            yield from self.finds(export, kind)
+            yield from self._checked(export, kind)
             return
         several = {
             question
-            for each in self.finds(export)
+            for each in self._checked(export)
             for question, said in each.values.items()
             if isinstance(said, tuple) and len(said) > 1
         }
-        for each in self.finds(export):
+        for each in self._checked(export):
             yield replace(each, values=_sets(each) if kind == "sets" else _rubric(each, several))
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         name = asked.columns.round or "round"
-
-        def bare(export: Export) -> Iterator[Submission]:
-            return (replace(each, values={}) for each in self.finds(export))
-
-        found = replace(self, finds=bare)._gathered(path, None, (name,), asked)
+        bare = (replace(each, values={}) for each in self._checked(Export(path)))
+        found = Gathered(bare, None, (name,), path.name, asked.limits, asked.session)
         yield found.rows.made({"round": found.columns[name], "row": "record"})
-
-    def _gathered(
-        self, path: Path, question: str | None, wanted: Iterable[str], asked: Asked
-    ) -> Gathered:
-        found = Gathered(
-            self._checked(Export(path)),
-            question,
-            wanted,
-            path.name,
-            asked.limits,
-            asked.session,
-            omits_none=self.omits_none,
-        )
-        _refuse_repeated(found.rows)
-        _refuse_mixed_zones(found.rows)
-        return found
 
 
 def tool(
@@ -631,7 +614,15 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
             f"{path.name}: found a table of ratings; expected the export of a tool. "
             "Read it with read()."
         )
-    found = reader._gathered(path, question, fields, Asked())
+    found = Gathered(
+        reader.submissions(Export(path)),
+        question,
+        fields,
+        path.name,
+        LIMITS,
+        duckdb_session(),
+        omits_none=reader.omits_none,
+    )
     names = ", ".join((*CANONICAL, *found.columns.values()))
     table = found.rows.relation.ask(f"SELECT {names} FROM {found.rows} ORDER BY nth")
     frame: pd.DataFrame = in_pandas(table)
@@ -712,20 +703,7 @@ def _canonical(
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
-    return of_first_labels(rows.view(f"SELECT {rows.with_columns(made, made)} FROM {rows}"))
-
-
-def _ratings_in(rows: Rows, rejected: Rejected) -> Rows:
-    status = ("skipped", "draft", *(["rejected"] if rejected == "left out" else ()))
-    tests = {
-        "reviewer": "kind = 'reviewer'",
-        "gold": "kind = 'gold'",
-        **{name: f"status = '{name}'" for name in status},
-        "no answer": "label IS NULL",
-    }
-    for reason, test in tests.items():
-        rows = rows.without(test, reason)
-    return rows
+    return of_first_labels(rows.made(made, made))
 
 
 def _models(rows: Rows) -> tuple[str, ...]:
@@ -799,31 +777,28 @@ def _with_gold(rows: Rows, submitted: Rows, columns: Columns) -> Rows:
     )
 
 
-def _refuse_repeated(rows: Rows) -> None:
-    if not _may_repeat(rows, ["record"]):
-        return
-    placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
-    twice = rows.relation.values(
-        f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
-        "WHERE place = 2 ORDER BY nth"
-    )
-    if twice:
-        raise RatingsError(
-            f"{rows.source}: found record {twice[0]!r} more than once "
-            f"({counted(len(twice), 'such record')} in all); expected each once. Export "
-            "again, or join the files without the repetition."
-        )
-
-
-def _refuse_mixed_zones(rows: Rows) -> None:
+def _refuse_unlike(rows: Rows) -> None:
+    """Refuse a record that is there twice, and times of which only some have a zone."""
+    if _may_repeat(rows, ["record"]):
+        placed = "ROW_NUMBER() OVER (PARTITION BY record ORDER BY nth) AS place"
+        if twice := rows.relation.values(
+            f"SELECT record FROM (SELECT record, nth, {placed} FROM {rows}) AS said "
+            "WHERE place = 2 ORDER BY nth"
+        ):
+            raise RatingsError(
+                f"{rows.source}: found record {twice[0]!r} more than once "
+                f"({counted(len(twice), 'such record')} in all); expected each once. Export "
+                "again, or join the files without the repetition."
+            )
     zoned = "created LIKE '%Z'"
     bare = rows.relation.ask(
         f"SELECT record, created FROM {rows} WHERE NOT {zoned} ORDER BY nth LIMIT 1"
     ).to_pylist()
     if bare and rows.any(zoned):
         raise RatingsError(
-            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a time "
-            "zone, and others have one; expected one of the two in all records. Add the zone."
+            f"{rows.source}: {bare[0]['record']}: found time {bare[0]['created']!r} without a "
+            "time zone, and others have one; expected one of the two in all records. Add the "
+            "zone."
         )
 
 

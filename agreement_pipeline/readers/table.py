@@ -43,7 +43,7 @@ from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
-from agreement_pipeline.readers.rules import FIELD, Rows, arranged, kept, of_first_labels
+from agreement_pipeline.readers.rules import FIELD, Rows, Rules, arranged, kept, of_first_labels
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -107,15 +107,24 @@ class Table:
         """Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from
         0, and `row` is what errors call a row.
         """
+        number = f"nth + {self.first}"
         seen = self.see(session, columns)
-        if seen is not None:
-            return self._of_seen(Rows(seen, self.source), columns, lists)
-        batches = self._plain(columns, lists)
-        first = next(batches, None)
-        if first is None:
-            raise no_row(self.source)
-        loaded = session.load(first.schema, chain([first], batches))
-        return self._numbered(Rows(loaded, self.source))
+        if seen is None:
+            batches = self._plain(columns, lists)
+            first = next(batches, None)
+            if first is None:
+                raise no_row(self.source)
+            loaded = session.load(first.schema, chain([first], batches))
+            return Rows(loaded, self.source).made({"row": number})
+        rows, made = Rows(seen, self.source), dict[str, str]()
+        for name, of in columns.items():
+            if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
+                made[name] = sql
+        rows = rows.made(made) if made else rows
+        if session.engine == "spark":
+            item = rows.text("item") if "item" in columns else "''"
+            number = f"CONCAT('of item ', COALESCE({item}, 'null'))"
+        return rows.made({"row": number})
 
     def _plain(
         self, columns: Mapping[str, str], lists: Collection[str]
@@ -123,13 +132,11 @@ class Table:
         """Times are text, except when a rating was given."""
         start = self.first
         for batch in self.read(list(dict.fromkeys(columns.values())), lists):
-            arrays = {
-                name: self._single(batch[of], of, of in lists, start)
-                for name, of in columns.items()
-            }
-            for name, cells in arrays.items():
-                if is_time(cells.type) and name != "timestamp":
-                    arrays[name] = written(cells)
+            arrays: dict[str, pa.Array] = {}
+            for name, of in columns.items():
+                cells = self._single(batch[of], of, of in lists, start)
+                becomes_text = is_time(cells.type) and name != "timestamp"
+                arrays[name] = written(cells) if becomes_text else cells
             made = pa.record_batch(arrays)
             if made.num_rows:
                 yield made
@@ -150,20 +157,6 @@ class Table:
             for at, each in enumerate(cells)
         ]
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
-
-    def _numbered(self, rows: Rows) -> Rows:
-        return rows.made({"row": f"nth + {self.first}"})
-
-    def _of_seen(self, rows: Rows, columns: Mapping[str, str], lists: Collection[str]) -> Rows:
-        made = {}
-        for name, of in columns.items():
-            if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
-                made[name] = sql
-        rows = rows.made(made) if made else rows
-        if rows.relation.session.engine != "spark":
-            return self._numbered(rows)
-        item = rows.text("item") if "item" in columns else "''"
-        return rows.made({"row": f"CONCAT('of item ', COALESCE({item}, 'null'))"})
 
 
 def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
@@ -198,7 +191,17 @@ def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
         return Table(FRAME, header, see=lambda session, columns: session.frame(source, columns))
     pandas = sys.modules.get("pandas")  # it is not imported to find out
     if pandas is not None and isinstance(source, pandas.DataFrame):
-        return _frame_table(source, limits)
+        header = [str(name) for name in source.columns]
+        _refuse_large(header, len(source), FRAME, limits)
+
+        def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
+            places = [header.index(name) for name in names]
+            some = source.iloc[:, places].set_axis(list(names), axis=1)
+            objects = [name for name in names if some[name].dtype == object]
+            single = {name: _single_in(some[name], name in lists) for name in objects}
+            return cells_of_frame(some.assign(**single))[1]
+
+        return Table(FRAME, header, read)
     if hasattr(source, "__arrow_c_stream__"):
         return arrow_table(pa.table(source), FRAME, limits)
     raise RatingsError(
@@ -222,19 +225,6 @@ def arrow_table(
     return Table(source, table.column_names, read, first=first, named=named or {})
 
 
-def _frame_table(frame: "pd.DataFrame", limits: Limits) -> Table:
-    header = [str(name) for name in frame.columns]
-    _refuse_large(header, len(frame), FRAME, limits)
-
-    def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
-        some = frame.iloc[:, [header.index(name) for name in names]].set_axis(list(names), axis=1)
-        objects = [name for name in names if some[name].dtype == object]
-        single = {name: _single_in(some[name], name in lists) for name in objects}
-        return cells_of_frame(some.assign(**single))[1]
-
-    return Table(FRAME, header, read)
-
-
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
     cells = values.tolist()
     for at, cell in enumerate(cells):
@@ -256,7 +246,10 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
         if not is_kept and pa.types.is_timestamp(kind):
             return _time_in_sql(column, is_of_zone=not is_time(kind))
         return None if is_kept else f"CAST({column} AS STRING)"
-    if not (lists and rows.relation.session.engine == "spark" and _is_list_of_labels(kind)):
+    types = pa.types
+    is_list = types.is_list(kind) or types.is_large_list(kind)
+    is_read = is_list and (is_text(kind.value_type) or types.is_integer(kind.value_type))
+    if not (lists and rows.relation.session.engine == "spark" and is_read):
         raise RatingsError(
             f"{where}: found {kind}; expected text, numbers or flags. Write such cells as text."
         )
@@ -276,12 +269,6 @@ def _time_in_sql(column: str, *, is_of_zone: bool) -> str:
     text = f"CAST({column} AS STRING)"
     length = f"CASE WHEN CONTAINS({text}, '.') THEN {TIME_LENGTH} ELSE LENGTH({text}) END"
     return f"CONCAT(RPAD({text}, {length}, '0'), '{'+00:00' if is_of_zone else ''}')"
-
-
-def _is_list_of_labels(kind: pa.DataType) -> bool:
-    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
-        return False
-    return bool(is_text(kind.value_type) or pa.types.is_integer(kind.value_type))
 
 
 def _single_value(cell: object, lists: bool, where: str) -> object:
@@ -343,10 +330,10 @@ class Tables(Reader):
         parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
-        models = asked.columns.models
-        if asked.rules.plain and not models:
+        rules, models = asked.rules, asked.columns.models
+        if rules == Rules(all_rounds=rules.all_rounds) and not models:
             return rows
-        return arranged(kept(rows, asked.rules), asked.rules, models)
+        return arranged(kept(rows, rules), rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         column = asked.columns.round or "round"

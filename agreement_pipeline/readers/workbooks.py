@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from io import BytesIO
 from itertools import islice, repeat
 from pathlib import Path
@@ -71,16 +72,19 @@ def _of_excel(path: Path) -> Sheets:
         raise MissingExtraError.of(f"{path.name}, an Excel file", "openpyxl", "excel") from None
     data = path.read_bytes()  # of a path, openpyxl asks for the ending of its name
 
+    @cache
     def opened(*, values: bool) -> Any:
         return load_workbook(BytesIO(data), read_only=True, data_only=values)
 
-    def formulas(title: str) -> Iterator[Any]:
-        yield from _rows_of(opened(values=False)[title])
+    def rows_of(title: str, *, values: bool) -> Iterator[Any]:
+        sheet = opened(values=values)[title]
+        sheet.reset_dimensions()  # some programs write a smaller size of the sheet than it has
+        yield from sheet.iter_rows()
 
     try:
         sheets = {
-            sheet.title: _in_place(_rows_of(sheet), formulas(sheet.title), path.name)
-            for sheet in opened(values=True).worksheets
+            title: _in_place(rows_of(title, values=True), rows_of(title, values=False), path.name)
+            for title in (sheet.title for sheet in opened(values=True).worksheets)
         }
     except Exception as error:
         raise _no_workbook(path.name, error) from None
@@ -91,18 +95,15 @@ def _of_excel(path: Path) -> Sheets:
     return sheets
 
 
-def _rows_of(sheet: Any) -> Iterator[Any]:
-    sheet.reset_dimensions()  # some programs write a smaller size of the sheet than it has
-    return iter(sheet.iter_rows())
-
-
 def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
     """The formulas are read from the first row with an empty cell on."""
     n_read = 0
     try:
         for number, row in enumerate(rows):
-            empty = [at for at, cell in enumerate(row) if _is_empty(cell)]
-            if empty:
+            # The empty text of a formula is a value, of the type `str`.
+            if empty := [
+                at for at, cell in enumerate(row) if cell.value is None and cell.data_type == "n"
+            ]:
                 written = next(islice(formulas, number - n_read, None))
                 n_read = number + 1
                 for at in empty:
@@ -113,11 +114,6 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
         raise
     except Exception as error:
         raise _no_workbook(source, error) from None
-
-
-def _is_empty(cell: Any) -> bool:
-    """The empty text of a formula is a value, of the type `str`."""
-    return cell.value is None and cell.data_type == "n"
 
 
 def _no_value(source: str, place: str) -> RatingsError:

@@ -6,11 +6,6 @@ from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
     from agreement_pipeline.units.answers import ABOUT as ABOUT
-    from agreement_pipeline.units.marked import (
-        Marked as Marked,
-        extents_of as extents_of,
-        in_order as in_order,
-    )
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
         AREAS as AREAS,
@@ -20,12 +15,15 @@ if TYPE_CHECKING:
         ChosenSet as ChosenSet,
         Keypoints as Keypoints,
         LabelObject as LabelObject,
+        Marked as Marked,
         Polygon as Polygon,
         Preference as Preference,
         Ranking as Ranking,
         Rubric as Rubric,
         Segment as Segment,
         Span as Span,
+        extents_of as extents_of,
+        in_order as in_order,
     )
     from agreement_pipeline.units.places import (
         NONE as NONE,

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import chain, combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +12,20 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import STRATUM, TEXT, Scale
 from agreement_pipeline.text import listed
-from agreement_pipeline.units.marked import Marked
-from agreement_pipeline.units.objects import Choice, ChosenSet, Preference, Ranking, Rubric
+from agreement_pipeline.units.objects import (
+    Choice,
+    ChosenSet,
+    Marked,
+    Preference,
+    Ranking,
+    Rubric,
+)
 from agreement_pipeline.units.positions import coded
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.rule import UnitSettings
+    from agreement_pipeline.units.units import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
-TURNED: dict[Choice, Choice] = {"first": "second", "second": "first", "tie": "tie"}
 ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
@@ -35,7 +41,12 @@ def pairs(
     """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
     is known of all which was shown first, a stratum of units says so.
     """
-    n_pairs = sum(_n_pairs(said) for each in marked for said in each.objects)
+    ranked = (
+        sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
+        for each in marked
+        for said in each.objects
+    )
+    n_pairs = sum(comb(n, 2) for n in ranked)
     if n_pairs > settings.most_pairs:
         raise RatingsError(
             f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
@@ -67,24 +78,19 @@ def pairs(
     return rows.assign(**{SHOWN: rows["shown"].astype(TEXT).where(one_way, BOTH_WAYS)})
 
 
-def _n_pairs(said: object) -> int:
-    ranked = sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
-    return ranked * (ranked - 1) // 2
-
-
 def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
+    ranks, order = dict[str, int](), tuple[str, ...]()
     if isinstance(said, Preference):
-        in_order = said.first < said.second
-        one, other = sorted((said.first, said.second))
-        choice = said.choice if in_order else TURNED[said.choice]
-        yield one, other, CHOICES.index(choice), int(not in_order)
+        order = said.first, said.second
+        ranks = dict(zip(order, (said.choice == "second", said.choice == "first"), strict=True))
     elif isinstance(said, Ranking):
+        order = said.shown
         ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
-        turns = {name: turn for turn, name in enumerate(said.shown)}
-        for one, other in combinations(sorted(ranks), 2):
-            difference = ranks[one] - ranks[other]
-            shown = int(turns[one] > turns[other]) if turns else -1
-            yield one, other, (difference > 0) + 2 * (difference == 0), shown
+    turns = {name: turn for turn, name in enumerate(order)}
+    for one, other in combinations(sorted(ranks), 2):
+        difference = ranks[one] - ranks[other]
+        shown = int(turns[one] > turns[other]) if turns else -1
+        yield one, other, (difference > 0) + 2 * (difference == 0), shown
 
 
 def members(

@@ -12,9 +12,9 @@ So nothing depends on the order of raters, files or objects, or on the raters' n
 """
 
 import json
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,25 +23,22 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, Array
 from agreement_pipeline.text import counted
-from agreement_pipeline.units.marked import Marked, extents_of
 from agreement_pipeline.units.objects import (
     Area,
-    Box,
     Keypoints,
+    Marked,
     Polygon,
-    Segment,
-    Span,
+    extents_of,
     frame_of,
 )
 from agreement_pipeline.units.places import NONE, NOTHING
 from agreement_pipeline.units.shapes import common_area, signed_area
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.rule import UnitSettings
+    from agreement_pipeline.units.units import UnitSettings
 
 COLUMNS = ["item", "rater", "occurrence", "label", "drawn", "cluster"]
 Pair = tuple[int, int, float]
-Framed = Span | Segment | Box | Polygon
 DECIMALS = 9
 """Similarities that differ by less are equal: machines differ in the digits after these."""
 SIGMAS = (
@@ -58,17 +55,26 @@ def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[P
     keypoints.
     """
     if settings.similarity == "exact":
-        yield from _same_place(areas)
+        places: dict[tuple[float, ...], list[int]] = {}
+        for place, area in enumerate(areas):
+            before = places.setdefault(area.geometry, [])
+            yield from ((each, place, 1.0) for each in before)
+            before.append(place)
         return
     if settings.similarity == "oks":
         bodies = [area for area in areas if isinstance(area, Keypoints)]
         yield from _alike_bodies(bodies, settings.sigmas or SIGMAS, settings.at_least)
         return
-    framed = [area for area in areas if not isinstance(area, Keypoints)]
-    corners = np.array([frame_of(area) for area in framed])
+    left, right, top, bottom = corners = np.array([frame_of(area) for area in areas]).T
     one, other = _overlapping(corners)
-    common = _common(framed, corners, one, other)
-    sizes = np.array([_size(area) for area in framed])
+    if shapes := [area.points for area in areas if isinstance(area, Polygon)]:
+        both = zip(one.tolist(), other.tolist(), strict=True)
+        common = np.array([common_area(shapes[i], shapes[j]) for i, j in both])
+        sizes = np.array([signed_area(points) for points in shapes])
+    else:
+        width = np.minimum(right[one], right[other]) - np.maximum(left[one], left[other])
+        height = np.minimum(bottom[one], bottom[other]) - np.maximum(top[one], top[other])
+        common, sizes = width * height, (right - left) * (bottom - top)
     least = np.minimum(sizes[one], sizes[other])
     of = least if settings.similarity == "overlap" else sizes[one] + sizes[other] - common
     similarity = np.round(common / of, DECIMALS)
@@ -76,14 +82,6 @@ def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[P
     yield from zip(
         one[alike].tolist(), other[alike].tolist(), similarity[alike].tolist(), strict=True
     )
-
-
-def _same_place(areas: Sequence[Area]) -> Iterator[Pair]:
-    places: dict[tuple[float, ...], list[int]] = {}
-    for place, area in enumerate(areas):
-        for before in places.setdefault(area.geometry, []):
-            yield before, place, 1.0
-        places[area.geometry].append(place)
 
 
 def _alike_bodies(
@@ -115,7 +113,7 @@ def _alike_bodies(
 
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
     """The frames are in order of their least x."""
-    left, right, top, bottom = corners.T
+    left, right, top, bottom = corners
     after = np.arange(1, len(left) + 1)
     reach = np.maximum(np.searchsorted(left, right, side="left"), after)
     counts = reach - after
@@ -125,33 +123,14 @@ def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
     return one[both], other[both]
 
 
-def _common(areas: Sequence[Framed], corners: Array, one: np.ndarray, other: np.ndarray) -> Array:
-    if isinstance(areas[0], Polygon):
-        shapes = [area.points for area in areas if isinstance(area, Polygon)]
-        pairs = zip(one.tolist(), other.tolist(), strict=True)
-        return np.array([common_area(shapes[i], shapes[j]) for i, j in pairs])
-    left, right, top, bottom = corners.T
-    width = np.minimum(right[one], right[other]) - np.maximum(left[one], left[other])
-    height = np.minimum(bottom[one], bottom[other]) - np.maximum(top[one], top[other])
-    return np.asarray(width * height)
-
-
-def _size(area: Framed) -> float:
-    if isinstance(area, Polygon):
-        return signed_area(area.points)
-    left, right, top, bottom = frame_of(area)
-    return (right - left) * (bottom - top)
-
-
 class Node(NamedTuple):
     area: Area
     raters: frozenset[Hashable]
 
 
-Group = tuple[Node, ...]
-
-
-def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") -> list[Group]:
+def groups_of(
+    drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings"
+) -> list[tuple[Node, ...]]:
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in drawn:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)
@@ -183,45 +162,36 @@ def groups_of(drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings") 
     return [tuple(nodes[place] for place in sorted(group)) for group in groups.values()]
 
 
-def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
-    extents_of(marked)
-    opened: defaultdict[str, list[Marked]] = defaultdict(list)
-    for each in marked:
-        opened[each.item].append(each)
-    found = [
-        (f"{item} {name}", each.rater, each.occurrence, *_answer(said.get(_seat(each))), item)
-        for item, raters in opened.items()
-        for name, said in _units(raters, settings, {})
-        for each in raters
-    ]
-    return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
-
-
-def rows_of_pairs(
-    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
+def rows(
+    marked: Sequence[Marked],
+    settings: "UnitSettings",
+    labels: Sequence[str],
+    *,
+    in_pairs: bool = False,
 ) -> pd.DataFrame:
-    """Every pair of raters is matched by itself, where they met an item first. All pairs that
-    marked nothing are one unit.
+    """In pairs, every pair of raters is matched by itself, where they met an item first. All pairs
+    that marked nothing are one unit.
     """
     extents_of(marked)
-    opened: defaultdict[str, list[Marked]] = defaultdict(list)
-    for each in marked:
-        if each.occurrence == 1:
-            opened[each.item].append(each)
     found: list[tuple[object, ...]] = []
-    for item, raters in opened.items():
-        names: dict[str, int] = {}
-        idle: dict[str, None] = {}
-        for pair in combinations(raters, min(2, len(raters))):
-            if not any(each.areas for each in pair):
-                idle |= dict.fromkeys(each.rater for each in pair)
-                continue
-            for name, said in _units(pair, settings, names):
-                found += (
-                    (f"{item} {name}", each.rater, 1, *_answer(said.get(_seat(each))), item)
-                    for each in pair
-                )
-        found += ((f"{item}{NOTHING}", rater, 1, NONE, None, item) for rater in idle)
+    for item, answers in groupby(marked, key=lambda each: each.item):
+        areas = {
+            (each.rater, each.occurrence): each.areas
+            for each in answers
+            if each.occurrence == 1 or not in_pairs
+        }
+        names, idle = Counter[str](), dict[tuple[str, int], None]()
+        for seats in combinations(areas, min(2, len(areas))) if in_pairs else [tuple(areas)]:
+            drawn = [(seat, area) for seat in seats for area in areas[seat]]
+            if not drawn:
+                idle |= dict.fromkeys(seats)
+            for group in groups_of(drawn, settings):
+                name = group[0].area.place
+                names[name] += 1
+                unit = f"{item} {name} ({names[name]})" if names[name] > 1 else f"{item} {name}"
+                said = {seat: node.area for node in group for seat in node.raters}
+                found += ((unit, *seat, *_answer(said.get(seat)), item) for seat in seats)
+        found += ((f"{item}{NOTHING}", *seat, NONE, None, item) for seat in idle)
     return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
 
 
@@ -230,20 +200,3 @@ def _answer(area: Area | None) -> tuple[str, str | None]:
         return NONE, None
     numbers = [int(number) if number == int(number) else number for number in area.geometry]
     return area.category, json.dumps(numbers)
-
-
-def _units(
-    raters: Sequence[Marked], settings: "UnitSettings", names: dict[str, int]
-) -> Iterator[tuple[str, dict[Hashable, Area]]]:
-    groups = groups_of([(_seat(each), area) for each in raters for area in each.areas], settings)
-    if not groups:
-        yield NOTHING.strip(), {}
-    for group in groups:
-        name = group[0].area.place
-        names[name] = names.get(name, 0) + 1
-        drawn = {rater: node.area for node in group for rater in node.raters}
-        yield f"{name} ({names[name]})" if names[name] > 1 else name, drawn
-
-
-def _seat(marked: Marked) -> Hashable:
-    return marked.rater, marked.occurrence

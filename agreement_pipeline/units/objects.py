@@ -1,18 +1,23 @@
-"""The label objects of an item: what a rater marks, orders or ticks there.
+"""The label objects of an item: what a rater marks, orders or ticks there, and all of one rater.
 
 An object refuses impossible values when it is made. `where` is its place in the source, for errors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any, ClassVar, Literal, NoReturn
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted, listed
+from agreement_pipeline.units.places import NONE
 from agreement_pipeline.units.shapes import crossing, one_way_round
 
 Choice = Literal["first", "second", "tie"]
 Point = tuple[float, float]
+SEAT = attrgetter("item", "rater", "occurrence")
 ROUNDING = 1e-6
 """How far an object may lie outside its item: exports round the places of objects."""
 
@@ -258,6 +263,119 @@ def frame_of(area: Area) -> tuple[float, float, float, float]:
         xs, ys = zip(*(area.points if isinstance(area, Polygon) else area.there), strict=True)
         return min(xs), max(xs), min(ys), max(ys)
     return area.start, area.end, 0.0, 1.0
+
+
+@dataclass(frozen=True)
+class Marked:
+    """The label objects of one rater in one item that the rater opened.
+
+    Parameters
+    ----------
+    objects
+        What the rater marked. Nothing is an answer too.
+    extent
+        The length of a text or recording, or the width and height of an image. Empty if unknown.
+    occurrence
+        1, 2, … if the rater met the item again.
+
+    Raises
+    ------
+    RatingsError
+        An object lies outside the item, or is there twice.
+    """
+
+    item: str
+    rater: str
+    objects: tuple[LabelObject, ...]
+    extent: tuple[float, ...] = ()
+    where: str = "marked objects"
+    occurrence: int = 1
+    model: bool = False
+
+    @property
+    def is_empty(self) -> bool:
+        """True if the item is known to have nothing to mark: it is no unit and no cluster."""
+        return bool(self.extent) and not all(self.extent)
+
+    def __post_init__(self) -> None:
+        seen = set()
+        for area in self.areas:
+            _, right, _, bottom = frame_of(area)
+            ends = (right,) if isinstance(area, Span | Segment) else (right, bottom)
+            if self.extent and any(
+                end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True)
+            ):
+                size, reach = (
+                    " by ".join(f"{each:.10g}" for each in many) for many in (self.extent, ends)
+                )
+                _refuse(
+                    area.where,
+                    f"{area.category!r} at {area.place}, which reaches to {reach} in an item of "
+                    f"{size}",
+                    "an object inside it",
+                    "Mark it again, or export the item with it.",
+                )
+            if (area.geometry, area.category) in seen:
+                _refuse(
+                    area.where,
+                    f"{area.category!r} at {area.place} twice by rater {self.rater!r}",
+                    "each object once",
+                    "Drop the repetition.",
+                )
+            seen.add((area.geometry, area.category))
+
+    @property
+    def areas(self) -> tuple[Area, ...]:
+        return tuple(each for each in self.objects if isinstance(each, AREAS))
+
+
+def in_order(marked: Iterable[Marked]) -> list[Marked]:
+    each = sorted(marked, key=SEAT)
+    for one, other in pairwise(each):
+        if SEAT(one) == SEAT(other):
+            raise RatingsError(
+                f"{other.where}: found item {other.item!r} twice by rater {other.rater!r}; "
+                "expected it once. Number the occurrences, or drop the repetition."
+            )
+    return each
+
+
+def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> None:
+    for each in marked:
+        for said in each.objects:
+            named = {said.category} if isinstance(said, AREAS) else set[str]()
+            named = {*said.members} if isinstance(said, ChosenSet) else named
+            if unknown := sorted(named - {*categories}):
+                _refuse(
+                    said.where,
+                    f"category {unknown[0]!r}",
+                    f"one of {listed(categories, 12)}",
+                    "Correct it, or add it to the scale.",
+                )
+
+
+def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, tuple[float, ...]] = {}
+    for each in marked:
+        known = found.get(each.item) or each.extent
+        found[each.item] = known
+        if each.extent and known != each.extent:
+            raise RatingsError(
+                f"{each.where}: found item {each.item!r} of size {listed(each.extent)}, and "
+                f"{listed(known)} elsewhere; expected one size. "
+                "Give every content an item of its own."
+            )
+    return found
+
+
+def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
+    names = sorted({area.category for each in marked for area in each.areas})
+    if not names:
+        raise RatingsError(
+            f"{source}: found no marked object in {counted(len(marked), 'answer')}; expected one, "
+            "to know the categories. Name the categories."
+        )
+    return Scale((NONE, *names), declared=False)
 
 
 def _refuse_unlikely_ends(area: Span | Segment) -> None:

@@ -13,29 +13,52 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, categorical
-from agreement_pipeline.units.marked import Marked, extents_of
-from agreement_pipeline.units.objects import Segment, Span
+from agreement_pipeline.units.objects import Marked, Segment, Span, extents_of
 from agreement_pipeline.units.places import NONE
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.rule import UnitSettings
+    from agreement_pipeline.units.units import UnitSettings
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 UNSEEN, NOTHING = -1, 0
 
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
-    items, starts = _line(marked, settings.step)
+    extents = extents_of(marked)
+    for each in marked:
+        if len(extents[each.item]) != 1:
+            raise RatingsError(
+                f"{each.where}: found item {each.item!r} without a length; expected one, since "
+                "what nobody marked counts too. Export the length of the text or recording too."
+            )
+    items, step = list(extents), settings.step
+    starts = np.cumsum([0, *(max(1, round(length / step)) for (length,) in extents.values())])
     raters = sorted({(each.rater, each.occurrence) for each in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
-    parts = _parts(marked, settings.step, _places_of(list(items)), starts, _places_of(labels))
+    parts = _parts(marked, step, _places_of(items), starts, _places_of(labels))
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _places_of(raters)
-    row = [seats[each.rater, each.occurrence] for each in marked]
-    states = _states(parts, bounds, np.array(row), len(raters))
+    row = np.array([seats[each.rater, each.occurrence] for each in marked])
+    states = _states(parts, bounds, row, len(raters))
     new = np.append(True, (states[:, 1:] != states[:, :-1]).any(0)) | np.isin(bounds[:-1], starts)
     bounds, states = np.append(bounds[:-1][new], bounds[-1]), states[:, new]
-    return _frame(bounds, states, raters, labels, list(items), starts)
+    item = np.searchsorted(starts, bounds[:-1], side="right") - 1
+    begin, end = bounds[:-1] - starts[item], bounds[1:] - starts[item]
+    names = [
+        f"{items[of]} {first}-{last}"
+        for of, first, last in zip(item.tolist(), begin.tolist(), end.tolist(), strict=True)
+    ]
+    run, seat = np.nonzero(states.T >= 0)
+    return pd.DataFrame(
+        {
+            "item": coded(run, names),
+            "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
+            "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
+            "label": coded(states.T[run, seat], labels),
+            "cluster": coded(item[run], items),
+            "weight": (end - begin)[run],
+        }
+    )
 
 
 def _parts(
@@ -68,47 +91,8 @@ def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.nda
     return states
 
 
-def _frame(
-    bounds: Places,
-    states: np.ndarray[Any, Any],
-    raters: list[tuple[str, int]],
-    labels: list[str],
-    items: list[str],
-    starts: Places,
-) -> pd.DataFrame:
-    item = np.searchsorted(starts, bounds[:-1], side="right") - 1
-    begin, end = bounds[:-1] - starts[item], bounds[1:] - starts[item]
-    names = [
-        f"{items[of]} {first}-{last}"
-        for of, first, last in zip(item.tolist(), begin.tolist(), end.tolist(), strict=True)
-    ]
-    run, seat = np.nonzero(states.T >= 0)
-    return pd.DataFrame(
-        {
-            "item": coded(run, names),
-            "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
-            "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
-            "label": coded(states.T[run, seat], labels),
-            "cluster": coded(item[run], items),
-            "weight": (end - begin)[run],
-        }
-    )
-
-
 def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
     return categorical(codes, pd.Index(list(names), dtype=TEXT))
-
-
-def _line(marked: Sequence[Marked], step: float) -> tuple[dict[str, int], Places]:
-    extents = extents_of(marked)
-    for each in marked:
-        if len(extents[each.item]) != 1:
-            raise RatingsError(
-                f"{each.where}: found item {each.item!r} without a length; expected one, since "
-                "what nobody marked counts too. Export the length of the text or recording too."
-            )
-    lengths = [max(1, round(extent[0] / step)) for extent in extents.values()]
-    return _places_of(list(extents)), np.cumsum([0, *lengths])
 
 
 def _apart(marked: Marked) -> list[Span | Segment]:

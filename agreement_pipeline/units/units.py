@@ -1,23 +1,192 @@
-"""From marked items to units, which are ordinary ratings with the item as the cluster; and back."""
+"""From marked items to units, which are ordinary ratings with the item as the cluster; and back.
+
+A rule says how: a project names it and says what it reads.
+"""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import pandas as pd
 
 from agreement_pipeline.engine import Session
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Need,
+    Value,
+    is_number,
+    one_of,
+    refuse_mistakes,
+    whole,
+)
 from agreement_pipeline.ratings import TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
-from agreement_pipeline.units.marked import Marked, in_order, refuse_unknown
-from agreement_pipeline.units.matched import SIGMAS
-from agreement_pipeline.units.objects import Area, Box, Keypoints, Polygon, Segment, Span
+from agreement_pipeline.units import answers, matched, positions
+from agreement_pipeline.units.objects import (
+    KINDS,
+    Area,
+    Box,
+    Keypoints,
+    Marked,
+    Polygon,
+    Segment,
+    Span,
+    in_order,
+    refuse_unknown,
+    scale_of_areas,
+)
 from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
-from agreement_pipeline.units.rule import RULES, Part, UnitRule, UnitSettings
 
 MARKED = "marked"
+Similarity = Literal["iou", "overlap", "exact", "oks"]
+SIMILARITIES: tuple[str, ...] = get_args(Similarity)
+Part = Literal["all", "marking", "naming"]
+KEYPOINTS = "keypoints"
+
+
+def _is_names(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+
+
+def _is_above_0(value: object) -> bool:
+    return isinstance(value, tuple) and all(is_number(each) and each > 0 for each in value)
+
+
+@dataclass(frozen=True)
+class UnitSettings:
+    """What a project says about the units of its objects.
+
+    Parameters
+    ----------
+    kind
+        spans, segments, boxes, polygons, keypoints, rankings, preferences, sets or rubrics.
+    rule
+        How objects become units. The usual rule of the kind if omitted.
+    similarity
+        iou (the usual one): the area of both over the area of either. overlap: the area of both
+        over the smaller area. exact: 1 for the same place, else 0. oks: COCO's, of keypoints.
+    at_least
+        The similarity from which two objects are matched.
+    sigmas
+        How much raters vary at each keypoint, over the size of the body. COCO's for 17 points if
+        omitted.
+    step
+        The length of a position, in characters or seconds.
+    criterion
+        The only criterion of a rubric that counts.
+    members
+        The labels that a set may hold. Those that somebody ticked if omitted.
+    most_pairs
+        How many pairs of alternatives all rankings may have together. More are refused before they
+        fill the memory.
+    part
+        all: the units as they are. marking: whether raters marked them. naming: what those who
+        marked them called them.
+
+    Raises
+    ------
+    ProjectError
+        A setting is not one of these, or the rule does not read it.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+
+    kind: Annotated[str, one_of(KINDS)]
+    rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
+    similarity: Annotated[
+        Similarity | None,
+        Value(one_of(SIMILARITIES).expected, lambda value: value in (None, *SIMILARITIES)),
+    ] = None
+    at_least: Annotated[
+        float,
+        Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
+    ] = 0.5
+    sigmas: Annotated[
+        tuple[float, ...], Value("a list of numbers above 0", _is_above_0, nested=True)
+    ] = ()
+    step: Annotated[
+        float, Value("a number above 0", lambda value: is_number(value) and value > 0)
+    ] = 1
+    criterion: Annotated[
+        str | None, Value("a name", lambda value: value is None or isinstance(value, str))
+    ] = None
+    members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
+    most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
+    part: Annotated[Part, one_of(get_args(Part))] = "all"
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+        if not self.rule:
+            usual = next(name for name, each in RULES.items() if self.kind in each.kinds)
+            object.__setattr__(self, "rule", usual)
+        refuse_mistakes(self, ProjectError, self._needs())
+        if self.similarity is None and "similarity" in RULES[self.rule].settings:
+            object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
+
+    def _needs(self) -> Iterator[Need]:
+        rule = RULES.get(self.rule)
+        able = sorted(name for name, of in RULES.items() if self.kind in of.kinds)
+        yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
+        for each in fields(self)[2:]:  # all but the kind and the rule
+            is_read = rule is None or each.name in rule.settings
+            yield Need(
+                (each.name,),
+                is_read or getattr(self, each.name) == each.default,
+                f"nothing, since the rule {self.rule} does not read it",
+                "Leave it out.",
+            )
+        of_keypoints = self.kind == KEYPOINTS
+        alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
+        fits = self.similarity in (None, *alike)
+        yield Need(("similarity",), fits, f"one of {', '.join(alike)} for {self.kind}")
+        yield Need(
+            ("sigmas",),
+            of_keypoints or not self.sigmas,
+            "nothing, since only keypoints have them",
+            "Leave them out.",
+        )
+
+
+@dataclass(frozen=True)
+class UnitRule:
+    kinds: frozenset[str]
+    settings: frozenset[str]
+    rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
+    scale: Callable[[Sequence[Marked], str], Scale]
+
+
+AREAS_IN_LINE = frozenset({"spans", "segments"})
+OF_AREAS = AREAS_IN_LINE | {"boxes", "polygons", "keypoints"}
+MATCHING = frozenset({"similarity", "at_least", "sigmas", "part"})
+RULES = {
+    "positions": UnitRule(
+        AREAS_IN_LINE, frozenset({"step", "part"}), positions.rows, scale_of_areas
+    ),
+    "matched": UnitRule(OF_AREAS, MATCHING, matched.rows, scale_of_areas),
+    "paired": UnitRule(OF_AREAS, MATCHING, partial(matched.rows, in_pairs=True), scale_of_areas),
+    "pairs": UnitRule(
+        frozenset({"rankings", "preferences"}),
+        frozenset({"most_pairs"}),
+        answers.pairs,
+        lambda marked, source: Scale(answers.CHOICES),
+    ),
+    "members": UnitRule(
+        frozenset({"sets"}),
+        frozenset({"members"}),
+        answers.members,
+        lambda marked, source: Scale(answers.ANSWERS),
+    ),
+    "criteria": UnitRule(
+        frozenset({"rubrics"}),
+        frozenset({"criterion"}),
+        answers.criteria,
+        answers.scale_of_scores,
+    ),
+}
+"""The first rule that has a kind of objects is its usual one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +272,20 @@ def units_of(
     [['d1 0-3', 'ana', 'PER', 3], ['d1 0-3', 'ben', 'none', 3]]
     """
     each = in_order(one for one in marked if not one.is_empty)
-    _refuse_others(each, settings.kind)
-    rule = RULES[settings.rule]
-    whole = _whole(each, settings, scale, source)
+    kind, rule = settings.kind, RULES[settings.rule]
+    for said in (said for one in each for said in one.objects if said.kind != kind):
+        raise RatingsError(
+            f"{said.where}: found {said.kind}; expected {kind} only. "
+            "Choose the question that holds them, or correct the kind of the units."
+        )
+    every = _whole(each, settings, scale, source)
     if "part" in rule.settings:
-        refuse_unknown(each, [name for name in whole.names if name != NONE])
+        refuse_unknown(each, [name for name in every.names if name != NONE])
     elif settings.members:
         refuse_unknown(each, settings.members)
-    rows = rule.rows(each, settings, whole.names)
+    rows = rule.rows(each, settings, every.names)
     models = sorted({one.rater for one in each if one.model})
-    return Units(rows, whole, tuple(models), settings.part, source)
+    return Units(rows, every, tuple(models), settings.part, source)
 
 
 def _whole(
@@ -152,17 +325,7 @@ def at_each(
         yield value, units_of(marked, replace(settings, **changed), scale)
 
 
-def _refuse_others(marked: Sequence[Marked], kind: str) -> None:
-    for each in marked:
-        for said in each.objects:
-            if said.kind != kind:
-                raise RatingsError(
-                    f"{said.where}: found {said.kind}; expected {kind} only. "
-                    "Choose the question that holds them, or correct the kind of the units."
-                )
-
-
-KINDS = {2: "segments", 4: "boxes"}
+OF_NUMBERS = {2: "segments", 4: "boxes", 2 * len(matched.SIGMAS) + 1: "keypoints"}
 SPAN = ("start", "end")
 
 
@@ -202,19 +365,13 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
     if "cluster" not in ratings.has:
         return None
     if "drawn" in ratings.has:
-        kind = _kind_of(ratings) if MARKED not in names else None
+        drawn = ratings.first(["drawn"])["drawn"].drop_null()
+        numbers = len(json.loads(drawn[0].as_py())) if len(drawn) and MARKED not in names else 0
+        kind = OF_NUMBERS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
         return None if kind is None else UnitSettings(kind, rule="matched", part=part)
     if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
         return UnitSettings("spans", part=part)
     return None
-
-
-def _kind_of(ratings: Ratings) -> str | None:
-    drawn = ratings.first(["drawn"])["drawn"].drop_null()
-    numbers = len(json.loads(drawn[0].as_py())) if len(drawn) else 0
-    if numbers == 2 * len(SIGMAS) + 1:
-        return "keypoints"
-    return KINDS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
 
 
 def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
@@ -226,26 +383,24 @@ def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Ite
     for key, rows in said.groupby(["item", "rater"], sort=False):
         item, rater = map(str, key)
         there = rows[rows["label"] != NONE]
-        areas: list[Area] = (
-            [_span(*each) for each in zip(there["unit"], there["label"], strict=True)]
+        numbers = (
+            (item_of(unit, SPAN)[1] for unit in there["unit"])
             if at_positions
-            else [
-                _area(json.loads(drawn), label, settings.kind)
-                for drawn, label in zip(there["drawn"], there["label"], strict=True)
-            ]
+            else map(json.loads, there["drawn"])
         )
+        areas = [
+            _area(each, label, settings.kind)
+            for each, label in zip(numbers, there["label"], strict=True)
+        ]
         extent = (lengths[item],) if at_positions else ()
         # An object stands in several units if raters were matched in pairs.
         once = tuple(dict.fromkeys(areas))
         yield Marked(item, rater, once, extent, model=rater in models)
 
 
-def _span(unit: str, label: str) -> Span:
-    start, end = item_of(unit, SPAN)[1]
-    return Span(int(start or 0), int(end or 0), label)
-
-
-def _area(numbers: list[float], label: str, kind: str) -> Area:
+def _area(numbers: Sequence[Any], label: str, kind: str) -> Area:
+    if kind == "spans":
+        return Span(int(numbers[0]), int(numbers[1]), label)
     if kind == "segments":
         return Segment(numbers[0], numbers[1], label)
     if kind == "boxes":
@@ -257,17 +412,5 @@ def _area(numbers: list[float], label: str, kind: str) -> Area:
     return Keypoints(tuple(points), numbers[-1], label)
 
 
-def _points(numbers: list[float]) -> Iterable[tuple[float, float]]:
+def _points(numbers: Sequence[float]) -> Iterable[tuple[float, float]]:
     return zip(numbers[::2], numbers[1::2], strict=True)
-
-
-__all__ = [
-    "RULES",
-    "Objects",
-    "UnitRule",
-    "UnitSettings",
-    "Units",
-    "at_each",
-    "objects_of",
-    "units_of",
-]

@@ -50,13 +50,18 @@ def flat(record: Data, place: str) -> Parts:
             *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
         )
     )
-    suggestions = (
-        (question, record.get(f"{name}.agent"), record.get(f"{name}.score"), value)
-        for name in own
-        if name.endswith(SUGGESTION)
-        for question in [name.removesuffix(SUGGESTION)]
-        for value in [_with_a_name(record[name], record.get(question + ANSWERS), place)]
-    )
+    suggestions = []
+    for name in (name for name in own if name.endswith(SUGGESTION)):
+        question, said = name.removesuffix(SUGGESTION), record[name]
+        answered = record.get(question + ANSWERS) or ()
+        # `to_datasets` makes a suggestion a number, of which JSON and CSV tell no name.
+        if isinstance(said, int) and any(isinstance(each, str) for each in answered):
+            raise RatingsError(
+                f"{place}: found {said} as a suggestion, and texts as the responses; expected the "
+                "name of a label. Save the data set as Parquet, which has the names."
+            )
+        model, score = record.get(f"{name}.agent"), record.get(f"{name}.score")
+        suggestions.append((question, model, score, said))
     return fields, responses, suggestions
 
 
@@ -79,7 +84,8 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
         for place, record in export.records():
             _refuse_many(record, place)
             for each in _submissions(record["id"], place, *parts(record, place)):
-                if kind == RANKINGS and any(map(_is_bare, each.values.values())):
+                lists = (said for said in each.values.values() if isinstance(said, list) and said)
+                if kind == RANKINGS and any(isinstance(said[-1], str) for said in lists):
                     bare = bare or each.record
                 values = _answers(each.values, each.record, kind)
                 found = found or bool(values)
@@ -175,10 +181,6 @@ def _ranking(parts: Iterable[Data], where: str) -> Ranking:
     return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
 
 
-def _is_bare(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and isinstance(value[-1], str)
-
-
 def _status(said: object, where: str) -> Status:
     if said not in STATUSES:
         raise RatingsError(
@@ -186,16 +188,6 @@ def _status(said: object, where: str) -> Status:
             "Export the records from Argilla's server, which knows it."
         )
     return STATUSES[str(said)]
-
-
-def _with_a_name(suggested: Any, responses: Any, place: str) -> Any:
-    """`to_datasets` makes a suggestion a number, of which JSON and CSV tell no name."""
-    if isinstance(suggested, int) and any(isinstance(each, str) for each in responses or ()):
-        raise RatingsError(
-            f"{place}: found {suggested} as a suggestion, and texts as the responses; expected the "
-            "name of a label. Save the data set as Parquet, which has the names."
-        )
-    return suggested
 
 
 def _refuse_many(record: Data, place: str) -> None:

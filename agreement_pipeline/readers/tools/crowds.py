@@ -108,22 +108,22 @@ def ground_truth(export: Export) -> Iterator[Submission]:
     The manifest names the items. It alone has consolidated labels, and no raters.
     """
     first = {
-        path: next((record.value for record in export.records_in(path)), {})
+        path: next((record for _, record in export.records(path)), {})
         for path in export.files
         if kind_of(path) == "json"
     }
     answered = [path for path, record in first.items() if "answers" in record]
     answered = answered or [path for path, record in first.items() if "datasetObjectId" in record]
     manifests = [path for path in export.files if path.name == MANIFEST]
-    rows = (row for path in manifests for _, row in export.records_in(path))
+    rows = (row for path in manifests for _, row in export.records(path))
     items = {str(number): row for number, row in enumerate(rows)}
     if not answered:
         raise RatingsError(
-            f"{export.name}: found consolidated labels, and no worker; expected who answered. "
+            f"{export.path.name}: found consolidated labels, and no worker; expected who answered. "
             "Copy the folder annotations/worker-response of the job too."
         )
     for path in answered:
-        for where, record in export.records_in(path):
+        for where, record in export.records(path):
             is_response = "answers" in record
             item = path.parent.name if is_response else str(record["datasetObjectId"])
             text = at(record, "dataObject", "content")

@@ -3,7 +3,7 @@
 `[]` stands for never opened, for skipped and for none of them alike. So it is no answer here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
@@ -29,25 +29,23 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "whose they are; expected a file for each rater. Export from a project that does "
                 "not share annotations."
             )
-        for place, row in export.records_in(path):
+        for place, row in export.records(path):
+            values: Data = {"label": _ticked(row)}
+            if kind:
+                parts = row["entities" if "entities" in row else "label"]
+                values = {kind: drawn(parts, place, _span)}
             yield Submission(
                 row["id"],
                 path.stem,
-                {kind: drawn(_parts(row), place, _span)} if kind else {"label": _ticked(row)},
+                values,
                 f"{path.stem}: {place}",
                 fields={name: value for name, value in row.items() if name not in OWN},
             )
 
 
-def _parts(row: Data) -> list[Any]:
-    if "entities" not in row:
-        return list(row["label"])
+def _span(part: Any, where: str) -> Span:
     names = ("start_offset", "end_offset", "label")
-    return [[each[name] for name in names] for each in row["entities"]]
-
-
-def _span(part: list[Any], where: str) -> Span:
-    start, end, label = part
+    start, end, label = (part[name] for name in names) if isinstance(part, Mapping) else part
     return Span(start, end, label, where)
 
 

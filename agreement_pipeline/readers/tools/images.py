@@ -102,8 +102,8 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
                 number = element.get("id")
                 where = f"{place}: image {number}"
                 assisted = any(each.get("source", "manual") != "manual" for each in element)
-                values = {kind: _shapes(element, kind, where)} if kind else _tags(element)
-                yield _image(element.get("name", ""), rater, where, values, assisted, id=number)
+                values, name = _values(element, kind, where), element.get("name", "")
+                yield _image(name, rater, where, values, assisted, id=number)
                 element.clear()
 
 
@@ -118,18 +118,16 @@ def _assignee(meta: Xml.Element, place: str) -> str:
     return name
 
 
-def _tags(image: Xml.Element) -> dict[str, Any]:
+def _values(image: Xml.Element, kind: str, where: str) -> Data:
+    if kind:
+        shapes = image.findall("box" if kind == "boxes" else "polygon")
+        extent = float(image.attrib["width"]), float(image.attrib["height"])
+        return {kind: drawn(shapes, where, _shape, extent)}
     said: list[tuple[str, str]] = []
     for tag in image.findall("tag"):
         said.append(("tag", tag.get("label", "")))
         said += [(each.get("name", ""), each.text or "") for each in tag.findall("attribute")]
     return together(said)
-
-
-def _shapes(image: Xml.Element, kind: str, where: str) -> Drawn:
-    shapes = image.findall("box" if kind == "boxes" else "polygon")
-    extent = float(image.attrib["width"]), float(image.attrib["height"])
-    return drawn(shapes, where, _shape, extent)
 
 
 def _shape(shape: Xml.Element, where: str) -> LabelObject:
@@ -155,7 +153,7 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
 def coco(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
         place = export.place(path)
-        for _, record in export.records_in(path):
+        for _, record in export.records(path):
             found = together(_objects(record, kind or "boxes", place))
             for image in record["images"]:
                 number, extent = image["id"], (image["width"], image["height"])

@@ -14,7 +14,6 @@ on several lines is one annotation, number 3.
 import re
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import TypeAlias
@@ -119,7 +118,7 @@ def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
 )
 def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, document, _ in _documents(export):
-        for where, record in export.records_in(path):
+        for where, record in export.records(path):
             structures = record[STRUCTURES]
             texts = [each["sofaString"] for each in structures if each.get(TYPE) == SOFA]
             if len(texts) != 1:
@@ -153,15 +152,6 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 # WebAnno TSV
 
 
-@dataclass
-class _Mark:
-    question: str
-    value: str
-    start: int
-    end: int
-    row: int
-
-
 @tool(
     "webanno",
     "WebAnno TSV 3 of INCEpTION",
@@ -172,18 +162,14 @@ class _Mark:
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, name, place in _documents(export):
         with path.open(encoding="utf-8-sig", newline="\n") as file:
-            text, found = _document(file, place)
-        marks = (
-            (of.start, of.end, {of.question: of.value}, f"{place}: row {of.row}, object {n}")
-            for n, of in enumerate(found, 1)
-        )
+            text, marks = _document(file, place)
         values = drawn(text, marks) if kind else {}
         yield Submission(name, path.stem, values, place, fields={"name": name, "text": text})
 
 
-def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[_Mark]]:
+def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[Mark]]:
     questions, sentence, units = list[str](), list[str](), bytearray()
-    found: dict[tuple[str, str], _Mark] = {}
+    found: dict[tuple[str, str], Mark] = {}
     for row, line in enumerate(lines, 1):
         said, where = line.rstrip("\r\n"), f"{place}: row {row}"
         if said.startswith((SPANS, RELATIONS, CHAINS)):
@@ -199,7 +185,9 @@ def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[_Mark]]:
                 sentence = []
             for question, value, number in _values(questions, cells[2:]):
                 key = (question, number or f"{token} {value}")
-                found.setdefault(key, _Mark(question, value, start, end, row)).end = end
+                new = start, end, {question: value}, f"{where}, object {len(found) + 1}"
+                begin, _, labels, named = found.get(key, new)
+                found[key] = begin, end, labels, named
     return units.decode(CODE_UNITS), found.values()
 
 

@@ -58,13 +58,13 @@ def inspect(export: Export) -> Iterator[Submission]:
     """A score is of a task, answered by a model in an epoch."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
-        ((_, header),) = export.records_in(folder / HEADER)
+        ((_, header),) = export.records(folder / HEADER)
         for path in sorted((folder / "samples").glob("*.json")):
-            for _, sample in export.records_in(path):
+            for _, sample in export.records(path):
                 yield from _sample(sample, header["eval"], export.place(path))
     for path in export.files:
         if packed.isdisjoint(path.parents):
-            for place, log in export.records_in(path):
+            for place, log in export.records(path):
                 for sample in log.get("samples") or ():
                     yield from _sample(sample, log["eval"], place)
 
@@ -169,6 +169,8 @@ def traces(export: Export) -> Iterator[Submission]:
             source, expected = each["source"], each.get("expectation")
             answer = (expected or each.get("feedback") or {}).get("value")
             named = each.get("assessment_name") or each["name"]
+            # One that is named after its model is called as openai:/gpt-4o.
+            is_judge, judge = source["source_type"] == "LLM_JUDGE", source.get("source_id")
             yield Submission(
                 f"{name}/{each['span_id']}" if each.get("span_id") else name,
                 source.get("source_id"),
@@ -178,13 +180,8 @@ def traces(export: Export) -> Iterator[Submission]:
                 created=each.get("create_time"),
                 updated=each.get("last_update_time"),
                 fields=fields,
-                judge=judge_of(source["source_id"]) if _is_model(source) else Nothing,
+                judge=judge_of(judge) if is_judge and ":/" in str(judge) else Nothing,
             )
-
-
-def _is_model(source: Data) -> bool:
-    """True for a judge that is named after its model, as openai:/gpt-4o."""
-    return source["source_type"] == "LLM_JUDGE" and ":/" in str(source.get("source_id"))
 
 
 def _is_table(export: Export) -> bool:
@@ -211,7 +208,7 @@ def question(column: str) -> str:
 )
 def tables(export: Export) -> Iterator[Submission]:
     for path in export.files:
-        for _, table in export.records_in(path):
+        for _, table in export.records(path):
             for number, cells in enumerate(table["data"], 1):
                 row = dict(zip(table["columns"], cells, strict=True))
                 yield Submission(

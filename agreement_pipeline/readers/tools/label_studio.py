@@ -8,7 +8,7 @@ objects.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
@@ -18,7 +18,6 @@ from agreement_pipeline.readers.submissions import (
     DECIMALS,
     Data,
     Drawn,
-    Status,
     Submission,
     has,
     refuse_rotation,
@@ -38,6 +37,7 @@ from agreement_pipeline.units import (
 FIXED = "fixed_and_accepted"
 REVIEWED = ("accepted", "rejected", FIXED)
 SUGGESTED = {"prediction", "prediction-changed"}
+PARENTS = ("parent_prediction", "parent_annotation")
 COPIED = ("prediction", "propagated_annotation")
 AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
@@ -91,7 +91,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             yield Submission(
                 task["id"] if what == "draft" else task.get("id"),
                 values=(
-                    objects_in(result, where, kind, displayed_in(task.get("data")))
+                    objects_in(result, where, kind, task.get("data"))
                     if kind
                     else answers_in(result)
                 ),
@@ -110,14 +110,17 @@ def _about(what: str, said: Data) -> dict[str, Any]:
     if what == "draft":
         return {"rater": said.get("user"), "status": "draft"}
     who = said.get("completed_by")
+    reviewed = "rejected" if said.get("last_action") == "rejected" else "submitted"
     return {
         "rater": (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
-        "status": _status(said),
+        "status": "skipped" if _says(said, "was_cancelled") else reviewed,
         "kind": "gold" if _says(said, "ground_truth") else "human",
         "updated": said.get("updated_at"),
         "changed": said.get("updated_at"),
         "seconds": said.get("lead_time"),
-        "assisted": _is_assisted(said),
+        "assisted": said.get("last_action") in COPIED
+        or any(said.get(name) is not None for name in PARENTS)
+        or not SUGGESTED.isdisjoint(part.get("origin") for part in said.get("result") or ()),
     }
 
 
@@ -142,19 +145,6 @@ def _says(annotation: Data, what: str) -> bool:
     and is no plain no.
     """
     return bool(annotation[what] if "created_at" in annotation else annotation.get(what))
-
-
-def _status(annotation: Data) -> Status:
-    if _says(annotation, "was_cancelled"):
-        return "skipped"
-    return "rejected" if annotation.get("last_action") == "rejected" else "submitted"
-
-
-def _is_assisted(annotation: Data) -> bool:
-    parents = annotation.get("parent_prediction"), annotation.get("parent_annotation")
-    origins = {part.get("origin") for part in annotation.get("result") or ()}
-    copied = annotation.get("last_action") in COPIED
-    return copied or any(each is not None for each in parents) or not origins.isdisjoint(SUGGESTED)
 
 
 def before_review(annotation: Data, where: str) -> object:
@@ -194,19 +184,7 @@ def _time_of(step: Data) -> str:
 # Label objects
 
 
-def displayed_in(data: object) -> list[tuple[str, ...]]:
-    """The lists of alternatives in the data of a task. They are displayed in this order."""
-    lists = data.values() if isinstance(data, Mapping) else ()
-    return [
-        tuple(str(each.get("id")) for each in said)
-        for said in lists
-        if isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
-    ]
-
-
-def objects_in(
-    result: object, where: str, kind: str, displayed: Sequence[tuple[str, ...]] = ()
-) -> dict[str, Drawn]:
+def objects_in(result: object, where: str, kind: str, data: object = None) -> dict[str, Drawn]:
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
@@ -214,7 +192,7 @@ def objects_in(
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
             place = f"{where}, object {n}"
-            found += [(name, _object(part, kind, each, place, displayed)) for each in labels]
+            found += [(name, _object(part, kind, each, place, data)) for each in labels]
             extents[name] = _extent(part)
     objects = together(found)
     return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
@@ -226,9 +204,7 @@ def _extent(part: Data) -> tuple[float, ...]:
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _object(
-    part: Data, kind: str, label: str, where: str, displayed: Sequence[tuple[str, ...]]
-) -> LabelObject:
+def _object(part: Data, kind: str, label: str, where: str, data: object) -> LabelObject:
     value = part["value"]
     if kind == "spans":
         offsets = value.get("globalOffsets") or value
@@ -238,7 +214,13 @@ def _object(
     if kind == "rankings":
         said = value["ranker"]
         order = next(iter(said.values())) if isinstance(said, Mapping) else said
-        shown = next((names for names in displayed if {*order} <= {*names}), ())
+        # A list of alternatives in the data of the task is displayed in its order.
+        lists = (
+            [str(each.get("id")) for each in said]
+            for said in (data.values() if isinstance(data, Mapping) else ())
+            if isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
+        )
+        shown = tuple(next((names for names in lists if {*order} <= {*names}), ()))
         return Ranking(tuple(frozenset({name}) for name in order), where, shown)
     if kind == "preferences":
         return Preference("left", "right", CHOSEN.get(value["selected"], "tie"), where)
@@ -281,28 +263,24 @@ def of_tables(export: Export) -> Iterator[Submission]:
     for place, row in export.records():
         if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
             continue
+        steps = _steps(row.get("history"), place)
+        answers = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
+        if any(step.get("action") == FIXED for step in steps):
+            for part in (part for step in steps for part in step.get("result") or ()):
+                answers.pop(part.get("from_name"), None)
+            answers |= answers_in(before_review({"history": steps, "last_action": FIXED}, place))
         yield Submission(
             row.get("id"),
             row["annotator"],
-            _own_answers(row, place),
+            answers,
             f"annotation {row['annotation_id']}",
             created=row.get("created_at"),
             updated=row.get("updated_at"),
             changed=row.get("updated_at"),
-            first=first_answers(_steps(row.get("history"), place)),
+            first=first_answers(steps),
             seconds=row["lead_time"],
             fields={name: cell for name, cell in row.items() if not isinstance(cell, (list, dict))},
         )
-
-
-def _own_answers(row: Data, place: str) -> dict[str, Any]:
-    cells = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
-    steps = _steps(row.get("history"), place)
-    if not any(step.get("action") == FIXED for step in steps):
-        return cells
-    own = answers_in(before_review({"history": steps, "last_action": FIXED}, place))
-    asked = {part.get("from_name") for step in steps for part in step.get("result") or ()}
-    return {**{name: said for name, said in cells.items() if name not in asked}, **own}
 
 
 def _steps(cell: Any, place: str) -> list[Data]:
