@@ -992,7 +992,10 @@ class Ratings:
         cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        return replace(self, table=rated, names=ordered, classifiers=classifiers)
+        renamed = replace(self, table=rated, names=ordered, classifiers=classifiers)
+        if "digest" in vars(self):  # it does not depend on names
+            vars(renamed)["digest"] = self.digest
+        return renamed
 
 
 def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
