@@ -97,8 +97,9 @@ class Rule:
             in_bounds += " in a rule that can hold a release"
         for key in ("reliable", "tentative"):
             cutoff = getattr(self, key)
-            met = low <= cutoff <= high
-            yield Need((key,), met, in_bounds, _percent_meant(cutoff, low, high))
+            is_percent = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
+            step = f"Did you mean {cutoff / 100:g}?" if is_percent else "Correct the value."
+            yield Need((key,), low <= cutoff <= high, in_bounds, step)
         at_most = f"at most the reliable cut-off, {self.reliable!r}"
         yield Need(("tentative",), not self.tentative > self.reliable, at_most, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
@@ -178,11 +179,6 @@ class Rule:
                 "are missing or show nothing, and the policy asks for every rater"
             )
         return None
-
-
-def _percent_meant(cutoff: float, low: float, high: float) -> str:
-    is_meant = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
-    return f"Did you mean {cutoff / 100:g}?" if is_meant else "Correct the value."
 
 
 @dataclass(frozen=True)
