@@ -12,7 +12,6 @@ import numpy as np
 from agreement_pipeline.contract import (
     Changes,
     Contract,
-    Dropped,
     Finding,
     changes_of,
     if_they_had_differed,
@@ -252,7 +251,7 @@ def assess(
             if stands.scope.kind in WHOLE_OR_PART and stands.kind in policy.admit:
                 other = again(stands.rule, others).get(stands.scope)
                 if other is not None and other.kind not in policy.admit:
-                    stands = _taken_back(stands, words, other, code=code)
+                    stands = stands.taken_back(words, other, code=code)
         return _met_in_parts(stands, part, policy)
 
     decision = decide(
@@ -358,11 +357,6 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
-    said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
-    return replace(verdict, kind="inconclusive", reason=said, code=code)
-
-
 def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.
 
@@ -410,7 +404,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
             and round(found.value - other.estimate.value, DIGITS) == 0
         )
         if other.kind not in stands and not same_value:
-            return _taken_back(verdict, f"without {what}", other, code="flattered")
+            return verdict.taken_back(f"without {what}", other, code="flattered")
     return verdict
 
 
@@ -554,14 +548,6 @@ def given_again(changes: Changes) -> Finding:
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
-
-
-def disputed_dropped(dropped: Dropped) -> Finding:
-    words = (
-        f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
-        "have a fresh random sample of items labelled under another name."
-    )
-    return Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:

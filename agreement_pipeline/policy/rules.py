@@ -204,6 +204,10 @@ class Verdict(Tabular):
     code: str
     estimate: Estimate | None = None
 
+    def taken_back(self, where: str, other: "Verdict", *, code: str) -> "Verdict":
+        reason = f"{self.reason}; {where} it is {other.kind}: {other.reason}"
+        return replace(self, kind="inconclusive", reason=reason, code=code)
+
     def to_mapping(self) -> dict[str, Any]:
         numbers: dict[str, Any] = dict.fromkeys(
             ("value", "low", "high", "p_reliable", "p_tentative", "n_items")

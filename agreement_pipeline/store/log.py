@@ -392,13 +392,13 @@ class Log:
         if view.lines and not view.last_is_sealed:
             self._tail.seal(view)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
-        belongs, decided = (view.newest.get(name) for name in ("project", "location"))
-        entry |= {"project": of} if (of := self.project or belongs) else {}
+        last = view.newest
+        entry |= {"project": of} if (of := self.project or last.get("project")) else {}
         if said["event"] == "adopted":
             entry["location"] = said["by"]
         else:
-            refuse_other_location(self.location, decided, self._place)
-            decides = said.get("location") or self.location or decided
+            refuse_other_location(self.location, last.get("location"), self._place)
+            decides = said.get("location") or self.location or last.get("location")
             entry |= {"location": decides} if decides else {}
         entry["previous"], after = view.head, view
         if number == view.first + SIZE:

@@ -23,7 +23,7 @@ from agreement_pipeline.release import (
     tables,
     verify_release,
 )
-from agreement_pipeline.release.proof import prove
+from agreement_pipeline.release.opening import prove
 from agreement_pipeline.store import Store, local
 from agreement_pipeline.store import store as store_module
 from agreement_pipeline.store.local import digest_of
