@@ -12,8 +12,8 @@ from agreement_pipeline.large_files import PART, LargeFile
 from agreement_pipeline.ratings import parquet, parquet_bytes
 from agreement_pipeline.release import open_release
 from agreement_pipeline.release.tables import Member
-from agreement_pipeline.store import Store, storage
-from agreement_pipeline.store.storage import content_of, digest_of, is_in
+from agreement_pipeline.store import Store, local
+from agreement_pipeline.store.local import content_of, digest_of, is_in
 from tests.release.rounds import CONTRACT, POLICY, bytes_of, contents_of, make_ratings, released
 
 TABLES = ("annotations/train-00000-of-00001.parquet", "data/train-00000-of-00001.parquet")
@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 def few_in_memory(folder, monkeypatch):
     """Every table of a release, and every file that is read back, is too large for memory."""
     monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-    monkeypatch.setattr(storage, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(local, "MOST_IN_MEMORY", 1000)
     return folder
 
 

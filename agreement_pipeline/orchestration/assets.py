@@ -408,7 +408,7 @@ def _judged(
 
 
 def _answers(judged: Judged) -> Iterator[dg.AssetCheckResult]:
-    silver = judged.silver[0] if judged.silver else None
+    silver = judged.gate.silver[0] if judged.gate.silver else None
     return checks.policy_results(judged.policy, judged.decision, silver)
 
 

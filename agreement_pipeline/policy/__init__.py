@@ -11,7 +11,6 @@ if TYPE_CHECKING:
         Decision as Decision,
         assess as assess,
         decide as decide,
-        disputed_dropped as disputed_dropped,
         first_labels as first_labels,
         given_again as given_again,
         judge as judge,

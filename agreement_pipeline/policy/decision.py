@@ -12,7 +12,6 @@ import numpy as np
 from agreement_pipeline.contract import (
     Changes,
     Contract,
-    Dropped,
     Finding,
     changes_of,
     if_they_had_differed,
@@ -234,23 +233,25 @@ def assess(
 
     kept = contract.check(ratings) if checked is None else checked
     failed = {finding.check for finding in kept if not finding.passed}
-    beside = [
+    beside = [] if part is ratings else [(ratings, "dissent_left_out", ASSISTED)]
+    beside += [
         (other(part), code, words)
         for check, (code, other, words) in MET_WITH.items()
         if check in failed
     ]
-    changed = if_they_had_differed(part)
-    if changed is not None:
-        words = f"if the {counted(changed[0], 'label')} that were changed late had differed before,"
-        beside.append((changed[1], "labels_given_again", words))
+    n_late, if_late = if_they_had_differed(part) or (0, part)
+    if n_late:
+        words = f"if the {counted(n_late, 'label')} that were changed late had differed before,"
+        beside.append((if_late, "labels_given_again", words))
     again = cache(partial(_judged_again, policy))
 
     def doubted(verdict: Verdict) -> Verdict:
         stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
-        if part is not ratings:
-            stands = _met_with(stands, ratings, policy, again, ASSISTED, code="dissent_left_out")
         for others, code, words in beside:
-            stands = _met_with(stands, others, policy, again, words, code=code)
+            if stands.scope.kind in WHOLE_OR_PART and stands.kind in policy.admit:
+                other = again(stands.rule, others).get(stands.scope)
+                if other is not None and other.kind not in policy.admit:
+                    stands = stands.taken_back(words, other, code=code)
         return _met_in_parts(stands, part, policy)
 
     decision = decide(
@@ -259,12 +260,9 @@ def assess(
         waivers=waivers,
         findings=(
             *kept,
-            *_not_shown(ratings, policy),
-            *_with_and_without(ratings, policy),
-            *_of_first_labels(ratings, policy, 0 if changed is None else changed[0]),
+            *_of_labels(ratings, policy, n_late),
             *also,
-            *_not_audited(policy, also),
-            *_too_often(policy, version),
+            *_of_round(policy, also, version),
         ),
         ratings_digest=ratings.digest,
         contract_digest=contract.digest,
@@ -359,28 +357,6 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _met_with(
-    verdict: Verdict,
-    others: Ratings,
-    policy: Policy,
-    again: Callable[[Rule, Ratings], dict[Scope, Verdict]],
-    where: str,
-    *,
-    code: str,
-) -> Verdict:
-    if verdict.scope.kind not in WHOLE_OR_PART or verdict.kind not in policy.admit:
-        return verdict
-    other = again(verdict.rule, others).get(verdict.scope)
-    if other is None or other.kind in policy.admit:
-        return verdict
-    return _taken_back(verdict, where, other, code=code)
-
-
-def _taken_back(verdict: Verdict, where: str, other: Verdict, *, code: str) -> Verdict:
-    said = f"{verdict.reason}; {where} it is {other.kind}: {other.reason}"
-    return replace(verdict, kind="inconclusive", reason=said, code=code)
-
-
 def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.
 
@@ -411,22 +387,6 @@ def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict
     return replace(verdict, kind="inconclusive", reason=reason, code="weak_part")
 
 
-def _with_and_without(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-    count, total = ratings.n_assisted, ratings.n_of_panel
-    if not count:
-        return
-    done = "left out" if policy.assisted == "leave_out" else "counted"
-    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
-    values = [
-        f"{name} is {_value(ratings, name)} with them and {_value(ratings.unassisted, name)} "
-        "without them"
-        for name in dict.fromkeys(names)
-        if registered(name).defined_on(ratings.scale)
-    ]
-    words = f"{count} of {total} labels began as a suggestion, and are {done}; {'; '.join(values)}"
-    yield Finding("assisted", OF_THE_GATE, False, "warning", words)
-
-
 def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
     """Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
     declared categories that nobody uses. So a verdict that the policy admits must stand without
@@ -444,7 +404,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
             and round(found.value - other.estimate.value, DIGITS) == 0
         )
         if other.kind not in stands and not same_value:
-            return _taken_back(verdict, f"without {what}", other, code="flattered")
+            return verdict.taken_back(f"without {what}", other, code="flattered")
     return verdict
 
 
@@ -527,7 +487,8 @@ def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
     return replace(verdict, kind="not_evaluated", reason=reason, code="not_shown")
 
 
-def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Finding]:
+    """What the export cannot show, which labels began as a suggestion, and which were changed."""
     lacking = _lacking(ratings, policy.requires)
     if policy.assisted == "leave_out" and not ratings.says_assisted:
         lacking = tuple(dict.fromkeys([*lacking, "assisted"]))
@@ -537,9 +498,9 @@ def _not_shown(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
             "policy requires. Export another format, and deliver the round again."
         )
         yield Finding("not_shown", OF_THE_GATE, False, "error", words)
-
-
-def _of_first_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Finding]:
+    if ratings.n_assisted:
+        words = _with_and_without(ratings, policy)
+        yield Finding("assisted", OF_THE_GATE, False, "warning", words)
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
@@ -563,6 +524,23 @@ def _of_first_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[
         yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
 
 
+def _with_and_without(ratings: Ratings, policy: Policy) -> str:
+    names = [rule.measure for rule in policy.rules if rule.scope == "round"] or [USUAL]
+    values = []
+    for name in dict.fromkeys(names):
+        if registered(name).defined_on(ratings.scale):
+            found = [
+                values_of(each, name, "round").get(ROUND) for each in (ratings, ratings.unassisted)
+            ]
+            with_them, without = ("undefined" if x is None else in_words(x) for x in found)
+            values.append(f"{name} is {with_them} with them and {without} without them")
+    done = "left out" if policy.assisted == "leave_out" else "counted"
+    return (
+        f"{ratings.n_assisted} of {ratings.n_of_panel} labels began as a suggestion, and are "
+        f"{done}; {'; '.join(values)}"
+    )
+
+
 def given_again(changes: Changes) -> Finding:
     words = (
         f"found {changes.words}; expected labels that raters gave before they knew where they "
@@ -570,14 +548,6 @@ def given_again(changes: Changes) -> Finding:
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
-
-
-def disputed_dropped(dropped: Dropped) -> Finding:
-    words = (
-        f"found that {dropped.words}; expected all that was delivered before. Deliver it again, or "
-        "have a fresh random sample of items labelled under another name."
-    )
-    return Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
@@ -622,7 +592,7 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
     return f"{read}, which cannot show {listed(lacking)} ({shown})"
 
 
-def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
+def _of_round(policy: Policy, also: Sequence[Finding], version: int | None) -> Iterator[Finding]:
     audited = any(each.check == AUDITED and each.passed for each in also)
     held = any(each.holds and each.check not in OF_HISTORY for each in also)
     if policy.silver is not None and not audited and not held:
@@ -633,9 +603,6 @@ def _not_audited(policy: Policy, also: Sequence[Finding]) -> Iterator[Finding]:
             "without silver."
         )
         yield Finding("silver_not_audited", OF_THE_GATE, False, "error", words)
-
-
-def _too_often(policy: Policy, version: int | None) -> Iterator[Finding]:
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
         words = (
             f"found version {version} of the round; expected {policy.most_versions} at most, since "
@@ -675,8 +642,3 @@ def recorded_manner(policy: Policy, version: int | None) -> str:
     if policy.familywise == "none":
         return f"judged {judged}; each verdict holds by itself"
     return f"judged {judged}; the verdicts hold together (Holm)"
-
-
-def _value(ratings: Ratings, measure: str) -> str:
-    found = values_of(ratings, measure, "round").get(ROUND)
-    return "undefined" if found is None else in_words(found)

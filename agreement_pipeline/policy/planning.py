@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isnan
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,6 @@ from agreement_pipeline.policy.populations import (
     true_value,
 )
 from agreement_pipeline.policy.reasons import risks
-from agreement_pipeline.policy.rules import Rule
 from agreement_pipeline.ratings import Array, Codes, Ratings
 from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic
 from agreement_pipeline.tables import Table, Tabular
@@ -55,7 +54,6 @@ ITERATIONS, FARTHEST_PROBIT = 8, 4.0
 FARTHEST = 4
 """A fitted curve may ask for so many times as many items at once, or so many times fewer."""
 FEWER = Inference(n_resamples=N_RESAMPLES)
-Deciding: TypeAlias = "Callable[[int, float], Trial]"
 EXPECTED, PROBABILITY = 0.85, 0.9
 PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
 
@@ -192,7 +190,8 @@ def plan(
     PolicyError
         One rule and its population do not say how many items the policy needs.
     """
-    rules = [rule for rule in _holding(policy) if rule.scope == "round"]
+    holding = [rule for rule in policy.rules if rule.effect == "hold"]
+    rules = [rule for rule in holding if rule.scope == "round"]
     if earlier is not None:
         asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
     else:
@@ -201,7 +200,20 @@ def plan(
             for rule in rules
             for raters in labels_an_item
         ]
-    _refuse_unplannable(policy)
+    if policy.inference.interval_method.population == "raters at large":
+        raise PolicyError(
+            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
+            "method for these raters, since more items narrow only a part of the limits for raters "
+            "at large. Plan for a policy without it, and ask more raters."
+        )
+    elsewhere = sorted({rule.scope for rule in holding} - {"round"})
+    if policy.familywise == "holm" and elsewhere:
+        raise PolicyError(
+            f"policy {policy.policy}: found familywise: holm with rules that hold on "
+            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
+            "verdicts that hold together is unknown otherwise. "
+            "Plan for a policy without these rules."
+        )
     if not rules:
         raise PolicyError(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
@@ -211,7 +223,7 @@ def plan(
     if policy.familywise == "none" and inference.several_looks is None:
         fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
         inference = replace(inference, n_resamples=fewer)
-    n_together = len(_holding(policy)) if policy.familywise == "holm" else 1
+    n_together = len(holding) if policy.familywise == "holm" else 1
     return Table(
         plan_measure(
             rule.measure,
@@ -236,27 +248,6 @@ def unplanned_look(policy: Policy) -> str | None:
         f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
         "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
     )
-
-
-def _holding(policy: Policy) -> list[Rule]:
-    return [rule for rule in policy.rules if rule.effect == "hold"]
-
-
-def _refuse_unplannable(policy: Policy) -> None:
-    if policy.inference.interval_method.population == "raters at large":
-        raise PolicyError(
-            f"policy {policy.policy}: found interval_method {policy.interval_method}; expected a "
-            "method for these raters, since more items narrow only a part of the limits for raters "
-            "at large. Plan for a policy without it, and ask more raters."
-        )
-    elsewhere = sorted({rule.scope for rule in _holding(policy) if rule.scope != "round"})
-    if policy.familywise == "holm" and elsewhere:
-        raise PolicyError(
-            f"policy {policy.policy}: found familywise: holm with rules that hold on "
-            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
-            "verdicts that hold together is unknown otherwise. "
-            "Plan for a policy without these rules."
-        )
 
 
 def plan_measure(
@@ -410,7 +401,13 @@ def least_items(
     return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
 
 
-def _planned(asked: Plan, decided: Deciding, start: int, tail: float, reach: Array = KNOWN) -> Plan:
+def _planned(
+    asked: Plan,
+    decided: Callable[[int, float], Trial],
+    start: int,
+    tail: float,
+    reach: Array = KNOWN,
+) -> Plan:
     hopeless = HOPELESS * asked.probability
     too_few = n_items = start
     tried = {start: decided(start, GLANCE)}

@@ -1,9 +1,9 @@
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
@@ -210,15 +210,41 @@ class Policy:
     most_lost: Annotated[float, UNDER_HALF] = 0.05
 
     def __post_init__(self) -> None:
-        needs = chain(self._needs_of_rules(), self._needs_of_looks())
-        refuse_mistakes(self, PolicyError, needs)
+        refuse_mistakes(self, PolicyError, self._needs())
         self.inference.refuse_too_few()
 
-    def _needs_of_rules(self) -> Iterator[Need]:
-        yield from self._needs_of("rules", self.rules, "everything would be admitted")
+    def _needs(self) -> Iterator[Need]:
+        of_rules = [("rules", self.rules, "everything would be admitted")]
         if self.classifiers:
-            yield from self._needs_of(
-                "classifiers", self.classifiers, "every classifier would be certified"
+            of_rules += [("classifiers", self.classifiers, "every classifier would be certified")]
+        for key, rules, otherwise in of_rules:
+            yield Need(
+                (key,),
+                any(rule.effect == "hold" for rule in rules),
+                f"at least one, or {otherwise}",
+                "Give a rule effect: hold.",
+                found="no rule that can hold a release",
+            )
+            times = Counter(rule.name for rule in rules)
+            twice = sorted(name for name, n in times.items() if n > 1)
+            yield Need(
+                (key,),
+                not twice,
+                "one rule for a measure and a scope",
+                "Keep the stricter one.",
+                found=f"two rules {listed(twice)}",
+            )
+            blind = sorted({rule.measure for rule in rules if rule.effect == "hold"})
+            yield Need(
+                ("passed_by_guessing",),
+                bool(self.passed_by_guessing.strip())
+                or not blind
+                or not all(registered(name).passed_by_guessing for name in blind),
+                "a rule that can hold a release with a measure that raters cannot pass without "
+                "looking, or a sentence that says why this does no harm",
+                f"Add a rule on {SEEING[key]}, or write the sentence.",
+                found=f"only {listed(blind)} to hold a release, which raters who never look can "
+                "pass",
             )
         asks = self.cut is None or bool(self.classifiers)
         yield Need(("cut",), asks, "none without rules for classifiers", found=shown(self.cut))
@@ -226,38 +252,6 @@ class Policy:
             alone = rule.scope == "classifier" and not rule.requires
             only = "a rule on the scope classifier, without requires"
             yield Need(("classifiers", place, "scope"), alone, only, found=repr(rule.scope))
-
-    def _needs_of(self, key: str, rules: Sequence[Rule], otherwise: str) -> Iterator[Need]:
-        yield Need(
-            (key,),
-            any(rule.effect == "hold" for rule in rules),
-            f"at least one, or {otherwise}",
-            "Give a rule effect: hold.",
-            found="no rule that can hold a release",
-        )
-        names = [rule.name for rule in rules]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        yield Need(
-            (key,),
-            not twice,
-            "one rule for a measure and a scope",
-            "Keep the stricter one.",
-            found=f"two rules {listed(twice)}",
-        )
-        blind = [rule.measure for rule in rules if rule.effect == "hold"]
-        yield Need(
-            ("passed_by_guessing",),
-            bool(self.passed_by_guessing.strip())
-            or not blind
-            or not all(registered(name).passed_by_guessing for name in blind),
-            "a rule that can hold a release with a measure that raters cannot pass without "
-            "looking, or a sentence that says why this does no harm",
-            f"Add a rule on {SEEING[key]}, or write the sentence.",
-            found=f"only {listed(sorted(set(blind)))} to hold a release, which raters who never "
-            "look can pass",
-        )
-
-    def _needs_of_looks(self) -> Iterator[Need]:
         at_large = METHODS[self.interval_method].population == "raters at large"
         names = sorted({name for name in self.measures if registered(name).needs in ABOUT_THESE})
         yield Need(
@@ -288,15 +282,7 @@ class Policy:
         return validated(cls, data, place, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        said = {
-            **asdict(self),
-            "rules": _plain(self.rules),
-            "classifiers": _plain(self.classifiers),
-            "admit": list(self.admit),
-            "requires": list(self.requires),
-            "waived_by": list(self.waived_by),
-        }
-        return _without_later(said)
+        return asdict(self, dict_factory=_plain)
 
     @property
     def digest(self) -> str:
@@ -444,9 +430,6 @@ def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
     return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
 
 
-def _plain(rules: Sequence[Rule]) -> list[dict[str, Any]]:
-    return [_without_later({**asdict(rule), "requires": list(rule.requires)}) for rule in rules]
-
-
-def _without_later(said: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in said.items() if value != LATER.get(key, NEVER)}
+def _plain(said: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said}
+    return {key: value for key, value in plain.items() if value != LATER.get(key, NEVER)}

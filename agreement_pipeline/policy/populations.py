@@ -1,9 +1,8 @@
 """Populations to plan from: an earlier round, or assumptions about the raters."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import combinations_with_replacement, product
 from math import comb, factorial, nan, prod
-from typing import Any
 
 import numpy as np
 
@@ -96,73 +95,38 @@ def true_value(measure: str, population: Statistic) -> float:
 
 
 def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
-    scale = Scale(tuple(f"c{k}" for k in range(len(prevalence))))
-    makers: dict[str, Callable[..., Any]] = {
-        "counts": _as_counts,
-        "patterns": _as_patterns,
-        "replicates": _as_replicates,
-    }
-    needs = registered(measure).needs
-    if needs not in makers:
+    n, needs = len(prevalence), registered(measure).needs
+    if needs not in ("counts", "patterns", "replicates"):
         raise PolicyError(
             f"{measure}: found a measure of {SUBJECTS[needs]}; expected a measure of "
             f"{SUBJECTS['counts']}, or of {SUBJECTS['replicates']}. Plan from an earlier "
             "round instead."
         )
-    statistic: Statistic = makers[needs](clear, prevalence, n_raters, scale)
-    return statistic
-
-
-def _as_counts(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> CategoryCounts:
-    _refuse_too_many(comb(n_raters + len(prevalence) - 1, n_raters))
-    counts = np.array(
-        [
-            np.bincount(given, minlength=len(prevalence))
-            for given in combinations_with_replacement(range(len(prevalence)), n_raters)
-        ]
-    )
-    orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
-    guessed = orders * (prevalence**counts).prod(1)
-    all_alike = (counts == n_raters) @ prevalence
-    return CategoryCounts(
-        counts, clear * all_alike + (1 - clear) * guessed, scale=scale, n_raters=n_raters
-    )
-
-
-def _as_patterns(clear: float, prevalence: Array, n_raters: int, scale: Scale) -> LabelsByRater:
-    _refuse_too_many(len(prevalence) ** n_raters)
-    codes = np.array(list(product(range(len(prevalence)), repeat=n_raters)))
-    all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
-    return LabelsByRater(
-        codes,
-        clear * all_alike + (1 - clear) * prevalence[codes].prod(1),
-        scale=scale,
-        raters=_names(n_raters),
-    )
-
-
-def _as_replicates(
-    clear: float, prevalence: Array, n_raters: int, scale: Scale
-) -> ReplicatedLabels:
-    counts = _as_counts(clear, prevalence, n_raters, scale)
-    first = LabelsByRater(
-        counts.counts.argmax(1)[:, None], counts.weights, scale=scale, raters=_names(1)
-    )
-    places = np.arange(len(counts.counts))
-    return ReplicatedLabels(counts.counts, places, np.zeros_like(places), first)
-
-
-def _refuse_too_many(n_ways: int) -> None:
-    """Rows are refused before they are made, since they may not fit into memory."""
-    if n_ways > MOST_ROWS:
+    n_ways = n**n_raters if needs == "patterns" else comb(n_raters + n - 1, n_raters)
+    if n_ways > MOST_ROWS:  # before they are made, since they may not fit into memory
         raise PolicyError(
             f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "
             "Plan for fewer raters or categories."
         )
-
-
-def _names(n_raters: int) -> tuple[str, ...]:
-    return tuple(f"r{number}" for number in range(n_raters))
+    scale = Scale(tuple(f"c{k}" for k in range(n)))
+    raters = tuple(f"r{number}" for number in range(n_raters))
+    if needs == "patterns":
+        codes = np.array(list(product(range(n), repeat=n_raters)))
+        all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
+        guessed = prevalence[codes].prod(1)
+        return LabelsByRater(
+            codes, clear * all_alike + (1 - clear) * guessed, scale=scale, raters=raters
+        )
+    given = combinations_with_replacement(range(n), n_raters)
+    counts = np.array([np.bincount(labels, minlength=n) for labels in given])
+    orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
+    guessed = orders * (prevalence**counts).prod(1)
+    weights = clear * ((counts == n_raters) @ prevalence) + (1 - clear) * guessed
+    if needs == "counts":
+        return CategoryCounts(counts, weights, scale=scale, n_raters=n_raters)
+    first = LabelsByRater(counts.argmax(1)[:, None], weights, scale=scale, raters=raters[:1])
+    places = np.arange(len(counts))
+    return ReplicatedLabels(counts, places, np.zeros_like(places), first)
 
 
 def mean_labels(population: Statistic) -> float:

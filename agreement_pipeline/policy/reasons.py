@@ -122,61 +122,45 @@ def judged(
         "unreliable": f"the upper limit is under {tentative:g}",
         "inconclusive": f"could be under {tentative:g} and could be above",
     }[kind]
+    looks, prevailing = "", ""
+    if estimate.looks is not None:
+        looks = " (for all looks of the plan)"
+    elif estimate.always_valid_at is not None:
+        tightest = f", tightest at {estimate.always_valid_at}" if estimate.without_limits else ""
+        looks = f" (always valid{tightest})"
+    if kind != "reliable" and estimate.prevailing is not None:
+        category, share = estimate.prevailing
+        prevailing = (
+            f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives "
+            "nearly this agreement; more items of the other categories would show if raters tell "
+            "them apart"
+        )
     p = estimate.p_value(reliable)
     parts = [
-        f"{_found(estimate, value, limits)}: {said}",
+        f"{_subject(estimate)} {in_words(value)}, ",
+        f"{100 * estimate.confidence_level:g}% interval {interval(*limits)}{looks} ",
+        f"on {_items(estimate)}: {said}",
         "" if p is None else f" ({p_in_words(p)})",
         _advice(estimate, value, limits, kind, reliable),
-        "" if kind == "reliable" else _prevailing(estimate),
+        prevailing,
         f"; {estimate.misled}" if estimate.misled else "",
     ]
     return "".join(parts)
-
-
-def _prevailing(estimate: Estimate) -> str:
-    if estimate.prevailing is None:
-        return ""
-    category, share = estimate.prevailing
-    return (
-        f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives nearly "
-        "this agreement; more items of the other categories would show if raters tell them apart"
-    )
-
-
-def _found(estimate: Estimate, value: float, limits: Interval) -> str:
-    level = f"{100 * estimate.confidence_level:g}% interval {interval(*limits)}"
-    return (
-        f"{_subject(estimate)} {in_words(value)}, {level}{_for_looks(estimate)} "
-        f"on {_items(estimate)}"
-    )
 
 
 def _subject(estimate: Estimate) -> str:
     of = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    lowest = f"lowest: {quoted(estimate.lowest)}" if estimate.lowest else ""
-    said = ", ".join(each for each in (lowest, _kinds(estimate)) if each)
-    return f"{estimate.measure}{of}{f' ({said})' if said else ''}"
-
-
-def _kinds(estimate: Estimate) -> str:
+    said = [f"lowest: {quoted(estimate.lowest)}"] if estimate.lowest else []
     share = estimate.on_marking
-    if share is None:
-        return ""
     if share in (0, 1):
-        return f"all of the disagreement on {'marking' if share else 'naming'}"
-    marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
-    return f"{marking} of the disagreement on marking and {naming} on naming"
-
-
-def _for_looks(estimate: Estimate) -> str:
-    if estimate.looks is not None:
-        return " (for all looks of the plan)"
-    if estimate.always_valid_at is None:
-        return ""
-    tightest = f", tightest at {estimate.always_valid_at}" if estimate.without_limits else ""
-    return f" (always valid{tightest})"
+        said.append(f"all of the disagreement on {'marking' if share else 'naming'}")
+    elif share is not None:
+        marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
+        said.append(f"{marking} of the disagreement on marking and {naming} on naming")
+    others = ", ".join(said)
+    return f"{estimate.measure}{of}{f' ({others})' if said else ''}"
 
 
 def _items(estimate: Estimate) -> str:
@@ -211,19 +195,16 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
         following = estimate.looks.following(estimate.judged_on or 0)
         last = "this was the last look of the plan, so only a fresh round can decide"
         return f"; {last}" if following is None else f"; the next look is at {following} {what}"
-    more = more_items(estimate, reliable)
-    return "" if more is None else _more(estimate, more, what)
-
-
-def _more(estimate: Estimate, more: int, what: str) -> str:
-    said = (
-        f"; about {more:,} more {what} would decide with an even chance, "
-        "if agreement stays the same"
-    )
-    if estimate.always_valid_at is not None:
-        return said
-    risk = risks((1 - estimate.confidence_level) / 2)
-    return f"{said}, but an unplanned second look raises the risk of a wrong admission {risk}"
+    more, said = more_items(estimate, reliable), ""
+    if more is not None:
+        said = (
+            f"; about {more:,} more {what} would decide with an even chance, "
+            "if agreement stays the same"
+        )
+        if estimate.always_valid_at is None:
+            risk = risks((1 - estimate.confidence_level) / 2)
+            said += f", but an unplanned second look raises the risk of a wrong admission {risk}"
+    return said
 
 
 def more_items(estimate: Estimate, reliable: float) -> int | None:
@@ -236,7 +217,10 @@ def more_items(estimate: Estimate, reliable: float) -> int | None:
         return None
     if estimate.population == "raters at large":
         return None
-    more = max(1, round(estimate.n_apart * (_times(estimate, value, limits, reliable) - 1)))
+    tail, known = (1 - estimate.confidence_level) / 2, estimate.distribution
+    kept = partial(known.relative_reach, tail) if isinstance(known, ExpandedPercentiles) else None
+    times = times_as_many(value, limits, reliable, kept)
+    more = max(1, round(estimate.n_apart * (times - 1)))
     return round(more, SIGNIFICANT_DIGITS - len(str(more)) if more >= EXACT_UNDER else 0)
 
 
@@ -244,13 +228,6 @@ def risks(tail: float) -> str:
     """The risk of a wrong admission at one look, and at two if the first chooses the second."""
     once, twice = (f"{100 * risk:.2g}%" for risk in (tail, second_look(tail)))
     return f"from {once} to as much as {twice}"
-
-
-def _times(estimate: Estimate, value: float, limits: Interval, reliable: float) -> float:
-    tail, known = (1 - estimate.confidence_level) / 2, estimate.distribution
-    if isinstance(known, ExpandedPercentiles):
-        return times_as_many(value, limits, reliable, partial(known.relative_reach, tail))
-    return times_as_many(value, limits, reliable)
 
 
 def times_as_many(

@@ -97,8 +97,9 @@ class Rule:
             in_bounds += " in a rule that can hold a release"
         for key in ("reliable", "tentative"):
             cutoff = getattr(self, key)
-            met = low <= cutoff <= high
-            yield Need((key,), met, in_bounds, _percent_meant(cutoff, low, high))
+            is_percent = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
+            step = f"Did you mean {cutoff / 100:g}?" if is_percent else "Correct the value."
+            yield Need((key,), low <= cutoff <= high, in_bounds, step)
         at_most = f"at most the reliable cut-off, {self.reliable!r}"
         yield Need(("tentative",), not self.tentative > self.reliable, at_most, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
@@ -180,11 +181,6 @@ class Rule:
         return None
 
 
-def _percent_meant(cutoff: float, low: float, high: float) -> str:
-    is_meant = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
-    return f"Did you mean {cutoff / 100:g}?" if is_meant else "Correct the value."
-
-
 @dataclass(frozen=True)
 class Verdict(Tabular):
     """What a rule says about an estimate.
@@ -207,6 +203,10 @@ class Verdict(Tabular):
     reason: str
     code: str
     estimate: Estimate | None = None
+
+    def taken_back(self, where: str, other: "Verdict", *, code: str) -> "Verdict":
+        reason = f"{self.reason}; {where} it is {other.kind}: {other.reason}"
+        return replace(self, kind="inconclusive", reason=reason, code=code)
 
     def to_mapping(self) -> dict[str, Any]:
         numbers: dict[str, Any] = dict.fromkeys(

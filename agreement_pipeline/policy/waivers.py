@@ -5,6 +5,7 @@ A waiver is valid for the ratings of one digest, and that of a check for one con
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -121,8 +122,10 @@ class Waiver:
         """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
-            measure = {"measure": None} if "check" in data else {}
-            data = {**measure, **data, "until": _day(data["until"])}
+            measure, until = {"measure": None} if "check" in data else {}, data["until"]
+            with suppress(ValueError):
+                until = date.fromisoformat(until) if isinstance(until, str) else until
+            data = {**measure, **data, "until": until}
         return validated(cls, data, place, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
@@ -155,6 +158,31 @@ class Waiver:
     ) -> str | None:
         """Why the waiver is not valid on a day for what was found; None if it is valid."""
         named, days = f"policy {policy.policy}", policy.waiver_days
+        what, rule = waived(self.to_mapping()), ("hold", self.measure, self.scope.split()[0])
+        turned = any(map(self.turns, found))
+        of_rule = (
+            (
+                rule not in [(each.effect, each.measure, each.scope) for each in policy.rules],
+                f"{named} has no rule on {what} that can hold a release",
+            ),
+            (not turned, f"this round has no verdict on {what}"),
+        )
+        failed = {each.check for each in found if isinstance(each, Finding) and each.holds}
+        of_check = (
+            (
+                self.contract_digest != contract_digest,
+                f"it is bound to another contract than {contract_digest[:12]}",
+            ),
+            (
+                self.check not in OF_HISTORY and self.check not in failed,
+                f"no critical check {self.check} of this round failed",
+            ),
+            (
+                self.check not in OF_HISTORY and not turned,
+                f"a check of the table {' or '.join(WAIVABLE)} that ran can be waived, and no "
+                "other",
+            ),
+        )
         refusals = (
             (
                 self.ratings_digest != ratings_digest,
@@ -170,38 +198,9 @@ class Waiver:
                 (self.until - on).days > days,
                 f"it ends on {self.until}, and {named} allows waivers for at most {days} days",
             ),
-            *(
-                self._of_no_rule(policy, found)
-                if self.check is None
-                else self._of_no_check(contract_digest, found)
-            ),
+            *(of_rule if self.check is None else of_check),
         )
         return next((why for holds, why in refusals if holds), None)
-
-    def _of_no_rule(
-        self, policy: Policy, found: Sequence[Verdict | Finding]
-    ) -> Iterator[tuple[bool, str]]:
-        what, spoken_of = waived(self.to_mapping()), ("hold", self.measure, self.scope.split()[0])
-        yield (
-            spoken_of not in [(each.effect, each.measure, each.scope) for each in policy.rules],
-            f"policy {policy.policy} has no rule on {what} that can hold a release",
-        )
-        yield not any(map(self.turns, found)), f"this round has no verdict on {what}"
-
-    def _of_no_check(
-        self, contract_digest: str, found: Sequence[Verdict | Finding]
-    ) -> Iterator[tuple[bool, str]]:
-        other = self.contract_digest != contract_digest
-        yield other, f"it is bound to another contract than {contract_digest[:12]}"
-        if self.check in OF_HISTORY:
-            return
-        failed = [each for each in found if isinstance(each, Finding) and each.holds]
-        fails = any(each.check == self.check for each in failed)
-        yield not fails, f"no critical check {self.check} of this round failed"
-        yield (
-            not any(map(self.turns, failed)),
-            f"a check of the table {' or '.join(WAIVABLE)} that ran can be waived, and no other",
-        )
 
     def __str__(self) -> str:
         return (
@@ -269,13 +268,6 @@ def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
 
 def _letters(text: str) -> int:
     return sum(character.isalnum() and character not in FILLERS for character in text)
-
-
-def _day(said: object) -> object:
-    try:
-        return date.fromisoformat(said) if isinstance(said, str) else said
-    except ValueError:
-        return said
 
 
 def load_waiver(path: Path | str) -> Waiver:

@@ -30,43 +30,46 @@ OTHERWISE = {
     "relabelled": "raters gave later",
     "silver": "a classifier gave",
 }
+TERMS = (
+    "citeAs",
+    "column",
+    "equivalentProperty",
+    "extract",
+    "field",
+    "fileObject",
+    "fileProperty",
+    "fileSet",
+    "format",
+    "includes",
+    "isLiveDataset",
+    "jsonPath",
+    "key",
+    "md5",
+    "parentField",
+    "path",
+    "recordSet",
+    "references",
+    "regex",
+    "repeated",
+    "replace",
+    "samplingRate",
+    "separator",
+    "source",
+    "subField",
+    "transform",
+)
 CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
-    "citeAs": "cr:citeAs",
-    "column": "cr:column",
     "conformsTo": "dct:conformsTo",
     "cr": CROISSANT,
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
-    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
-    "extract": "cr:extract",
-    "field": "cr:field",
-    "fileObject": "cr:fileObject",
-    "fileProperty": "cr:fileProperty",
-    "fileSet": "cr:fileSet",
-    "format": "cr:format",
-    "includes": "cr:includes",
-    "isLiveDataset": "cr:isLiveDataset",
-    "jsonPath": "cr:jsonPath",
-    "key": "cr:key",
-    "md5": "cr:md5",
-    "parentField": "cr:parentField",
-    "path": "cr:path",
     "rai": RAI,
-    "recordSet": "cr:recordSet",
-    "references": "cr:references",
-    "regex": "cr:regex",
-    "repeated": "cr:repeated",
-    "replace": "cr:replace",
-    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
-    "separator": "cr:separator",
-    "source": "cr:source",
-    "subField": "cr:subField",
-    "transform": "cr:transform",
+    **{name: f"cr:{name}" for name in TERMS},
 }
 SINCE_1_1: dict[str, Any] = {
     "arrayShape": "cr:arrayShape",
@@ -75,6 +78,12 @@ SINCE_1_1: dict[str, Any] = {
     "isArray": "cr:isArray",
     "name": {"@container": "@language"},
 }
+KINDS = (
+    (pa.types.is_integer, "sc:Integer"),
+    (pa.types.is_floating, "sc:Float"),
+    (pa.types.is_boolean, "sc:Boolean"),
+    (pa.types.is_temporal, "sc:DateTime"),
+)
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
     "annotations": ("train", "annotations/train-*.parquet"),
@@ -101,9 +110,20 @@ def card(
         ]
 
     once = all(decision["version"] == 1 for decision in decisions.values())
+    has_unresolved = report["rows"]["unresolved"] > 0
+    configs = [
+        {
+            "config_name": name,
+            **({"default": True} if name == "default" else {}),
+            "data_files": [{"split": split, "path": path}],
+        }
+        for name, (split, path) in CONFIGS.items()
+        if name != "unresolved" or has_unresolved  # `datasets` refuses one without rows
+    ]
+    front_matter = {"pretty_name": project, "configs": configs}
     return _template().render(
         project=project,
-        front_matter=_front_matter(project, has_unresolved=report["rows"]["unresolved"] > 0),
+        front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True),
         decisions=decisions,
         findings=findings,
         found=found,
@@ -232,38 +252,12 @@ def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{of}/{column.name}",
                 "name": column.name,
-                "dataType": _data_type(kind),
+                "dataType": next((said for holds, said in KINDS if holds(kind)), "sc:Text"),
                 **shape,
                 "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
             }
         )
     return {"@type": "cr:RecordSet", "@id": of, "name": of, "field": fields}
-
-
-def _data_type(kind: pa.DataType) -> str:
-    known = (
-        (pa.types.is_integer, "sc:Integer"),
-        (pa.types.is_floating, "sc:Float"),
-        (pa.types.is_boolean, "sc:Boolean"),
-        (pa.types.is_temporal, "sc:DateTime"),
-    )
-    return next((name for holds, name in known if holds(kind)), "sc:Text")
-
-
-def _front_matter(project: str, *, has_unresolved: bool) -> str:
-    """Hugging Face `datasets` refuses a configuration without rows."""
-    configs = [
-        {
-            "config_name": name,
-            **({"default": True} if name == "default" else {}),
-            "data_files": [{"split": split, "path": path}],
-        }
-        for name, (split, path) in CONFIGS.items()
-        if name != "unresolved" or has_unresolved
-    ]
-    return yaml.safe_dump(
-        {"pretty_name": project, "configs": configs}, sort_keys=False, allow_unicode=True
-    )
 
 
 def _safe(text: str) -> str:

@@ -105,18 +105,16 @@ class Certificate:
 
     @property
     def statement(self) -> str:
-        name, rounds = self.identity.name, listed(self.rounds)
+        name, cut = self.identity.name, self.policy.cut
+        panel = f"the panel of rounds {listed(self.rounds)}"
+        if cut is not None:
+            panel += f" on the cut at {cut}, and not on the scale,"
         if not self.certified:
-            return f"{name} is not shown to agree with the panel of rounds {rounds}{self._cut}"
+            return f"{name} is not shown to agree with {panel}"
         return (
-            f"{name} agrees with the panel of rounds {rounds}{self._cut} on items like these until "
+            f"{name} agrees with {panel} on items like these until "
             f"{self.expires}; this does not say that it is right, unbiased or fair"
         )
-
-    @property
-    def _cut(self) -> str:
-        cut = self.policy.cut
-        return "" if cut is None else f" on the cut at {cut}, and not on the scale,"
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -253,9 +251,16 @@ def certify(
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
-        _refuse_again(store, _earlier(store.history(), identity, rounds), identity, reason)
-        _refuse_before_drift(store.history(), identity, rounds)
-        _refuse_silver(store.history(), rounds)
+        history = store.history()
+        _refuse_again(store, _earlier(history, identity, rounds), identity, reason)
+        _refuse_before_drift(history, identity, rounds)
+        told = (each for each in history if each["event"] == "decided" and "silver" in each)
+        if silver := sorted({each["round"] for each in told} & {*rounds}):
+            raise CertificateError(
+                f"rounds {listed(silver)}: found that a classifier gave their labels; expected "
+                "rounds of people, which certify it first. Name the store of these.",
+                "certificate_round_silver",
+            )
         judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
     found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())
     with store.locked():
@@ -265,7 +270,11 @@ def certify(
                 raise _not_admitted(each.version.round, "judged again meanwhile")
         found = _beside(found, store.history())
         _refuse_again(store, found.earlier, identity, reason)
-        _record(store, found)
+        written = as_json(found.to_mapping())
+        digest, reasons = digest_of(written), list(found.reasons)
+        store.storage.keep(f"certificates/{digest}.json", written)
+        facts = _facts(found)
+        store.record("certified", _name(identity), certificate=digest, reasons=reasons, **facts)
     return found
 
 
@@ -305,7 +314,7 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
     """
     name, day = identity.name, today()
     with store.locked():
-        found, entry, judged = _in_force(store, identity, day)
+        found, entry, judged, looks = _in_force(store, identity, day)
         panel = _Panel(found, judged)
         sides = _at_cut(ratings, found.policy)
         if sides.scale != found.scale or found.scale.continuous:
@@ -316,7 +325,6 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
             )
         said = sides.first(["item", "label"], raters=[name]).to_pydict()
         labels = dict(zip(said["item"], said["label"], strict=True))
-        looks = _anchored(store.history(), entry)
         earlier = [_document(store, "anchors", each) for each in looks]
         known = {*(earlier[0] if earlier else panel.given)}
         strange, missing = sorted({*labels} - known), sorted(known - {*labels}) if earlier else []
@@ -438,9 +446,8 @@ def _met_with_all(rules: Policy, verdict: Verdict, other: Verdict | None) -> Ver
     known = other is not None and other.estimate is not None and other.estimate.value is not None
     if other is None or not known or verdict.kind not in rules.admit or other.kind in rules.admit:
         return verdict
-    what = "with the gold items and the labels that began as a suggestion"
-    said = f"{verdict.reason}; {what} it is {other.kind}: {other.reason}"
-    return replace(verdict, kind="inconclusive", reason=said, code="dissent_left_out")
+    where = "with the gold items and the labels that began as a suggestion"
+    return verdict.taken_back(where, other, code="dissent_left_out")
 
 
 def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
@@ -520,24 +527,6 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
         )
 
 
-def _record(store: Store, found: Certificate) -> None:
-    written, facts = as_json(found.to_mapping()), _facts(found)
-    digest = digest_of(written)
-    store.storage.keep(f"certificates/{digest}.json", written)
-    reasons = list(found.reasons)
-    store.record("certified", _name(found.identity), certificate=digest, reasons=reasons, **facts)
-
-
-def _refuse_silver(history: Sequence[Entry], rounds: Collection[str]) -> None:
-    judged = (each for each in history if each["event"] == "decided" and "silver" in each)
-    if silver := sorted({each["round"] for each in judged} & {*rounds}):
-        raise CertificateError(
-            f"rounds {listed(silver)}: found that a classifier gave their labels; expected rounds "
-            "of people, which certify it first. Name the store of these.",
-            "certificate_round_silver",
-        )
-
-
 def _name(identity: Identity) -> str:
     return f"classifier-{identity.digest[:12]}"
 
@@ -604,22 +593,10 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
         return said
 
 
-def _refuse_withdrawn(store: Store, name: str, digest: str, since: Sequence[Entry]) -> None:
-    held = any(
-        entry["event"] == "decided" and entry["round"] == name and entry["decision"] != "admitted"
-        for entry in since
-    )
-    if held or store.present(name).ratings_digest != digest:
-        raise CertificateError(
-            f"round {name}: found that it {'was held' if held else 'came again'} since it was part "
-            "of a certificate; expected the round that was admitted. Certify the classifier again.",
-            "certificate_withdrawn",
-        )
-
-
 def _in_force(
     store: Store, identity: Identity, on: date
-) -> tuple[Certificate, Entry, list[Judged]]:
+) -> tuple[Certificate, Entry, list[Judged], list[dict[str, Any]]]:
+    """The certificate, its entry in the log, what it rests on, and the looks at its anchors."""
     history = store.history()
     place, entry = _entry_of(store, history, identity)
     if entry["decision"] != "certified":
@@ -632,13 +609,30 @@ def _in_force(
     with _usable("a last day"):
         expires = date.fromisoformat(entry["expires"])
     refuse_expiry(expires, on, LONGEST)
+    held = {
+        each["round"]
+        for each in history[place:]
+        if each["event"] == "decided" and each["decision"] != "admitted"
+    }
     for name, digest in entry["rounds"].items():
-        _refuse_withdrawn(store, name, digest, history[place:])
+        if name in held or store.present(name).ratings_digest != digest:
+            raise CertificateError(
+                f"round {name}: found that it {'was held' if name in held else 'came again'} since "
+                "it was part of a certificate; expected the round that was admitted. Certify the "
+                "classifier again.",
+                "certificate_withdrawn",
+            )
     found, judged = _derived(store, said, entry, history[:place], identity)
     _refuse_before_drift(history[:place], identity, entry["rounds"])
-    if looks := [_document(store, "anchors", each) for each in _anchored(history, entry)]:
-        found = replace(found, anchored=_Panel(found, judged).seen(looks))
-    return found, entry, judged
+    looks = [
+        each
+        for each in history
+        if each["event"] == "anchored" and each["certificate"] == entry["certificate"]
+    ]
+    if looks:
+        labels = [_document(store, "anchors", each) for each in looks]
+        found = replace(found, anchored=_Panel(found, judged).seen(labels))
+    return found, entry, judged, looks
 
 
 class _Panel:
@@ -664,13 +658,6 @@ class _Panel:
         )
         lost, tail = self.rules.most_lost, self.rules.inference.tail
         return anchored(np.array(first), np.array(again), lost, tail)
-
-
-def _anchored(history: Sequence[Entry], certified: Entry) -> list[Entry]:
-    named = certified["certificate"]
-    return [
-        each for each in history if each["event"] == "anchored" and each["certificate"] == named
-    ]
 
 
 def _refuse_before_drift(
@@ -729,16 +716,14 @@ def _derived(
     )
     if other or any(entry[key] != value for key, value in _facts(found).items()):
         raise _not_derived(other or "facts that the log has otherwise")
+    gate = {each["round"]: each for each in before if each["event"] == "decided"}
     for each in judged:
-        _refuse_otherwise_admitted(each, before)
+        name, facts = each.version.round, each.facts
+        if name not in gate or any(gate[name][key] != facts[key] for key in BOUND):
+            raise _not_derived(
+                f"rules for the panel of round {name} that the gate did not judge by"
+            )
     return found, judged
-
-
-def _refuse_otherwise_admitted(judged: Judged, before: Sequence[Entry]) -> None:
-    name, facts = judged.version.round, judged.facts
-    gate = [each for each in before if each["event"] == "decided" and each["round"] == name][-1:]
-    if not gate or any(gate[0][key] != facts[key] for key in BOUND):
-        raise _not_derived(f"rules for the panel of round {name} that the gate did not judge by")
 
 
 def _not_derived(found: str) -> CertificateError:

@@ -184,34 +184,33 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def identity(release: Release) -> dict[str, Any]:
+    rounds = []
+    for member in release.members:
+        ratings, audit = member.ratings, member.audit
+        known = {
+            "adjudicated": dict(member.adjudicated.labels),
+            "origin": ratings.origin and ratings.origin.to_mapping(),
+            "classifiers": [each.to_mapping() for each in member.identities],
+            "silver": audit and audit.to_mapping(),
+        }
+        extras = [name for name in EXTRAS if name in ratings.has]
+        rounds.append(
+            {
+                "round": member.round,
+                "ratings_digest": ratings.digest,
+                "original_digest": member.original_digest,
+                "version": member.version,
+                "columns": [*extras, *content_columns(ratings.has)],
+                **{name: said for name, said in known.items() if said},
+            }
+        )
     return {
         "schema": release.schema,
         "project": release.project,
-        "rounds": [_entry(member) for member in release.members],
+        "rounds": rounds,
         "policy_digest": release.policy.digest,
         "contract_digest": release.contract.digest,
         "waivers": _waivers(release),
-    }
-
-
-def _entry(member: Member) -> dict[str, Any]:
-    ratings, audit = member.ratings, member.audit
-    known = {
-        "adjudicated": dict(member.adjudicated.labels),
-        "origin": ratings.origin and ratings.origin.to_mapping(),
-        "classifiers": [each.to_mapping() for each in member.identities],
-        "silver": audit and audit.to_mapping(),
-    }
-    return {
-        "round": member.round,
-        "ratings_digest": ratings.digest,
-        "original_digest": member.original_digest,
-        "version": member.version,
-        "columns": [
-            *(name for name in EXTRAS if name in ratings.has),
-            *content_columns(ratings.has),
-        ],
-        **{name: said for name, said in known.items() if said},
     }
 
 

@@ -22,7 +22,6 @@ from agreement_pipeline.policy import (
     Waiver,
     Waivers,
     assess,
-    disputed_dropped,
     for_round,
     given_again,
 )
@@ -103,6 +102,11 @@ class Checked:
 
 
 class OfTheGate(NamedTuple):
+    """`number` says how many different ratings came under the round's name, up to this version.
+    `silver` is what the gate finds of the classifier's labels, and what that rests on, if it rests
+    on anything.
+    """
+
     number: int
     findings: Sequence[Finding]
     silver: "tuple[Finding, Audit | None] | None"
@@ -111,18 +115,11 @@ class OfTheGate(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """`number` says how many different ratings came under the round's name, up to this version.
-    `silver` is what the gate finds of the classifier's labels, and what that rests on, if it rests
-    on anything.
-    """
-
     version: RoundVersion
     decision: Decision
-    number: int
+    gate: OfTheGate
     ratings: Ratings
     policy: Policy
-    silver: "tuple[Finding, Audit | None] | None" = None
-    identities: Sequence[Identity] = ()
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -130,11 +127,11 @@ class Judged:
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
-        if self.silver is not None:
-            found, audit = self.silver
+        if self.gate.silver is not None:
+            found, audit = self.gate.silver
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
-        if self.identities:
-            by["classifiers"] = [each.to_mapping() for each in self.identities]
+        if self.gate.identities:
+            by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
         return {**self.decision.to_mapping(), **by}
 
 
@@ -158,7 +155,15 @@ def decide(
             version: _held_since(store, version, terms)
             for version in _released_before(store, judged)
         }
-        if checked_later and _is_recorded(store, judged, former):
+        if (
+            checked_later
+            and all(
+                each.decision.admitted and is_last_decision(store, each.version, each.facts)
+                for each in judged
+            )
+            and not any(former.values())
+            and not _disagreeing(store, rounds)
+        ):
             return judged, False
     with store.locked():
         reconcile(store, rounds)
@@ -172,26 +177,19 @@ def decide(
                 )
         for each in judged:
             store.record("decided", each.version.round, **each.facts)
-        return judged, _withdrawn(store, judged, former, terms)
-
-
-def _withdrawn(
-    store: Store,
-    judged: Sequence[Judged],
-    former: Mapping[RoundVersion, Sequence[str]],
-    terms: Terms,
-) -> bool:
-    found = False
-    for version, reasons in former.items():
-        if reasons:
-            reworded = partial(_reworded, store, version, terms)
-            found |= withdraw_versions(store, version.round, [version], reasons, reworded)
-    for each in judged:
-        if not each.decision.admitted:
-            name, reasons = each.version.round, each.decision.reasons
-            reworded = partial(_reworded, store, each.version, terms, each.ratings)
-            found |= withdraw_versions(store, name, store.versions(name), reasons, reworded)
-    return found
+        ended: list[tuple[RoundVersion, Sequence[RoundVersion], Sequence[str], Ratings | None]] = [
+            (version, [version], why, None) for version, why in former.items() if why
+        ]
+        ended += [
+            (each.version, store.versions(each.version.round), each.decision.reasons, each.ratings)
+            for each in judged
+            if not each.decision.admitted
+        ]
+        withdrawn = False
+        for version, versions, why, ratings in ended:
+            reworded = partial(_reworded, store, version, terms, ratings)
+            withdrawn |= withdraw_versions(store, version.round, versions, why, reworded)
+        return judged, withdrawn
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
@@ -252,8 +250,7 @@ def judge_version(
         version=gate.number,
         checked=findings,
     )
-    of = version, found.decision, gate.number, ratings, terms.policy
-    return Judged(*of, gate.silver, gate.identities)
+    return Judged(version, found.decision, gate, ratings, terms.policy)
 
 
 def found_by_gate(
@@ -277,8 +274,11 @@ def found_by_gate(
     found += _given_again(store, version, None if renamed else ratings)
     known = list[Identity]()
     for each, others in known_in(ratings, terms.identities):
+        entries = store.log.about(classifier_name(each.name))
+        logged = (Identity.from_mapping(said) for entry in entries for said in entry["classifiers"])
+        namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
         known.append(each)
-        found.append(identified(each, {*_namesakes(store, each), *others}))
+        found.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
     silver = None
     if terms.certified_by is not None:
         silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
@@ -308,13 +308,6 @@ def judge_delivered(
         return judge_version(store, version, terms, kept, number=len(came))
 
 
-def _namesakes(store: Store, identity: Identity) -> set[str]:
-    entries = store.log.about(classifier_name(identity.name))
-    logged = [Identity.from_mapping(said) for each in entries for said in each["classifiers"]]
-    others = (each for each in logged if each.name == identity.name)
-    return {each.digest[:12] for each in others if each.digest != identity.digest}
-
-
 def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
     before = list[Ratings]()
     every = store.versions(version.round)
@@ -328,18 +321,18 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
         return
     if ratings is None:
         ratings = store.ratings_of(version)
-    for some in (before, before[-1:]) if len(before) > 1 else (before,):
-        changes = changes_since(ratings, some)
-        if changes is not None and changes.aimed:
-            yield given_again(changes)
-            break
+    since = (before, before[-1:])[: len(before)]
+    changes = (changes_since(ratings, some) for some in since)
+    again = next((each for each in changes if each is not None and each.aimed), None)
+    if again is not None:
+        yield given_again(again)
     dropped = dropped_since(ratings, before)
     if dropped is not None and dropped.aimed:
-        yield disputed_dropped(dropped)
-    yield from _raters_gone(ratings, before)
-
-
-def _raters_gone(ratings: Ratings, before: Iterable[Ratings]) -> Iterator[Finding]:
+        words = (
+            f"found that {dropped.words}; expected all that was delivered before. Deliver it "
+            "again, or have a fresh random sample of items labelled under another name."
+        )
+        yield Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
     everyone = {*ratings.raters}.union(*(each.raters for each in before))
     if gone := everyone - {*ratings.raters}:
         words = (
@@ -372,19 +365,6 @@ def _reworded(
     under = replace(terms, waivers=renamed)
     decision = judge_version(store, version, under, ratings=ratings.renamed(names)).decision
     return () if decision.admitted else decision.reasons
-
-
-def _is_recorded(
-    store: Store, judged: Sequence[Judged], former: Mapping[RoundVersion, Sequence[str]]
-) -> bool:
-    return (
-        all(
-            each.decision.admitted and is_last_decision(store, each.version, each.facts)
-            for each in judged
-        )
-        and not any(former.values())
-        and not _disagreeing(store, [each.version.round for each in judged])
-    )
 
 
 def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
@@ -439,11 +419,21 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
     locked.
     """
     for entry, withdrawal in _disagreeing(store, rounds):
-        if withdrawal is None:
-            round_name, reasons = _noticed(store, entry)
-            store.record("withdrawn", round_name, releases=[entry["release"]], reasons=reasons)
-        else:
-            _notice(store, entry["release"], withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+        called = entry["release"]
+        if withdrawal is not None:
+            _notice(store, called, withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+            continue
+        try:
+            notice = json.loads(store.storage.read(f"releases/{called}/{WITHDRAWN}") or b"")
+        except (ValueError, RecursionError):
+            notice = None
+        said = notice if isinstance(notice, dict) else {}
+        round_name, reasons = said.get("round"), said.get("reasons")
+        if not isinstance(round_name, str) or round_name not in entry["rounds"]:
+            round_name = next(iter(entry["rounds"]))
+        if not are_texts(reasons):
+            reasons = [f"a {WITHDRAWN} that cannot be read"]
+        store.record("withdrawn", round_name, releases=[called], reasons=reasons)
 
 
 def _disagreeing(
@@ -456,23 +446,6 @@ def _disagreeing(
         (entry, withdrawn.get(called))
         for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
         if (notice is None) == (called in withdrawn)
-    ]
-
-
-def _noticed(store: Store, entry: Mapping[str, Any]) -> tuple[str, list[str]]:
-    try:
-        notice = json.loads(store.storage.read(f"releases/{entry['release']}/{WITHDRAWN}") or b"")
-    except (ValueError, RecursionError):
-        notice = None
-    said = notice if isinstance(notice, dict) else {}
-    round_name, reasons = said.get("round"), said.get("reasons")
-    known = (
-        round_name
-        if isinstance(round_name, str) and round_name in entry["rounds"]
-        else next(iter(entry["rounds"]))
-    )
-    return known, reasons if isinstance(reasons, list) and are_texts(reasons) else [
-        f"a {WITHDRAWN} that cannot be read"
     ]
 
 

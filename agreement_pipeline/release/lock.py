@@ -10,7 +10,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Policy, Waivers
-from agreement_pipeline.ratings import NOT_ADJUDICATED, Adjudicated, PanelLabels
+from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
 from agreement_pipeline.release.contents import (
     MANIFEST,
     WITHDRAWN,
@@ -30,7 +30,7 @@ from agreement_pipeline.release.decisions import (
 )
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
-from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
+from agreement_pipeline.store import Store, check_round_name, digest_of
 from agreement_pipeline.text import listed
 
 
@@ -192,11 +192,16 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    own_gold, number = judged.ratings.gold, judged.number
-    audit, identities = judged.silver[1] if judged.silver else None, judged.identities
+    own_gold, gate = judged.ratings.gold, judged.gate
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
-    adjudicated = _adjudicated(version, terms)
+    adjudicated = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
+    if adjudicated.labels and adjudicated.ratings_digest != version.ratings_digest:
+        raise ReleaseHeldError(
+            f"round {version.round}: found adjudicated labels of ratings "
+            f"{adjudicated.ratings_digest[:12]}; expected those of {version.ratings_digest[:12]}, "
+            "the present ones. Adjudicate the present version, or remove the labels."
+        )
     del judged
     by = terms.policy, terms.contract, waivers
     member = Member.assessed(
@@ -204,9 +209,9 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         version.original_digest,
         ratings,
         *by,
-        version=number,
-        audit=audit,
-        identities=identities,
+        version=gate.number,
+        audit=gate.silver[1] if gate.silver else None,
+        identities=gate.identities,
     )
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
@@ -224,17 +229,6 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "Take the raters' names out of the contract."
         )
     return replace(member, adjudicated=adjudicated)
-
-
-def _adjudicated(version: RoundVersion, terms: Terms) -> Adjudicated:
-    found = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
-    if found.labels and found.ratings_digest != version.ratings_digest:
-        raise ReleaseHeldError(
-            f"round {version.round}: found adjudicated labels of ratings "
-            f"{found.ratings_digest[:12]}; expected those of {version.ratings_digest[:12]}, the "
-            "present ones. Adjudicate the present version, or remove the labels."
-        )
-    return found
 
 
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:

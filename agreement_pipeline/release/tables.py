@@ -136,19 +136,15 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
     for member in members:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
+            later = ["later"] if member.ratings.n_given_again[0] else []
+            resolved_by = ["adjudicated"] * bool(member.adjudicated.labels) + later
             raise ReleaseHeldError(
-                f"round {member.round}: found {_resolved_by(member)} labels against all raters on "
-                f"{count} of "
-                f"the {agreed} items on which they agree; expected {MOST_OVERRULED:.0%} of them at "
-                "most. Adjudicate the items on which raters differ, or have the round labelled "
-                "again."
+                f"round {member.round}: found {' and '.join(resolved_by)} labels against all "
+                f"raters on {count} of the {agreed} items on which they agree; expected "
+                f"{MOST_OVERRULED:.0%} of them at most. Adjudicate the items on which raters "
+                "differ, or have the round labelled again."
             )
     return PanelLabels.first_of([each.labels for each in members])
-
-
-def _resolved_by(member: Member) -> str:
-    later = ["later"] if member.ratings.n_given_again[0] else []
-    return " and ".join(["adjudicated"] * bool(member.adjudicated.labels) + later)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,28 +216,18 @@ class AnnotationRows:
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
         for name, rows in zip(self.rounds, self.each, strict=True):
-            for batch in rows.to_batches():
-                yield self._named(name, batch)
-
-    def _named(self, name: str, part: pa.RecordBatch) -> pa.RecordBatch:
-        given = dict(zip(part.schema.names, part.columns, strict=True))
-        places = _places(part.column("item").to_pylist(), self.numbers)
-        columns = {
-            "round": pa.repeat(name, len(part)),
-            **given,
-            **{
-                name: pa.array(said, pa.float64())
-                for name, said in places.items()
-                if name != UNIT_OF
-            },
-        }
-        arrays = [
-            columns[each.name].cast(each.type)
-            if each.name in columns
-            else pa.nulls(len(part), each.type)
-            for each in self.schema
-        ]
-        return pa.record_batch(arrays, schema=self.schema)
+            for part in rows.to_batches():
+                given = dict(zip(part.schema.names, part.columns, strict=True))
+                places = _places(part.column("item").to_pylist(), self.numbers)
+                columns = {"round": pa.repeat(name, len(part)), **given}
+                columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
+                arrays = [
+                    columns[each.name].cast(each.type)
+                    if each.name in columns
+                    else pa.nulls(len(part), each.type)
+                    for each in self.schema
+                ]
+                yield pa.record_batch(arrays, schema=self.schema)
 
 
 def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:

@@ -9,8 +9,8 @@ from agreement_pipeline.store.entries import (
 )
 from agreement_pipeline.store.erasure import Erased, erase
 from agreement_pipeline.store.migration import migrate
-from agreement_pipeline.store.objects import Bucket, Listed
-from agreement_pipeline.store.storage import Folder, digest_at, digest_of, names_in
+from agreement_pipeline.store.local import digest_at, digest_of, names_in
+from agreement_pipeline.store.objects import Bucket, Folder, Listed
 from agreement_pipeline.store.store import (
     UNKNOWN_SETTINGS,
     RoundVersion,

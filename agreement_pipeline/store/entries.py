@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.mistakes import is_number, whole
 from agreement_pipeline.text import listed
 
 Entry = dict[str, Any]
@@ -90,14 +91,6 @@ def are_texts(value: object) -> bool:
     return isinstance(value, list) and all(map(is_text, value))
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_count(value: object) -> bool:
-    return _is_number(value) and isinstance(value, int) and value > 0
-
-
 def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
@@ -115,14 +108,14 @@ def _is_named(kind: str, of: object) -> bool:
 
 
 VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | dict.fromkeys(
-    ("value", "low", "high"), lambda value: value is None or _is_number(value)
+    ("value", "low", "high"), lambda value: value is None or is_number(value)
 )
 FINDING = {
     "description": is_text,
     "severity": is_text,
     "passed": _is_flag,
 }
-TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", _is_count)
+TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", whole(1))
 KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "entries": ("a whole number", lambda value: isinstance(value, int)),
     "from_versions": TEXTS,
@@ -133,7 +126,7 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "population_items": COUNT,
     "strata": (
         "whole numbers by name",
-        lambda of: isinstance(of, dict) and are_texts([*of]) and all(map(_is_count, of.values())),
+        lambda of: isinstance(of, dict) and are_texts([*of]) and all(map(whole(1), of.values())),
     ),
     "reasons": TEXTS,
     "rounds": (

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.store.entries import HERE, Entry
+from agreement_pipeline.store.local import digest_of
 from agreement_pipeline.store.migration import (
     ORIGINALS,
     RELEASES,
@@ -29,7 +30,7 @@ from agreement_pipeline.store.migration import (
     carry_entries,
     copy_file,
 )
-from agreement_pipeline.store.storage import Folder, digest_of
+from agreement_pipeline.store.objects import Folder
 from agreement_pipeline.store.store import (
     SALT,
     RoundVersion,
@@ -61,8 +62,13 @@ class Erasure:
 
     @cached_property
     def versions(self) -> frozenset[RoundVersion]:
-        arrived = dict.fromkeys(map(RoundVersion.logged, self._of("ingested")))
-        return frozenset(filter(self._is_in, arrived))
+        found = set[RoundVersion]()
+        for version in dict.fromkeys(map(RoundVersion.logged, self._of("ingested"))):
+            ratings = self.store.ratings_of(version)
+            names = ratings.everyone if self.what == "rater" else ratings.rated().to_pylist()
+            if self.name in names:
+                found.add(version)
+        return frozenset(found)
 
     @cached_property
     def rounds(self) -> frozenset[str]:
@@ -139,11 +145,6 @@ class Erasure:
 
     def _is_about(self, entry: Entry) -> bool:
         return not self.rounds.isdisjoint({entry["round"], *entry.get("rounds", ())})
-
-    def _is_in(self, version: RoundVersion) -> bool:
-        ratings = self.store.ratings_of(version)
-        names = ratings.everyone if self.what == "rater" else ratings.rated().to_pylist()
-        return self.name in names
 
     def _list_without(self, drawn: Entry) -> bytes:
         name, digest = _list_of(drawn), drawn["population_digest"]

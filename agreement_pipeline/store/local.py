@@ -3,6 +3,7 @@
 A file is written in a temporary place and flushed. Then it gets its name in one step.
 """
 
+import hashlib
 import os
 import shutil
 import uuid
@@ -10,54 +11,57 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from errno import ENOSYS, ENOTSUP, EOPNOTSUPP, EPERM
+from itertools import chain
 from pathlib import Path
+from typing import ClassVar, Literal
 
 from filelock import FileLock
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.large_files import Content, parts_of
-from agreement_pipeline.store.storage import (
-    content_of,
-    digest_at,
-    holds,
-    is_in,
-    kinds_in,
-    names_in,
-)
+from agreement_pipeline.large_files import Content, LargeFile, parts_of, parts_of_file
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
+DEEPEST = 100
+MOST_IN_MEMORY = 2**24
 
 
 @dataclass(frozen=True, eq=False)
 class LocalStorage:
-    """Unfinished files are in `.partial`. The next writer removes those of a killed one."""
+    """Named files in a folder. Each is kept once and never changed. A name is a path with slashes.
+
+    Unfinished files are in `.partial`. The next writer removes those of a killed one.
+    """
 
     root: Path
+    alone_seconds: ClassVar[float] = 0.0
+    """How long nobody else writes after the lock was taken: a network disk may ignore locks."""
     _locks: dict[int, FileLock] = field(init=False, repr=False, default_factory=dict)
 
-    @property
-    def alone_seconds(self) -> float:
-        """Nobody is alone for a moment: a network disk may ignore locks."""
-        return 0.0
-
     def read(self, name: str) -> bytes | None:
+        """The bytes of a small file, or None."""
         try:
             return (self.root / name).read_bytes()
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def copied(self, name: str) -> Content | None:
+        """A copy of a file, or None. Many bytes are never in memory at once."""
         try:
             return content_of(self.root / name)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
             return None
 
     def holds(self, name: str, content: Content) -> bool:
+        """True if exactly this is kept under a name."""
         return is_in(self.root / name, content)
 
     def listed(self, folder: str) -> dict[str, str]:
-        """There are no tags, since reading a file costs little."""
+        """The files under a folder by name, each with a tag of its bytes.
+
+        A tag changes with the bytes, and may be their MD5. It is empty, as here, if only reading
+        shows a change.
+        """
         kinds = dict(sorted(kinds_in(self.root / folder)))
         # only the seals have a folder
         if wrong := [name for name, kind in kinds.items() if kind != "file" and name != SEALS]:
@@ -68,12 +72,19 @@ class LocalStorage:
         return {name: "" for name, kind in kinds.items() if kind != "folder"}
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
+        """The bytes kept under each name, or None."""
         return {name: self.read(name) for name in names}
 
     def names(self, folder: str = "") -> tuple[str, ...]:
+        """The names of all files under a folder, relative to it."""
         return names_in(self.root / folder)
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
+        """Keep a content under a name: all of it or nothing. Call only while locked.
+
+        True if exactly these bytes are there now; others that were there stay. Only the owner can
+        read a secret, if the storage knows owners.
+        """
         path, partial = self.root / name, self._partial()
         if os.path.lexists(path):
             return self.holds(name, content)
@@ -84,6 +95,10 @@ class LocalStorage:
             remove(partial)
 
     def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
+        """Keep files in a folder, in the given order. Call only while locked.
+
+        A reader that sees the last file sees all. True if exactly these files are there now.
+        """
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -103,6 +118,10 @@ class LocalStorage:
         return holds(path, contents)
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
+        """Keep a copy of a file or folder that has this digest. Call only while locked.
+
+        False if the source has changed, or if something else was there.
+        """
         path, partial = self.root / name, self._partial()
         if not os.path.lexists(path):
             try:
@@ -115,24 +134,25 @@ class LocalStorage:
         return digest_at(path) == digest
 
     def forget(self, names: Iterable[str]) -> None:
+        """Remove files whose bytes are kept elsewhere too. Call only while locked."""
         for name in names:
             remove(self.root / name)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
+        """Let every other writer wait. A thread may take its lock again.
+
+        The lock of a dead holder becomes free: at once here, after its term in a bucket.
+        """
         _make(self.root)
-        lock = self._lock_of_this_process()
+        process = os.getpid()  # a forked process cannot use the lock of its parent
+        if process not in self._locks:
+            self._locks.setdefault(process, FileLock(self.root / LOCK, fallback_to_soft=False))
+        lock = self._locks[process]
         with lock:
             if lock.lock_counter == 1:
                 remove(self.root / PARTIAL)
             yield
-
-    def _lock_of_this_process(self) -> FileLock:
-        """A forked process cannot use the lock of its parent."""
-        process = os.getpid()
-        if process not in self._locks:
-            self._locks.setdefault(process, FileLock(self.root / LOCK, fallback_to_soft=False))
-        return self._locks[process]
 
     def _partial(self) -> Path:
         return self.root / PARTIAL / uuid.uuid4().hex
@@ -204,3 +224,74 @@ def _sync(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def digest_of(data: Content | Mapping[str, Content]) -> str:
+    """SHA-256 of a content. For several files: the digest of their names and digests.
+
+    >>> digest_of(b"")[:12], digest_of({"a.csv": b""})[:12]
+    ('e3b0c44298fc', 'ae6bbab2f916')
+    """
+    if isinstance(data, LargeFile):
+        return data.digest
+    if isinstance(data, bytes):
+        return hashlib.sha256(data).hexdigest()
+    return _together({name: digest_of(content) for name, content in data.items()})
+
+
+def digest_at(path: Path) -> str:
+    if path.is_dir():
+        return _together({name: digest_at(path / name) for name in names_in(path)})
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def names_in(folder: Path) -> tuple[str, ...]:
+    """A link counts as a file. So does a folder a hundred folders down."""
+    return tuple(sorted(name for name, kind in kinds_in(folder) if kind != "folder"))
+
+
+def kinds_in(
+    folder: Path | str, above: str = "", deeper: int = DEEPEST
+) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
+    """All things in a folder and its subfolders by name. A link is no file."""
+    try:
+        opened = os.scandir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    with opened as entries:
+        for entry in entries:
+            name = above + entry.name
+            if deeper and entry.is_dir(follow_symlinks=False):
+                yield name, "folder"
+                yield from kinds_in(entry.path, f"{name}/", deeper - 1)
+            else:
+                yield name, "file" if entry.is_file(follow_symlinks=False) else "other"
+
+
+def content_of(path: Path) -> Content:
+    """Many bytes are copied, so that nobody else can change them."""
+    with path.open("rb") as file:
+        first = file.read(MOST_IN_MEMORY)
+        if len(first) < MOST_IN_MEMORY:
+            return first
+        return LargeFile.of(chain([first], parts_of_file(file)))
+
+
+def _together(digests: Mapping[str, str]) -> str:
+    return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
+
+
+def holds(folder: Path, contents: Mapping[str, Content]) -> bool:
+    return set(names_in(folder)) == set(contents) and all(
+        is_in(folder / name, content) for name, content in contents.items()
+    )
+
+
+def is_in(path: Path, content: Content) -> bool:
+    try:
+        with path.open("rb") as file:
+            same = all(file.read(len(part)) == part for part in parts_of(content))
+            return same and not file.read(1)
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return False

@@ -41,7 +41,8 @@ from agreement_pipeline.store.entries import (
     refuse_other_project,
     said_before,
 )
-from agreement_pipeline.store.storage import Storage, digest_of
+from agreement_pipeline.store.local import digest_of
+from agreement_pipeline.store.objects import Storage
 from agreement_pipeline.text import counted, listed
 
 SIZE = 32
@@ -122,12 +123,8 @@ class View:
         return self.first - 1 + len(self.lines)
 
     @property
-    def project(self) -> str | None:
-        return self.lines[-1].entry.get("project") if self.lines else None
-
-    @property
-    def location(self) -> str | None:
-        return self.lines[-1].entry.get("location") if self.lines else None
+    def newest(self) -> Entry:
+        return self.lines[-1].entry if self.lines else {}
 
     @property
     def head(self) -> str:
@@ -232,12 +229,18 @@ class Log:
     def entries(self) -> tuple[Entry, ...]:
         view = self._view
         if view.older is None:
-            view.older = tuple(line.entry for line in self._older(view))
+            if beyond := [name for name in self._segment_names() if int(name[:8]) > view.last]:
+                raise self._broken(_fewer(view.last, beyond))
+            kept = enumerate(view.index.segments, 1)
+            found = self._walked([seal_name(nth * SIZE, digest) for nth, digest in kept])
+            if found.index != view.index:
+                raise self._broken("an index that does not follow from the entries")
+            view.older = tuple(line.entry for line in found.lines)
         return view.older + tuple(line.entry for line in view.lines)
 
     def give_to(self, project: str) -> None:
         refuse_other_project(project, self.project, self._place)
-        refuse_other_project(project, self._view.project, self._place)
+        refuse_other_project(project, self._view.newest.get("project"), self._place)
         self.project = project
 
     @property
@@ -302,9 +305,22 @@ class Log:
             raise self._broken(_fewer(0, left))  # each segment is followed by an entry
         for data in entries:
             self._follow(view, Line.of(data or b""))
-        self._refuse_other_seals(view, seals)
-        refuse_other_project(self.project, view.project, self._place)
-        if view.lines and view.lines[-1].entry.get(CARRIED) and not self.carrying:
+        wanted = view.seals
+        view.last_is_sealed = not wanted or wanted[-1] in seals
+        other = sorted(seals.difference(wanted))
+        if other and int(other[-1][:8]) > view.last:
+            raise self._broken(_fewer(view.last, other))
+        missing = [
+            seal
+            for seal in wanted[:-1]
+            if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None
+        ]
+        if other or missing:
+            raise self._broken(
+                f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
+            )
+        refuse_other_project(self.project, view.newest.get("project"), self._place)
+        if view.newest.get(CARRIED) and not self.carrying:
             raise StoreError(
                 f"{self._place}: found a store whose making was stopped; expected one that is "
                 "whole. Run the same `agreement-pipeline store` command again: it goes on."
@@ -376,12 +392,13 @@ class Log:
         if view.lines and not view.last_is_sealed:
             self._tail.seal(view)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
-        entry |= {"project": belongs} if (belongs := self.project or view.project) else {}
+        last = view.newest
+        entry |= {"project": of} if (of := self.project or last.get("project")) else {}
         if said["event"] == "adopted":
             entry["location"] = said["by"]
         else:
-            refuse_other_location(self.location, view.location, self._place)
-            decides = said.get("location") or self.location or view.location
+            refuse_other_location(self.location, last.get("location"), self._place)
+            decides = said.get("location") or self.location or last.get("location")
             entry |= {"location": decides} if decides else {}
         entry["previous"], after = view.head, view
         if number == view.first + SIZE:
@@ -400,7 +417,10 @@ class Log:
         self._tail.seal(after)
         after.last_is_sealed = True
         if after is not view:
-            self._forget(view)
+            # a segment and an index hold the tail of the view, and its index
+            index = view.lines[0].entry.get("index")
+            older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
+            self.storage.forget([*self._tail.names(view), *older])
             self._held = after
 
     def _with_segment(self, view: View) -> tuple[View, str]:
@@ -417,22 +437,6 @@ class Log:
         digest = digest_of(about)
         self._indexes = {digest: index}
         return View(view.last + 1, index=index, time=view.time), digest
-
-    def _forget(self, view: View) -> None:
-        """A segment and an index hold the tail of a view, and its index."""
-        index = view.lines[0].entry.get("index")
-        older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
-        self.storage.forget([*self._tail.names(view), *older])
-
-    def _older(self, view: View) -> list[Line]:
-        beyond = [name for name in self._segment_names() if int(name[:8]) > view.last]
-        if beyond:
-            raise self._broken(_fewer(view.last, beyond))
-        kept = enumerate(view.index.segments, 1)
-        found = self._walked([seal_name(nth * SIZE, digest) for nth, digest in kept])
-        if found.index != view.index:
-            raise self._broken("an index that does not follow from the entries")
-        return found.lines
 
     def _segment_names(self) -> list[str]:
         return sorted(filter(KEPT.fullmatch, self.storage.names(SEGMENTS)))
@@ -487,24 +491,8 @@ class Log:
             raise self._broken(f"entry {number}, which does not follow the one before it")
         if missing := lacking(line.entry):
             raise self._broken(f"entry {number} without {missing}", older=True)
-        refuse_other_project(view.project, line.entry.get("project"), self._place)
+        refuse_other_project(view.newest.get("project"), line.entry.get("project"), self._place)
         view.lines.append(line)
-
-    def _refuse_other_seals(self, view: View, seals: set[str]) -> None:
-        wanted = view.seals
-        view.last_is_sealed = not wanted or wanted[-1] in seals
-        other = sorted(seals.difference(wanted))
-        if other and int(other[-1][:8]) > view.last:
-            raise self._broken(_fewer(view.last, other))
-        missing = [
-            seal
-            for seal in wanted[:-1]
-            if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None
-        ]
-        if other or missing:
-            raise self._broken(
-                f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
-            )
 
     @property
     def _place(self) -> str:

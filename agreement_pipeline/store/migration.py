@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store.entries import HERE, Entry
+from agreement_pipeline.store.local import digest_of, kinds_in
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
-from agreement_pipeline.store.storage import Folder, Storage, digest_of, kinds_in
+from agreement_pipeline.store.objects import Folder, Storage
 from agreement_pipeline.store.store import (
     SALT,
     UNKNOWN_SETTINGS,
@@ -99,29 +99,20 @@ class Older:
                 "that wrote the store."
             )
         for each in entries:
-            if each["event"] == "ingested" and self._original(each) != each["original_digest"]:
+            if each["event"] != "ingested":
+                continue
+            place = f"{ORIGINALS}/{each['original_digest']}/{each['source']}"
+            inside = {name: f"{place}/{name}" for name in self.storage.names(place)}
+            content = (
+                {name: self.storage.copied(at) or b"" for name, at in inside.items()}
+                if inside
+                else self.storage.copied(place)
+            )
+            if content is None or digest_of(content) != each["original_digest"]:
                 raise StoreError(
                     f"{root}: found no original of round {each['round']}, or another one; expected "
                     f"{each['source']} as it was delivered. Restore it from a backup."
                 )
-
-    def _original(self, ingested: Entry) -> str | None:
-        place = f"{ORIGINALS}/{ingested['original_digest']}/{ingested['source']}"
-        if names := self.storage.names(place):
-            inside = {name: self.storage.copied(f"{place}/{name}") or b"" for name in names}
-            return digest_of(inside)
-        content = self.storage.copied(place)
-        return None if content is None else digest_of(content)
-
-    def ratings(self, ingested: Entry) -> Ratings:
-        name = f"rounds/{ingested['ratings_digest']}/{ingested['table_digest']}.parquet"
-        table = self.storage.copied(name)
-        if table is None or digest_of(table) != ingested["table_digest"]:
-            raise StoreError(
-                f"{self.storage.root / name}: found no table, or another one; expected the ratings "
-                f"of round {ingested['round']}. Restore it from a backup, and migrate again."
-            )
-        return table_ratings(table, str(self.storage.root / name))
 
     def terms(self, entries: Sequence[Entry]) -> Terms:
         """The project, and the policy by its digest, stand in the releases that the log proves."""
@@ -163,7 +154,13 @@ def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     made = Store(new, project=next((project for project, _ in terms.values()), None))
     made.log.carrying = True
     n_before = carry_entries(old, made, entries, lambda entry: _as_today(older, entry, terms))
-    _copy_files(older.storage, made.storage)
+    for name in older.storage.names(ORIGINALS):
+        copy_file(f"{ORIGINALS}/{name}", older.storage, made.storage)
+    if older.storage.read(SALT) is not None:
+        copy_file(SALT, older.storage, made.storage)
+    # A manifest comes last, so no release can be opened before the notices of withdrawals.
+    for name in sorted(older.storage.names(RELEASES), key=lambda name: name.endswith(MANIFEST)):
+        copy_file(f"{RELEASES}/{name}", older.storage, made.storage)
     if n_before <= len(lines):
         versions = sorted({each["code_version"] for each in entries if "code_version" in each})
         told = {
@@ -217,22 +214,19 @@ def copy_file(name: str, of: Storage, to: Storage) -> None:
             )
 
 
-def _copy_files(older: Storage, to: Storage) -> None:
-    for name in older.names(ORIGINALS):
-        copy_file(f"{ORIGINALS}/{name}", older, to)
-    if older.read(SALT) is not None:
-        copy_file(SALT, older, to)
-    # A manifest comes last, so no release can be opened before the notices of withdrawals.
-    for name in sorted(older.names(RELEASES), key=lambda name: name.endswith(MANIFEST)):
-        copy_file(f"{RELEASES}/{name}", older, to)
-
-
 def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str, Content]]:
     tables: dict[str, Content] = {}
     said = {name: value for name, value in entry.items() if name not in ("number", "previous")}
     name, event = said["round"], said["event"]
     if event == "ingested":
-        ratings = older.ratings(said)
+        at = f"rounds/{said['ratings_digest']}/{said['table_digest']}.parquet"
+        place, table = older.storage.root / at, older.storage.copied(at)
+        if table is None or digest_of(table) != said["table_digest"]:
+            raise StoreError(
+                f"{place}: found no table, or another one; expected the ratings "
+                f"of round {name}. Restore it from a backup, and migrate again."
+            )
+        ratings = table_ratings(table, str(place))
         table = table_of(ratings)
         digest = digest_of(table)
         tables[f"rounds/{ratings.digest}/{digest}.parquet"] = table
@@ -246,18 +240,16 @@ def _as_today(older: Older, entry: Entry, terms: Terms) -> tuple[Entry, dict[str
         }
     elif event == "decided":
         digest = older.digests[said["ratings_digest"]]
+        # with the code that read it, since its digest was another
+        policy = terms.get(said["policy_digest"], UNNAMED)[1]
+        policy = {**policy, "policy": f"{policy['policy']} of {said['code_version']}"}
         said |= {
             "ratings_digest": digest,
             "settings_digest": UNKNOWN_SETTINGS,
             "version": older.versions[name].index(digest) + 1,
-            "policy": _named(terms.get(said["policy_digest"], UNNAMED)[1], said),
+            "policy": policy,
             "waivers": [{**each, "ratings_digest": digest} for each in said["waivers"]],
         }
     elif event == "released":
         said["rounds"] = {each: older.digests.get(was, was) for each, was in said["rounds"].items()}
     return said, tables
-
-
-def _named(policy: dict[str, Any], decided: Entry) -> dict[str, Any]:
-    """The policy has the code that read it, since its digest was another."""
-    return {**policy, "policy": f"{policy['policy']} of {decided['code_version']}"}

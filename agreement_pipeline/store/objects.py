@@ -20,7 +20,13 @@ from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
 from agreement_pipeline.large_files import Content, LargeFile
-from agreement_pipeline.store.storage import MOST_IN_MEMORY, contents_of, digest_of
+from agreement_pipeline.store.local import (
+    MOST_IN_MEMORY,
+    LocalStorage,
+    content_of,
+    digest_of,
+    names_in,
+)
 
 LOG = "log"
 LEASES, PROBE = f"{LOG}/leases", "conditional"
@@ -31,7 +37,10 @@ POLL_SECONDS = 0.1
 
 @dataclass(frozen=True, eq=False)
 class ObjectStorage:
-    """The library of the protocol finds the credentials and the endpoint."""
+    """What `LocalStorage` is, in a bucket.
+
+    The library of the protocol finds the credentials and the endpoint.
+    """
 
     root: UPath
     _objects: AbstractFileSystem = field(init=False, repr=False)
@@ -107,12 +116,11 @@ class ObjectStorage:
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """It is first copied to where nobody else writes."""
-        contents = contents_of(source)
-        if digest_of(contents) != digest:
-            return False
-        if isinstance(contents, dict):
-            return self.keep_folder(name, contents)
-        return self.keep(name, contents)
+        if source.is_dir():
+            contents = {inside: content_of(source / inside) for inside in names_in(source)}
+            return digest_of(contents) == digest and self.keep_folder(name, contents)
+        content = content_of(source)
+        return digest_of(content) == digest and self.keep(name, content)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -231,7 +239,9 @@ class Lease:
             last, free = self._last(self._storage.listed(LOG))
             if last != waiting_for:
                 waiting_for, since = last, time.monotonic()
-            if free or time.monotonic() - since > self._term(last):
+            held = b"" if free else self._storage.read(f"{LEASES}/{last:08}.json")
+            term = float(json.loads(held)["seconds"]) if held else 0.0
+            if free or time.monotonic() - since > term:
                 if not last:
                     self._storage.refuse_unconditional()
                 if listed := self._take(last + 1):
@@ -243,10 +253,6 @@ class Lease:
         self._marks = [name.removeprefix(inside) for name in listed if name.startswith(inside)]
         last = max((int(mark[:8]) for mark in self._marks), default=0)
         return last, not last or f"{last:08}.free" in self._marks
-
-    def _term(self, number: int) -> float:
-        held = self._storage.read(f"{LEASES}/{number:08}.json")
-        return float(json.loads(held)["seconds"]) if held else 0.0
 
     def _take(self, number: int) -> dict[str, str] | None:
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
@@ -263,23 +269,20 @@ def answered(root: UPath) -> Iterator[None]:
 
     A refusal by the server itself stays an `OSError`.
     """
+    without_answer: tuple[type[Exception], ...] = ()
+    if root.protocol == "s3":
+        from botocore.exceptions import BotoCoreError
+
+        without_answer = (BotoCoreError,)
     try:
         yield
-    except _without_answer(root.protocol) as cause:
+    except without_answer as cause:
         raise StoreError(
             f"{root}: found no answer ({cause}); expected a bucket that answers, "
             "and credentials for it. "
             f"Set them where the library for {root.protocol}:// looks for them.",
             may_pass=True,
         ) from cause
-
-
-def _without_answer(protocol: str) -> tuple[type[Exception], ...]:
-    if protocol != "s3":
-        return ()
-    from botocore.exceptions import BotoCoreError
-
-    return (BotoCoreError,)
 
 
 def file_system(root: UPath) -> AbstractFileSystem:
@@ -304,6 +307,10 @@ def file_system(root: UPath) -> AbstractFileSystem:
             "expected one that can refuse to overwrite. Use s3:// or a folder."
         )
     return objects
+
+
+Storage = LocalStorage | ObjectStorage
+Folder = Path | UPath
 
 
 class Listed(NamedTuple):

@@ -39,15 +39,9 @@ from agreement_pipeline.ratings import (
     stored_cells,
 )
 from agreement_pipeline.store.entries import HERE
-from agreement_pipeline.store.local import LocalStorage
+from agreement_pipeline.store.local import LocalStorage, digest_at, digest_of
 from agreement_pipeline.store.log import Log
-from agreement_pipeline.store.objects import ObjectStorage
-from agreement_pipeline.store.storage import (
-    Folder,
-    Storage,
-    digest_at,
-    digest_of,
-)
+from agreement_pipeline.store.objects import Folder, ObjectStorage, Storage
 from agreement_pipeline.text import listed
 
 SALT = "salt"
@@ -286,7 +280,16 @@ class Store:
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
-                key = self._drawn_key()
+                released = any(entry["event"] == "released" for entry in self.history())
+                key = self.storage.read(SALT)
+                if key is None and released:
+                    raise StoreError(
+                        f"{self.root / SALT}: found no such file, and releases in the log; "
+                        "expected the key of the raters' pseudonyms. Restore it from a backup."
+                    )
+                if key is None:
+                    key = urandom(32)
+                    self.storage.keep(SALT, key, secret=True)
         if not key:
             raise StoreError(
                 f"{self.root / SALT}: found 0 bytes; expected the key of the raters' pseudonyms. "
@@ -294,20 +297,6 @@ class Store:
             )
         self._salt = key
         return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
-
-    def _drawn_key(self) -> bytes:
-        released = any(entry["event"] == "released" for entry in self.history())
-        kept = self.storage.read(SALT)
-        if kept is not None:
-            return kept
-        if released:
-            raise StoreError(
-                f"{self.root / SALT}: found no such file, and releases in the log; "
-                "expected the key of the raters' pseudonyms. Restore it from a backup."
-            )
-        drawn = urandom(32)
-        self.storage.keep(SALT, drawn, secret=True)
-        return drawn
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
         arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")

@@ -78,6 +78,7 @@ def verdict_codes():
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
     written = set(re.findall(r'code="([a-z_]+)"', source))
     written |= set(re.findall(r'return "([a-z_]+)", (?:rests_on|estimate|\()', source))
+    written |= {code for code, _, _ in decision.MET_WITH.values()}
     return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})
 
 

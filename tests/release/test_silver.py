@@ -156,7 +156,7 @@ def test_the_decision_says_what_was_found_and_what_a_perfect_classifier_would_sc
     ratings = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
     store.ingest("s1", ratings, original)
     judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=CertifiedBy(JUDGE, people))
-    finding, audit = judged.silver
+    finding, audit = judged.gate.silver
     assert finding.description.startswith(
         "found 0.00% of the labels of judge wrong, with an upper limit of 1.83%, on 200 drawn of "
         "400 items: a majority of 3 of 4 raters would give another label. A perfect classifier "
@@ -443,7 +443,7 @@ def test_the_panel_is_judged_by_the_rules_too(store, people, original):
     store.ingest("s1", ratings, original)
     by = CertifiedBy(JUDGE, people)
     judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
-    assert judged.silver[0].passed
+    assert judged.gate.silver[0].passed
     assert not judged.decision.admitted
     with pytest.raises(ReleaseHeldError, match="krippendorff_alpha"):
         released(store, people)

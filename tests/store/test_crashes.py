@@ -23,10 +23,10 @@ from agreement_pipeline.release import (
     tables,
     verify_release,
 )
-from agreement_pipeline.release.proof import prove
-from agreement_pipeline.store import Store, local, storage
+from agreement_pipeline.release.opening import prove
+from agreement_pipeline.store import Store, local
 from agreement_pipeline.store import store as store_module
-from agreement_pipeline.store.storage import digest_of
+from agreement_pipeline.store.local import digest_of
 from agreement_pipeline.store.store import table_ratings
 from tests.killing import killed
 from tests.releases import current_release
@@ -193,7 +193,7 @@ def size(request, monkeypatch):
     """Tables that are in memory while they are written, or too large for it."""
     if request.param == "in files":
         monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-        monkeypatch.setattr(storage, "MOST_IN_MEMORY", 1000)
+        monkeypatch.setattr(local, "MOST_IN_MEMORY", 1000)
 
 
 def test_a_process_killed_at_any_write_leaves_the_old_state_or_the_new_one(
