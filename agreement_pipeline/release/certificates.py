@@ -72,8 +72,9 @@ class Certificate:
         Why there is one more attempt under this name.
     left_out
         Other rounds that the store had then.
-    again
-        Its rounds that had come before with other ratings.
+    again, tentative
+        Its rounds that had come before with other ratings, and those that were admitted on a
+        tentative verdict.
     anchored
         What it gave to anchors since. None if it labelled none again. Not in the document.
     """
@@ -89,6 +90,7 @@ class Certificate:
     reason: str
     left_out: tuple[str, ...] = ()
     again: tuple[str, ...] = ()
+    tentative: tuple[str, ...] = ()
     anchored: Anchored | None = None
 
     @property
@@ -134,6 +136,9 @@ class Certificate:
             self.again
             and f"rounds {listed(self.again)} came before with other ratings, which it "
             "does not count",
+            self.tentative
+            and f"rounds {listed(self.tentative)} were admitted on a tentative verdict, so what "
+            "follows from them is tentative too",
             self.left_out and f"not part of it: rounds {listed(self.left_out)} of the same store",
         )
         of_rounds = (
@@ -405,7 +410,9 @@ def _certificate(
     about = replace(terms, waivers=tuple(each for each in terms.waivers if each.round in names))
     found = {each.version.round: _evidence(each, identity, rules) for each in judged}
     scale = next(iter(scales))
-    return Certificate(project, identity, expires, rules, about, found, scale, (), reason)
+    tentative = tuple(each.version.round for each in judged if each.decision.tentative)
+    made = Certificate(project, identity, expires, rules, about, found, scale, (), reason)
+    return replace(made, tentative=tentative)
 
 
 def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:

@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
+from agreement_pipeline.intervals import Looks
 from agreement_pipeline.policy import Policy, Rule, Waiver, load_policy
 from agreement_pipeline.release import certificates, certify, judge_round, open_certificate
 from agreement_pipeline.release.contents import as_json
@@ -91,6 +92,25 @@ def edit_document(store, change, *, logged):
     digest = digest_of(as_json(said))
     path.with_name(f"{digest}.json").write_bytes(as_json(said))
     sealed(store, lambda entry: entry.update(certificate=digest))
+
+
+def test_a_certificate_on_a_tentative_panel_says_so(store, ingested):
+    (rule,) = POLICY.rules
+    lower = replace(rule, reliable=0.999, tentative=0.7)
+    policy = replace(POLICY, rules=(lower,), admit=("reliable", "tentative"))
+    found = certified(store, policy=policy)
+    words = (
+        "rounds ['r1'] were admitted on a tentative verdict, so what follows from them is "
+        "tentative too"
+    )
+    assert found.certified
+    assert words in found.warnings
+    assert open_certificate(store, JUDGE).warnings == found.warnings
+
+
+def test_a_certificate_under_rules_with_early_looks_answers(store, ingested):
+    certified(store, rules=replace(RULES, looks=Looks(at=(90, 180), spending="pocock")))
+    assert open_certificate(store, JUDGE).certified
 
 
 def test_a_certificate_says_what_agrees_with_whom_until_when(store, ingested):
