@@ -24,11 +24,6 @@ if TYPE_CHECKING:
         estimate_each as estimate_each,
         registered as registered,
     )
-    from agreement_pipeline.estimates.order_effect import (
-        OfOrder as OfOrder,
-        OrderEffect as OrderEffect,
-        order_effect as order_effect,
-    )
     from agreement_pipeline.estimates.estimates import (
         ROUND as ROUND,
         SCOPE_KINDS as SCOPE_KINDS,
@@ -49,9 +44,6 @@ if TYPE_CHECKING:
         values_of as values_of,
     )
     from agreement_pipeline.estimates.parts import MOST_SHOWN as MOST_SHOWN, Shown as Shown
-    from agreement_pipeline.estimates.shrinkage import (
-        shrunken_self_agreement as shrunken_self_agreement,
-    )
     from agreement_pipeline.estimates.weak_parts import (
         explained_by as explained_by,
         parts_beside as parts_beside,

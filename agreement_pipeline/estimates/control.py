@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.shrinkage import spread_between
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
@@ -113,3 +112,10 @@ def _against(
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     low, high = max(bounds[0], centre - reach), min(bounds[1], centre + reach)
     return Charted(reading, centre, Interval(low, high))
+
+
+def spread_between(values: Array, variances: Array) -> float:
+    weights = 1 / variances
+    centre = weights @ values / weights.sum()
+    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
+    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import estimate, shrunken_self_agreement
+from agreement_pipeline.estimates import estimate
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference, Looks
 from agreement_pipeline.ratings import Scale
@@ -61,14 +61,12 @@ def test_ten_resamples_lie_beyond_each_limit(settings, n_together, needed):
 @pytest.mark.parametrize(
     "settings", [{"method": "jackknife_t"}, {"always_valid_at": 500}], ids=["method", "always"]
 )
-def test_a_difference_and_a_shrunken_value_have_one_method(settings):
+def test_a_difference_has_one_method(settings):
     counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
     side = Side("one", "fleiss_kappa", counts)
     inference = Inference(**settings)
     with pytest.raises(PolicyError, match=r"difference: found method .*, judged once"):
         difference(side, side, inference, shared=20)
-    with pytest.raises(PolicyError, match=r"shrunken self-agreement: found method .*, judged once"):
-        shrunken_self_agreement(None, inference)
 
 
 @pytest.mark.parametrize("looked", [{}, {"always_valid_at": 60}], ids=["once", "always"])

@@ -4,10 +4,7 @@ import pytest
 
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.errors import AgreementError, RatingsError
-from agreement_pipeline.estimates import (
-    compare,
-    shrunken_self_agreement,
-)
+from agreement_pipeline.estimates import compare
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import alternative_annotator_test
@@ -31,14 +28,6 @@ def test_a_test_of_items_in_clusters_is_made_on_their_means():
         here.p_value > there.p_value
         for here, there in zip(found.comparisons, one_by_one.comparisons, strict=True)
     )
-
-
-def test_raters_are_not_drawn_towards_the_pool_as_if_their_items_were_unlike():
-    found = shrunken_self_agreement(OfRatings().replicates(ratings(documents(8))))
-    assert {estimate.undefined for estimate in found} == {
-        "items come in clusters, and the beta distribution takes each as drawn by itself"
-    }
-    assert len(found) == 3
 
 
 # Differences
