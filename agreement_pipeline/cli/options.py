@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale, like_models, misspelt
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale, doubtful, like_models, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 from agreement_pipeline.text import listed
 
@@ -40,7 +40,7 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
-NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?")
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?(\s*%)?")
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -619,11 +619,15 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         for told in misspelt(ratings.n_by_category):
             step = "correct it, or name all labels with --categories"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
+        for told in doubtful(ratings.scale.names) if ratings.scale.level == "nominal" else ():
+            say_aside(f"warning: {Path(place).name}: {told}")
         level = click.get_current_context().get_parameter_source("level")
         if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
             levels = "--level ordinal or interval"
             if any("," in name for name in ratings.scale.names):
                 levels += ", and --decimal , for a comma"
+            if any("%" in name for name in ratings.scale.names):
+                levels += ", and take off the sign %"
             told = "labels are numbers but count as names, all equally far apart"
             step = f"if they have an order, give {levels}; else --level nominal"
             say_aside(f"warning: {Path(place).name}: {told}; {step}")
