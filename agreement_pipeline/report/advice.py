@@ -19,7 +19,7 @@ from agreement_pipeline.policy import (
     least_items,
     more_items,
 )
-from agreement_pipeline.ratings import Array, Ratings, like_models
+from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
@@ -262,6 +262,10 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
                 f"{in_words(pair.share, WHOLE_PERCENT)} of differing labels are between them, on "
                 f"{counted(pair.n_items, 'item')}. Talk about the most disputed."
             )
+            if lookalikes(pair[:2]):
+                alike = f"Write labels that print alike as one, such as {described(pair[:2])}."
+                yield Step(alike, why.partition(" Talk")[0], held.again)
+                return
             title = f"Settle {pair.one} or {pair.other} in the guideline."
             yield Step(title, why, held.disputed_items)
         drawn = "Draw them as these were drawn."

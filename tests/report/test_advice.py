@@ -220,3 +220,14 @@ def test_most_confused_are_the_two_categories_that_differing_pairs_share_most():
     assert (found.one, found.other, found.n_items) == ("safe", "rude", 5)
     assert found.share == pytest.approx(together[0, 1] / np.triu(together, 1).sum())
     assert most_confused(CategoryCounts([[3, 0, 0]], scale=SCALE)) is None
+
+
+def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guideline():
+    said = [("Safe", "safe "), ("rude", "rude")] * 60
+    rows = [(n, rater, pair[at]) for n, pair in enumerate(said) for at, rater in enumerate("ab")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    scale = Scale(("Safe", "rude", "safe "))
+    (step,) = judged(Ratings.from_frame(frame, scale)).steps
+    assert step.what == "Write labels that print alike as one, such as 'Safe' and 'safe '."
+    assert step.why == "100% of differing labels are between them, on 60 items."
+    assert step.by.startswith("agreement-pipeline judge ")
