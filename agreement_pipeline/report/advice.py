@@ -23,7 +23,7 @@ from agreement_pipeline.ratings import Array, Ratings, described, like_models, l
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
-MOST_STEPS, MOST_ASSUMED = 3, 5
+MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -111,8 +111,8 @@ def command_of_report(project: str, round_name: str) -> str:
 
 
 def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
-    """The panel in a line. `models` have names that are likely those of models, if it is known
-    already.
+    """The panel and the categories in a line. `models` have names that are likely those of models,
+    if it is known already.
     """
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
@@ -126,10 +126,22 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(items, 'item')}{labels}.",
+        _categories(ratings),
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))
+
+
+def _categories(ratings: Ratings) -> str:
+    names = ratings.scale.names
+    if not ratings.scale.declared and names:
+        return f"The categories are those that occur: {joined(map(repr, names), MOST_NAMED)}."
+    used = {names[place] for place in ratings.given} if names else set()
+    unused = [name for name in names if name not in used]
+    if not unused:
+        return ""
+    return f"Of {counted(len(names), 'category')}, nobody used {joined(map(repr, unused), MOST_NAMED)}."
 
 
 def asked_of_models(names: Collection[str]) -> str:
