@@ -2,7 +2,7 @@ import csv
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import pairwise
@@ -616,22 +616,26 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"
         say_aside(f"{Path(place).name}: {told}")
     if not ratings.scale.declared and ratings.scale.categories:
-        for told in misspelt(ratings.n_by_category):
-            step = "correct it, or name all labels with --categories"
-            say_aside(f"warning: {Path(place).name}: {told}; {step}")
-        for told in doubtful(ratings.scale.names) if ratings.scale.level == "nominal" else ():
+        for told in _doubts(ratings):
             say_aside(f"warning: {Path(place).name}: {told}")
-        level = click.get_current_context().get_parameter_source("level")
-        if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
-            levels = "--level ordinal or interval"
-            if any("," in name for name in ratings.scale.names):
-                levels += ", and --decimal , for a comma"
-            if any("%" in name for name in ratings.scale.names):
-                levels += ", and take off the sign %"
-            told = "labels are numbers but count as names, all equally far apart"
-            step = f"if they have an order, give {levels}; else --level nominal"
-            say_aside(f"warning: {Path(place).name}: {told}; {step}")
     return ratings
+
+
+def _doubts(ratings: Ratings) -> Iterator[str]:
+    names = ratings.scale.names
+    for told in misspelt(ratings.n_by_category):
+        yield f"{told}; correct it, or name all labels with --categories"
+    if ratings.scale.level == "nominal":
+        yield from doubtful(names)
+    level = click.get_current_context().get_parameter_source("level")
+    if level is ParameterSource.DEFAULT and _like_numbers(names):
+        levels = "--level ordinal or interval"
+        if any("," in name for name in names):
+            levels += ", and --decimal , for a comma"
+        if any("%" in name for name in names):
+            levels += ", and take off the sign %"
+        told = "labels are numbers but count as names, all equally far apart"
+        yield f"{told}; if they have an order, give {levels}; else --level nominal"
 
 
 def tell_models(source: str | Path, ratings: Ratings) -> None:

@@ -11,7 +11,14 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import described, doubtful, like_models, lookalikes, misspelt, refuse_absent
+from agreement_pipeline.ratings import (
+    described,
+    doubtful,
+    like_models,
+    lookalikes,
+    misspelt,
+    refuse_absent,
+)
 from agreement_pipeline.readers import (
     Columns,
     Export,

@@ -217,7 +217,8 @@ def rater_columns(
     shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
     more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
     options = " ".join(f"--raters={quote(rater)}" for rater in shown)
-    step = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project, or {options}"
+    in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
+    step = f"{in_project}, or {options}"
     if source == FRAME:
         step = _reading({**columns.named, "raters": tuple(shown)}, "wide")
     raise RatingsError(

@@ -37,7 +37,7 @@ def test_the_most_common_one_is_told():
     assert told.endswith("resembles 'Spam' (40 times)")
 
 
-@pytest.mark.parametrize("mark", ["NA", "n/a", "N/A", "#N/A", "n.a.", "nan", "NULL", "-", "--", "- "])
+@pytest.mark.parametrize("mark", ["NA", "n/a", "#N/A", "n.a.", "nan", "NULL", "-", "--", "- "])
 def test_a_mark_of_no_label_is_told(mark):
     (told,) = doubtful(["spam", "ham", mark])
     assert told == (
@@ -57,4 +57,5 @@ def test_several_labels_in_one_are_told_once(several):
 
 
 def test_a_set_that_is_written_as_one_and_a_label_with_a_comma_are_not_told():
-    assert list(doubtful(["joy", "fear", "joy|fear", "none", "sorry, no", "sorry", "1,5", ""])) == []
+    fine = ["joy", "fear", "joy|fear", "none", "sorry, no", "sorry", "1,5", ""]
+    assert list(doubtful(fine)) == []

@@ -202,7 +202,8 @@ def test_who_rated_tells_people_from_models():
     )
     assert who_rated(ratings) == (
         "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Of 3 "
-        "categories, nobody used 'hateful'. Beside them 1 model (judge). Is gpt-4o a model? Then name it as a classifier."
+        "categories, nobody used 'hateful'. Beside them 1 model (judge). Is gpt-4o a model? Then "
+        "name it as a classifier."
     )
     several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))
     assert who_rated(several).endswith(
@@ -248,5 +249,5 @@ def test_who_rated_tells_categories_that_nobody_named_or_used():
     )
     used = Scale(("yes", "no", "0"))
     assert who_rated(read_ratings(frame, scale=used)).endswith(" 2 labels an item.")
-    sizes = frame.assign(label=[1.0, 2.0, 3.0, 2.5])
-    assert "categor" not in who_rated(read_ratings(sizes, level="interval"))
+    sizes = read_ratings(frame.assign(label=[1.0, 2.0, 3.0, 2.5]), scale=Scale(None, "interval"))
+    assert who_rated(sizes) == "Labelled by 2 people (ana and ben): 2 items."
