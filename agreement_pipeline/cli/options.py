@@ -628,7 +628,14 @@ def _doubts(ratings: Ratings) -> Iterator[str]:
     if ratings.scale.level == "nominal":
         yield from doubtful(names)
     level = click.get_current_context().get_parameter_source("level")
-    if level is ParameterSource.DEFAULT and _like_numbers(names):
+    parts = [part for name in names for part in name.split("|")]
+    if level is not ParameterSource.DEFAULT or not _like_numbers(parts):
+        return
+    if len(parts) > len(names):
+        told = "labels of several numbers count as sets of names, whose order is lost"
+        step = "if they are measures, give --level 'multivariate interval'; else --level nominal"
+        yield f"{told}; {step}"
+    else:
         levels = "--level ordinal or interval"
         if any("," in name for name in names):
             levels += ", and --decimal , for a comma"

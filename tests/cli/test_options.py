@@ -200,6 +200,10 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
         (("1,5", "2", "3,25"), "interval, and --decimal , for a comma; else --level nominal"),
         (("0", "1", "0"), ""),
         (("5%", "20%", "33%"), "interval, and take off the sign %; else --level nominal"),
+        (
+            ("71|166", "74|171", "80|180"),
+            "give --level 'multivariate interval'; else --level nominal",
+        ),
         (("01", "02", "03"), ""),
         (("1", "2", "high"), ""),
     ],
