@@ -25,6 +25,7 @@ from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
+QUOTED = "'{}'"
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -137,13 +138,13 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
 def _categories(ratings: Ratings) -> str:
     names = ratings.scale.names
     if not ratings.scale.declared and names:
-        occurring = joined(map(repr, names), MOST_NAMED)
+        occurring = joined(map(QUOTED.format, names), MOST_NAMED)
         return f"The categories are those that occur: {occurring}."
     used = {names[place] for place in ratings.given} if names else set()
     unused = [name for name in names if name not in used]
     if not unused:
         return ""
-    named = joined(map(repr, unused), MOST_NAMED)
+    named = joined(map(QUOTED.format, unused), MOST_NAMED)
     return f"Of {counted(len(names), 'category')}, nobody used {named}."
 
 
