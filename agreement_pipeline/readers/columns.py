@@ -159,11 +159,12 @@ def chosen_columns(
         later = LATER_ROW if len(header) < FEWEST else ""
         step = f"Did you mean {meant}?" if meant else f"Name the columns {names}{wide}{later}."
         if source == FRAME:
-            named |= {name: column or "…" for name, column in near.items()}
+            given: dict[str, object] = {name: column or "…" for name, column in near.items()}
             raters = {"raters": columns.raters or ("…", "…")}
-            step = f"Read it with {_reading(named | (raters if layout == 'wide' else {}), layout)}."
-            if "…" in map(named.get, ("rater", "label")):
-                wide = _reading({"item": named["item"], **raters}, "wide")
+            given = {**named, **given, **(raters if layout == "wide" else {})}
+            step = f"Read it with {_reading(given, layout)}."
+            if "…" in map(given.get, ("rater", "label")):
+                wide = _reading({"item": given["item"], **raters}, "wide")
                 step = f"{step[:-1]}, or with {wide} if each rater has a column."
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
