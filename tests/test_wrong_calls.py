@@ -124,3 +124,16 @@ def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
         PolicyError, match="found Decision; expected a policy, its name or its file"
     ):
         ap.report_page(TABLE, ap.judge(TABLE, "standard"))
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ({"columns": {"item": "post"}}, r"columns: found {'item': 'post'}; expected such as Col"),
+        ({"scale": ["a", "b"]}, r"scale: found \['a', 'b'\]; expected such as Scale\(\(\"no\","),
+        ({"layout": "Wide"}, 'layout: found \'Wide\'; expected such as "long" or "wide". Correct'),
+    ],
+)
+def test_a_call_that_reads_a_table_otherwise_than_it_says_is_refused(how, words):
+    with pytest.raises(AgreementError, match=words):
+        ap.read_ratings(TABLE, **how)

@@ -154,7 +154,8 @@ def _asked(
             yield from _of_project(file, reading["of_round"])
         elif policy is None:
             raise click.UsageError(
-                f"{file}: found a table without a policy; expected one. Name it with --policy."
+                f"{file}: found a table without a policy; expected one. "
+                "Name it, as --policy standard."
             )
         else:
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)

@@ -2,7 +2,7 @@ import csv
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import pairwise
@@ -22,7 +22,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale, like_models, misspelt
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale, doubtful, like_models, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 from agreement_pipeline.text import listed
 
@@ -40,7 +40,7 @@ NAMING = ("--raters", "--classifier", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
-NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?")
+NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?(\s*%)?")
 
 JSON_FORMAT = 1
 """The version of the schema of answers in JSON that say a decision, or why there is none."""
@@ -616,18 +616,33 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"
         say_aside(f"{Path(place).name}: {told}")
     if not ratings.scale.declared and ratings.scale.categories:
-        for told in misspelt(ratings.n_by_category):
-            step = "correct it, or name all labels with --categories"
-            say_aside(f"warning: {Path(place).name}: {told}; {step}")
-        level = click.get_current_context().get_parameter_source("level")
-        if level is ParameterSource.DEFAULT and _like_numbers(ratings.scale.names):
-            levels = "--level ordinal or interval"
-            if any("," in name for name in ratings.scale.names):
-                levels += ", and --decimal , for a comma"
-            told = "labels are numbers but count as names, all equally far apart"
-            step = f"if they have an order, give {levels}; else --level nominal"
-            say_aside(f"warning: {Path(place).name}: {told}; {step}")
+        for told in _doubts(ratings):
+            say_aside(f"warning: {Path(place).name}: {told}")
     return ratings
+
+
+def _doubts(ratings: Ratings) -> Iterator[str]:
+    names = ratings.scale.names
+    for told in misspelt(ratings.n_by_category):
+        yield f"{told}; correct it, or name all labels with --categories"
+    if ratings.scale.level == "nominal":
+        yield from doubtful(names)
+    level = click.get_current_context().get_parameter_source("level")
+    parts = [part for name in names for part in name.split("|")]
+    if level is not ParameterSource.DEFAULT or not _like_numbers(parts):
+        return
+    if len(parts) > len(names):
+        told = "labels of several numbers count as sets of names, whose order is lost"
+        step = "if they are measures, give --level 'multivariate interval'; else --level nominal"
+        yield f"{told}; {step}"
+    else:
+        levels = "--level ordinal or interval"
+        if any("," in name for name in names):
+            levels += ", and --decimal , for a comma"
+        if any("%" in name for name in names):
+            levels += ", and take off the sign %"
+        told = "labels are numbers but count as names, all equally far apart"
+        yield f"{told}; if they have an order, give {levels}; else --level nominal"
 
 
 def tell_models(source: str | Path, ratings: Ratings) -> None:

@@ -106,7 +106,7 @@ def report(
         )
     if policy is None:
         raise AgreementError(
-            f"{file}: found a table without a policy; expected one. Name it with --policy."
+            f"{file}: found a table without a policy; expected one. Name it, as --policy standard."
         )
     from agreement_pipeline.report import report_page
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Names = tuple[str, ...]
+_Numbered = tuple[Names, NumbersByRater]
 
 
 class Counting:
@@ -160,11 +161,22 @@ class OfRatings(Counting):
         items = tuple(rows["item"].filter(pa.array(kept)).to_pylist())
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
-    def aligned(self, one: Ratings, other: Ratings) -> tuple[LabelsByRater, LabelsByRater]:
+    def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
+        if ratings.scale.continuous:
+            return _numbers(ratings, self.panel(ratings))
+        items, labels = _labels_by_item(ratings, self.panel(ratings))
+        return items, labels.in_numbers()
+
+    def aligned(
+        self, one: Ratings, other: Ratings
+    ) -> tuple[LabelsByRater, LabelsByRater] | tuple[NumbersByRater, NumbersByRater]:
         """Both rounds have the same items, row by row. An item that a round lacks has no labels
         there.
         """
         _refuse_apart(one, other)
+        if one.scale.continuous or other.scale.continuous:
+            first, second = self._numbers_by_item(one), self._numbers_by_item(other)
+            return _aligned_numbers((one, other), (first, second))
         words, items, clusters = _joined_by_item(one, other)
         panels = [self.panel(each) for each in (one, other)]
         codes = [
@@ -191,6 +203,28 @@ class OfRatings(Counting):
             )
         )
         return first, second
+
+
+def _aligned_numbers(
+    rounds: tuple[Ratings, Ratings], found: tuple[_Numbered, _Numbered]
+) -> tuple[NumbersByRater, NumbersByRater]:
+    items = sorted({*found[0][0], *found[1][0]})
+    places = {item: place for place, item in enumerate(items)}
+    rows = [np.array([places[item] for item in names], dtype=np.int64) for names, _ in found]
+    weights, clusters = np.ones(len(items)), np.full(len(items), None, dtype=object)
+    for ratings, (names, said), at in zip(rounds, found, rows, strict=True):
+        weights[at] = said.weights
+        if "cluster" in ratings.has:
+            clusters[at] = _known(ratings, texts_of(names), "cluster").to_pylist()
+    together = Clusters.named(clusters) if "cluster" in rounds[0].has else None
+    scale = next(each.scale for each in rounds if each.scale.continuous)
+
+    def on_all(said: NumbersByRater, at: Codes) -> NumbersByRater:
+        values = np.full((len(items), *said.values.shape[1:]), np.nan)
+        values[at] = said.values
+        return NumbersByRater(values, weights, scale=scale, raters=said.raters, clusters=together)
+
+    return on_all(found[0][1], rows[0]), on_all(found[1][1], rows[1])
 
 
 def index_in(values: Any, value_set: Any) -> Any:

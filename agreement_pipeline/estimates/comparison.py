@@ -124,18 +124,24 @@ def _of_rounds(one: Rated, other: Rated, measure: str) -> tuple[list[Any], int |
     clusters = len(one.cluster_names & other.cluster_names)
     if not shared and not clusters:
         return [_of_round(ratings, measure) for ratings in (one, other)], None
-    continuous = one.scale.continuous or other.scale.continuous
-    if continuous or needs in ("replicates", "confidence", "groups"):
+    if needs in ("replicates", "confidence", "groups"):
         found = counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
         raise AgreementError(
-            f"{measure}: found {found}; expected a measure of first labels on a list of "
-            "categories, since the rounds are paired. Choose another such as krippendorff_alpha, "
-            "or rounds of other items."
+            f"{measure}: found {found}; expected a measure of first labels, since the rounds are "
+            "paired. Choose another such as krippendorff_alpha, or rounds of other items."
+        )
+    continuous = one.scale.continuous or other.scale.continuous
+    if continuous and one.scale.level != other.scale.level:
+        raise AgreementError(
+            f"{measure}: found levels {one.scale.level} and {other.scale.level}; expected one "
+            "level, since the rounds are paired. Read both rounds on one level."
         )
     if needs not in ("counts", "patterns", "values"):
         return [_of_round(ratings, measure) for ratings in (one, other)], shared
     # With exactly the rows of the labels, in their order.
     aligned = counting_of(one).aligned(one, other)
+    if continuous:
+        return list(aligned), shared
     if needs == "counts":
         return [labels.counts() for labels in aligned], shared
     return [labels.in_numbers() if needs == "values" else labels for labels in aligned], shared

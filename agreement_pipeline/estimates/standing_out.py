@@ -38,6 +38,8 @@ LEAST = 0.065
 So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
 and one with 20 % in four of five.
 """
+MOST_IN_WORDS = 4
+"""Of so many raters who differ the agreement is said; of others, the name."""
 MOST_IN_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
 
@@ -102,12 +104,15 @@ class StandingOut:
                 f"{self._said(first.rest)} across."
             )
         what = "of their labels equal another's" if self.equal else "is their agreement"
-        each = (
+        said = [
             f"{each.raters[0]} differs from the rest: {self._said(each.own)} {what}, "
             f"against {self._said(each.rest)} among the rest."
-            for each in self.found
-        )
-        return " ".join(each)
+            for each in self.found[:MOST_IN_WORDS]
+        ]
+        if others := self.found[MOST_IN_WORDS:]:
+            named = joined(each.raters[0] for each in others)
+            said.append(f"So {'does' if len(others) == 1 else 'do'} {named}.")
+        return " ".join(said)
 
     def _said(self, value: float) -> str:
         return in_words(value, WHOLE_PERCENT if self.equal else PROBABILITY)

@@ -11,7 +11,14 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import like_models, misspelt, refuse_absent
+from agreement_pipeline.ratings import (
+    described,
+    doubtful,
+    like_models,
+    lookalikes,
+    misspelt,
+    refuse_absent,
+)
 from agreement_pipeline.readers import (
     Columns,
     Export,
@@ -33,6 +40,7 @@ from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
@@ -289,8 +297,13 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     labels, counts = times["label"].to_pylist(), times["n"].to_pylist()
     if "categories" not in said.get("scale", {}):
         unsure += misspelt(dict(zip(labels, counts, strict=True)))
+        unsure += doubtful(labels)
+        alike = map(described, lookalikes(labels))
+        unsure += (f"labels {each} print alike; if they mean the same, write one" for each in alike)
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
+    if any(map(PERCENT.fullmatch, labels)):
+        unsure.append("some labels have the sign %; if they are numbers, take it off")
     unsure += [
         f"column {column!r} is read as {name}"
         for name, column in unnamed_columns(header, columns).items()

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings.lookalikes import (
         described as described,
+        doubtful as doubtful,
         like_models as like_models,
         lookalikes as lookalikes,
         misspelt as misspelt,

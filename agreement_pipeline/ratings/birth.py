@@ -140,6 +140,8 @@ OF_CLUSTERS = (
     "out, if no items belong together.",
 )
 OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
+PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
+HOW_OF_PERCENT = " If it is a percentage, take off its sign."
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
 
@@ -401,12 +403,13 @@ class Birth:
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
         found = called("label", self.cells.found(test, "label"))
-        self._refuse(test, "label", f"{expected}{self._of_commas(test, 'label')}", found)
+        self._refuse(test, "label", f"{expected}{self._how_written(test, 'label')}", found)
 
-    def _of_commas(self, test: str, name: str) -> str:
-        first = self.cells.found(test, name)[0]
-        is_comma = isinstance(first, str) and DECIMAL_COMMA.fullmatch(first.strip())
-        return HOW_OF_COMMAS if is_comma else ""
+    def _how_written(self, test: str, name: str) -> str:
+        text = str(self.cells.found(test, name)[0]).strip()
+        if PERCENT.fullmatch(text):
+            return HOW_OF_PERCENT
+        return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else ""
 
     def _code(self, label: object) -> int:
         if not self.scale.numeric:
@@ -487,7 +490,7 @@ class Birth:
                 test,
                 "confidence",
                 "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
-                f"stated, or leave the column out.{self._of_commas(test, 'confidence')}",
+                f"stated, or leave the column out.{self._how_written(test, 'confidence')}",
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."

@@ -4,7 +4,7 @@ never merge.
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.text import counted
@@ -25,6 +25,7 @@ MODEL = re.compile(
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
     re.I,
 )
+NO_LABEL = re.compile(r"-+|#?n/?a|n\.a\.|nan|null", re.I)
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
@@ -64,6 +65,30 @@ def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
             usual = max(common, key=lambda other: counts[other])
             told = (f"{each!a} ({counted(counts[each], 'time')})" for each in (name, usual))
             yield f"label {' resembles '.join(told)}"
+
+
+def doubtful(labels: Collection[str]) -> Iterator[str]:
+    """Labels that may be something else, in words: marks of no label, and several labels in one.
+
+    >>> list(doubtful(["joy", "fear", "joy, fear", "n/a"]))[1]
+    "label 'n/a' counts as a label; if it means that none was given, leave such cells empty"
+    """
+    parts = {name: re.findall(r"[^][;,'\"]+", name) for name in labels}
+    bare = {name: [part.strip() for part in found if part.strip()] for name, found in parts.items()}
+    single = {found[0] for found in bare.values() if len(found) == 1}
+    several = [name for name, found in bare.items() if len(found) > 1 and {*found} <= single]
+    if several:
+        name = min(several)
+        yield (
+            f"label {name!r} counts as one label; if it is several ones, write them as "
+            f"{'|'.join(bare[name])}"
+        )
+    for name in sorted(labels):
+        if NO_LABEL.fullmatch(name.strip()):
+            yield (
+                f"label {name!r} counts as a label; if it means that none was given, leave such "
+                "cells empty"
+            )
 
 
 def _resemble(name: str, other: str) -> bool:

@@ -18,6 +18,8 @@ OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 WRITTEN = ("encoding", "decimal", "sheet", "header_row")
 FEWEST = 3  # columns: item, rater and label, or an item and two raters
 LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
+FRAME = "DataFrame"
+"""The place of errors about a table of Python, whose reader cannot give options of a command."""
 CANDIDATES = 20
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
@@ -155,13 +157,27 @@ def chosen_columns(
             names = "(--item, --rater, --label)"
             wide = ", or choose the layout wide (--layout wide) if each rater has one"
         later = LATER_ROW if len(header) < FEWEST else ""
+        step = f"Did you mean {meant}?" if meant else f"Name the columns {names}{wide}{later}."
+        if source == FRAME:
+            given: dict[str, object] = {name: column or "…" for name, column in near.items()}
+            raters = {"raters": columns.raters or ("…", "…")}
+            given = {**named, **given, **(raters if layout == "wide" else {})}
+            step = f"Read it with {_reading(given, layout)}."
+            if "…" in map(given.get, ("rater", "label")):
+                wide = _reading({"item": given["item"], **raters}, "wide")
+                step = f"{step[:-1]}, or with {wide} if each rater has a column."
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
-            f"expected {', '.join(REQUIRED[layout])} and every column that you name. "
-            f"{f'Did you mean {meant}?' if meant else f'Name the columns {names}{wide}{later}.'}"
+            f"expected {', '.join(REQUIRED[layout])} and every column that you name. {step}"
         )
     own = {name: name for name in OPTIONAL if name not in named and name in free}
     return named | own | unnamed_columns(header, columns)
+
+
+def _reading(named: Mapping[str, object], layout: Layout) -> str:
+    columns = ", ".join(f"{name}={column!r}" for name, column in named.items() if column != name)
+    how = ', layout="wide"' if layout == "wide" else ""
+    return f"read_ratings(frame, Columns({columns}){how})"
 
 
 def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
@@ -203,19 +219,23 @@ def rater_columns(
     more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
     options = " ".join(f"--raters={quote(rater)}" for rater in shown)
     in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
+    step = f"{in_project}, or {options}"
+    if source == FRAME:
+        step = _reading({**columns.named, "raters": tuple(shown)}, "wide")
     raise RatingsError(
         f"{source}: found no column that is named as a rater's; expected the names of the raters' "
         "columns in a wide table, since other columns can hold dates or settled labels. "
-        f"Name the raters among these{more}: {in_project}, or {options}."
+        f"Name the raters among these{more}: {step}."
     )
 
 
 def refuse_twice(names: list[str], where: str) -> None:
     if len(set(names)) < len(names):
         twice = sorted(name for name, times in Counter(names).items() if times > 1)
+        later = LATER_ROW if "" in twice else ""
         raise RatingsError(
             f"{where}: found {called('column', twice)} twice; expected each once. "
-            "Rename or remove one."
+            f"Rename or remove one{later}."
         )
 
 

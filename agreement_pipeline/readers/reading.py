@@ -14,6 +14,7 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
     CAPABILITIES,
     LIMITS,
@@ -104,6 +105,7 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
+    _refuse_call(columns, layout, scale)
     session = _session(source, engine, memory_limit)
     units = rules.units
     # Label objects are numbered before they are units, and the numbers stay in this process.
@@ -120,6 +122,18 @@ def read(
         told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
         return ratings.from_origin(replace(origin, classifiers=tuple(told)))
     return ratings
+
+
+def _refuse_call(columns: object, layout: object, scale: object) -> None:
+    for what, found, fits, call in (
+        ("columns", columns, isinstance(columns, Columns), 'Columns(item="post")'),
+        ("scale", scale, scale is None or isinstance(scale, Scale), 'Scale(("no", "yes"))'),
+        ("layout", layout, layout in ("long", "wide"), '"long" or "wide"'),
+    ):
+        if not fits:
+            raise RatingsError(
+                f"{what}: found {shown(found)}; expected such as {call}. Correct the call."
+            )
 
 
 def read_marked(

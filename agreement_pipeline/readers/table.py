@@ -33,6 +33,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.readers.columns import (
     COLUMNS,
+    FRAME,
     OPTIONAL,
     Columns,
     chosen_columns,
@@ -69,7 +70,6 @@ POINT = (
     r"(^|[|])\s*[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*([eE][+-]?[0-9]+)?\s*($|[|])"
     r"|^\s*[+-]?[0-9,]+[.][0-9.,]*[eE][+-]?[0-9]+\s*$"
 )
-FRAME = "DataFrame"
 TEXT = pa.large_string()
 BINARY = (bytes, bytearray, memoryview)
 NO_VALUES = (list, tuple, dict, *BINARY)

@@ -9,21 +9,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Scope, basis_of, registered, standing_out
+from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
 from agreement_pipeline.policy import (
     BUNDLED,
     HELPS,
     Decision,
     Policy,
+    Rule,
     Verdict,
     least_items,
     more_items,
 )
-from agreement_pipeline.ratings import Array, Ratings, like_models
+from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 
-MOST_STEPS, MOST_ASSUMED = 3, 5
+MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
+QUOTED = "'{}'"
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -111,8 +113,8 @@ def command_of_report(project: str, round_name: str) -> str:
 
 
 def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
-    """The panel in a line. `models` have names that are likely those of models, if it is known
-    already.
+    """The panel and the categories in a line. `models` have names that are likely those of models,
+    if it is known already.
     """
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
@@ -126,10 +128,24 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(items, 'item')}{labels}.",
+        _categories(ratings),
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))
+
+
+def _categories(ratings: Ratings) -> str:
+    names = ratings.scale.names
+    if not ratings.scale.declared and names:
+        occurring = joined(map(QUOTED.format, names), MOST_NAMED)
+        return f"The categories are those that occur: {occurring}."
+    used = {names[place] for place in ratings.given} if names else set()
+    unused = [name for name in names if name not in used]
+    if not unused:
+        return ""
+    named = joined(map(QUOTED.format, unused), MOST_NAMED)
+    return f"Of {counted(len(names), 'category')}, nobody used {named}."
 
 
 def asked_of_models(names: Collection[str]) -> str:
@@ -252,28 +268,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
-        counts = _counts(held.ratings)
-        pair = most_confused(counts) if counts else None
-        items = "The most disputed come first."
-        if pair is None:
-            yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
-        else:
-            why = (
-                f"{in_words(pair.share, WHOLE_PERCENT)} of differing labels are between them, on "
-                f"{counted(pair.n_items, 'item')}. Talk about the most disputed."
-            )
-            title = f"Settle {pair.one} or {pair.other} in the guideline."
-            yield Step(title, why, held.disputed_items)
-        drawn = "Draw them as these were drawn."
-        by = held.plan(min(rule.reliable + BETTER, halfway))
-        if found and found.prevailing:
-            drawn = (
-                f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
-                "then that of the new mix."
-            )
-            by = "agreement-pipeline guide planning"
-        why = f"{drawn} Labels given again on the same items do not show agreement."
-        yield Step("Then label fresh items.", why, by)
+        yield from _against_low(rule, found, held)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
         who = joined(left_out) if left_out else "each rater"
@@ -306,3 +301,30 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
             f"What helps: {HELPS[kind]}.",
             "agreement-pipeline guide reasons",
         )
+
+
+def _against_low(rule: Rule, found: Estimate | None, held: Round) -> Iterator[Step]:
+    counts = _counts(held.ratings)
+    pair = most_confused(counts) if counts else None
+    items = "The most disputed come first."
+    if pair is None:
+        yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
+    else:
+        share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
+        why = f"{share} of differing labels are between them, on {on}."
+        if lookalikes(pair[:2]):
+            alike = f"Write labels that print alike as one, such as {described(pair[:2])}."
+            yield Step(alike, why, held.again)
+            return
+        title = f"Settle {pair.one} or {pair.other} in the guideline."
+        yield Step(title, f"{why} Talk about the most disputed.", held.disputed_items)
+    drawn = "Draw them as these were drawn."
+    by = held.plan(min(rule.reliable + BETTER, (1 + rule.reliable) / 2))
+    if found and found.prevailing:
+        drawn = (
+            f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
+            "then that of the new mix."
+        )
+        by = "agreement-pipeline guide planning"
+    why = f"{drawn} Labels given again on the same items do not show agreement."
+    yield Step("Then label fresh items.", why, by)

@@ -53,7 +53,7 @@ def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
         ),
         (
             ["judge", "t.csv"],
-            "t.csv: found a table without a policy; expected one. Name it with --policy. "
+            "t.csv: found a table without a policy; expected one. Name it, as --policy standard. "
             "See agreement-pipeline judge --help.",
         ),
         (

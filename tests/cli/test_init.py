@@ -71,6 +71,12 @@ def test_labels_that_may_be_mistakes_are_told(here, capsys):
     (here / "b.csv").write_text("item;rater;label\n1;ana;4,5\n1;ben;3\n")
     assert main(["init", "b.csv"]) == 0
     assert "Please check: some labels have a comma" in capsys.readouterr().out
+    (here / "c.csv").write_text("item,rater,label\n1,ana,5%\n1,ben,NA\n2,ana,NA\n2,ben,na \n")
+    assert main(["init", "c.csv"]) == 0
+    out = capsys.readouterr().out
+    assert "Please check: label 'NA' counts as a label; if it means that none was given" in out
+    assert "Please check: labels 'NA' and 'na ' print alike; if they mean the same, write" in out
+    assert "Please check: some labels have the sign %; if they are numbers, take it off." in out
 
 
 def test_a_table_without_such_columns_says_which_options_name_them(here, capsys):

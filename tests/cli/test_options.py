@@ -186,8 +186,11 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
     main(usual)
     told = "warning: labels.csv: label 'spma' (1 time) resembles 'spam' (40 times); correct it,"
     assert told in capsys.readouterr().err
-    main([*usual, "--categories", "spam,spma,ham"])
-    assert "resembles" not in capsys.readouterr().err
+    path.write_text(path.read_text().replace("ben,ham", "ben,NA"))
+    main(usual)
+    assert "label 'NA' counts as a label; if it means that none" in capsys.readouterr().err
+    main([*usual, "--categories", "spam,spma,NA,ham"])
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(
@@ -196,6 +199,11 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
         (("1", "2", "3"), "give --level ordinal or interval; else --level nominal"),
         (("1,5", "2", "3,25"), "interval, and --decimal , for a comma; else --level nominal"),
         (("0", "1", "0"), ""),
+        (("5%", "20%", "33%"), "interval, and take off the sign %; else --level nominal"),
+        (
+            ("71|166", "74|171", "80|180"),
+            "give --level 'multivariate interval'; else --level nominal",
+        ),
         (("01", "02", "03"), ""),
         (("1", "2", "high"), ""),
     ],

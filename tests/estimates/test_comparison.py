@@ -294,3 +294,35 @@ def test_rounds_of_two_sessions_are_not_compared(tmp_path):
     one, other = read(path), read(path, memory_limit="1GB")
     with pytest.raises(RatingsError, match="expected both in one session"):
         compare(one, other, **FEW)
+
+
+@pytest.mark.parametrize("clusters", [False, True])
+@pytest.mark.parametrize("listed", [None, Scale((0, 1, 2, 3, 4), "interval")])
+def test_numbers_without_categories_are_paired_by_their_items(clusters, listed):
+    random = np.random.default_rng(4)
+    true = random.integers(0, 5, 90)
+    said = {
+        slips: np.clip(true[:, None] + random.choice([-1, 0, 1], (90, 3), p=slips), 0, 4)
+        for slips in ((0.02, 0.96, 0.02), (0.1, 0.8, 0.1))
+    }
+    rows = [
+        pd.DataFrame(
+            [
+                (f"i{item:02}", rater, int(given[item, at]), f"d{item // 3}")
+                for item in items
+                for at, rater in enumerate("abc")
+            ],
+            columns=[*COLUMNS, "cluster"],
+        )
+        for items, given in zip((range(80), range(10, 90)), said.values(), strict=True)
+    ]
+    rows = rows if clusters else [each.drop(columns="cluster") for each in rows]
+    numbers = Scale(None, "interval")
+    one, other = map(Ratings.from_frame, rows, (numbers, listed or numbers))
+    found, turned = compare(one, other, **FEW), compare(other, one, **FEW)
+    expected = value(one, "krippendorff_alpha") - value(other, "krippendorff_alpha")
+    assert found.value == pytest.approx(expected)
+    assert turned.value == pytest.approx(-expected)
+    assert found.n_shared == 70
+    assert f"paired by {'cluster' if clusters else 'item'}" in found.method
+    assert found.low < expected < found.high

@@ -7,6 +7,7 @@ import pytest
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
+from agreement_pipeline.estimates.standing_out import Beside
 from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, raters_apart
 from agreement_pipeline.students_t import lower_tail
 from benchmarks.standing_out import N_ITEMS, SITUATIONS, panel, share
@@ -160,6 +161,22 @@ def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
         "Too few items, or clusters of them, have three raters to tell whether one of them stands "
         "out."
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "end"),
+    [
+        (4, "d differs from the rest: 50% of their labels equal another's, against 90% among "),
+        (5, "the rest. So does e."),
+        (7, "the rest. So do e, f and g."),
+        (20, "the rest. So do e, f, g, h, i, j, k, l and 8 more."),
+    ],
+)
+def test_of_many_who_differ_only_the_first_are_told_with_their_agreement(n, end):
+    found = tuple(Beside((name,), 0.5, 0.9) for name in "abcdefghijklmnopqrst"[:n])
+    said = StandingOut("raters", found).sentence
+    assert said.count("differs from the rest: 50% of their labels") == 4
+    assert end in said
 
 
 def test_where_nobody_rated_nobody_can_tell():

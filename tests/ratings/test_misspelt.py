@@ -2,7 +2,7 @@
 
 import pytest
 
-from agreement_pipeline.ratings import misspelt
+from agreement_pipeline.ratings import doubtful, misspelt
 
 SLIPS = ["spma", "spm", "spamm", "spab", "Spam", "spam ", "sp\u0430m", "sapm"]
 NO_SLIPS = ["ham", "spaghetti", "mapss", "s", "sp", "no"]
@@ -35,3 +35,27 @@ def test_short_labels_and_numbers_are_told_apart_by_a_letter():
 def test_the_most_common_one_is_told():
     (told,) = misspelt({"spma": 1, "spam": 30, "Spam": 40})
     assert told.endswith("resembles 'Spam' (40 times)")
+
+
+@pytest.mark.parametrize("mark", ["NA", "n/a", "#N/A", "n.a.", "nan", "NULL", "-", "--", "- "])
+def test_a_mark_of_no_label_is_told(mark):
+    (told,) = doubtful(["spam", "ham", mark])
+    assert told == (
+        f"label {mark!r} counts as a label; if it means that none was given, leave such cells empty"
+    )
+
+
+@pytest.mark.parametrize(
+    "several", ["joy, fear", "joy;fear", "joy,fear", "['joy', 'fear']", '["joy", "fear"]']
+)
+def test_several_labels_in_one_are_told_once(several):
+    alone = ["joy", "fear", "|"] if several[0] != "[" else ["['joy']", '["fear"]', "[]"]
+    (told,) = doubtful([*alone, several])
+    assert told == (
+        f"label {several!r} counts as one label; if it is several ones, write them as joy|fear"
+    )
+
+
+def test_a_set_that_is_written_as_one_and_a_label_with_a_comma_are_not_told():
+    fine = ["joy", "fear", "joy|fear", "none", "sorry, no", "sorry", "1,5", ""]
+    assert list(doubtful(fine)) == []

@@ -1,8 +1,9 @@
 """Columns under the names the file gives them, in long tables and in wide ones."""
 
+import pandas as pd
 import pytest
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, read
 from tests.readers.conftest import frame_of
@@ -279,3 +280,39 @@ def test_text_beside_a_wide_table_is_text_and_no_rater(saved, tmp_path):
     ratings = read(path, ANA_BEN, layout="wide")
     assert ratings.raters == ("ana", "ben")
     assert ratings.items(["text"], names=["i1"])["text"].to_pylist() == ["hello"]
+
+
+def test_an_error_about_a_frame_names_the_call_that_reads_it_and_no_option_of_a_command():
+    frame = pd.DataFrame([["i1", "x", "y"]], columns=["post", "Änne", "ben"])
+    known = frame.rename(columns={"post": "item"})
+    refused = {
+        "Read it with read_ratings(frame, Columns(item='post', rater='who')).": (
+            pd.DataFrame([["i1", "ana", "x"]], columns=["post", "who", "label"]),
+            {"columns": Columns(rater="Who")},
+        ),
+        "Read it with read_ratings(frame, Columns(rater='…', label='…')), or with "
+        "read_ratings(frame, Columns(raters=('…', '…')), layout=\"wide\") if each rater has a "
+        "column.": (known, {}),
+        "Name the raters among these: read_ratings(frame, Columns(raters=('Änne', 'ben')), "
+        'layout="wide").': (known, {"layout": "wide"}),
+        "Read it with read_ratings(frame, Columns(item='post', raters=('Änne', 'ben')), "
+        'layout="wide").': (
+            frame,
+            {"layout": "wide", "columns": Columns(raters=("Änne", "ben"))},
+        ),
+    }
+    for words, (table, how) in refused.items():
+        with pytest.raises(RatingsError) as refusal:
+            read(table, **how)
+        assert str(refusal.value).endswith(words)
+        assert "--" not in str(refusal.value)
+
+
+def test_a_header_with_several_empty_cells_may_be_a_title_above_the_header(
+    saved, refusal, tmp_path
+):
+    path = saved(tmp_path, "round.csv", "Round 3,,\nitem,rater,label\ni1,ana,yes\n")
+    assert refusal(path) == (
+        "round.csv: row 1: found column '' twice; expected each once. Rename or remove one, or "
+        "name the row of the header (--header-row) if it is a later one."
+    )

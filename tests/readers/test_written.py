@@ -258,3 +258,8 @@ def test_a_sign_of_windows_in_latin_1_parts_no_line(tmp_path):
     path = tmp_path / "r.csv"
     path.write_bytes("item;rater;label\ni;a;so …\ni;b;no …\n".encode("cp1252"))
     assert len(read(path, Columns(encoding="latin-1"))) == 2
+
+
+def test_a_percentage_is_refused_with_the_step_that_makes_it_a_number(saved, refusal, tmp_path):
+    path = saved(tmp_path, "round.csv", "item,rater,label\ni1,ana,51 %\ni1,ben,60%\n")
+    assert refusal(path, level="interval").endswith(" If it is a percentage, take off its sign.")

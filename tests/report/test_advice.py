@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
@@ -200,8 +201,9 @@ def test_who_rated_tells_people_from_models():
         n_items=40, raters=("ana", "ben", "gpt-4o", "judge"), classifiers=["judge"]
     )
     assert who_rated(ratings) == (
-        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside them "
-        "1 model (judge). Is gpt-4o a model? Then name it as a classifier."
+        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Of 3 "
+        "categories, nobody used 'hateful'. Beside them 1 model (judge). Is gpt-4o a model? Then "
+        "name it as a classifier."
     )
     several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))
     assert who_rated(several).endswith(
@@ -220,3 +222,32 @@ def test_most_confused_are_the_two_categories_that_differing_pairs_share_most():
     assert (found.one, found.other, found.n_items) == ("safe", "rude", 5)
     assert found.share == pytest.approx(together[0, 1] / np.triu(together, 1).sum())
     assert most_confused(CategoryCounts([[3, 0, 0]], scale=SCALE)) is None
+
+
+def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guideline():
+    said = [("Safe", "safe "), ("rude", "rude")] * 60
+    rows = [(n, rater, pair[at]) for n, pair in enumerate(said) for at, rater in enumerate("ab")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    scale = Scale(("Safe", "rude", "safe "))
+    (step,) = judged(Ratings.from_frame(frame, scale)).steps
+    assert step.what == "Write labels that print alike as one, such as 'Safe' and 'safe '."
+    assert step.why == "100% of differing labels are between them, on 60 items."
+    assert step.by.startswith("agreement-pipeline judge ")
+
+
+def test_who_rated_tells_categories_that_nobody_named_or_used():
+    frame = pd.DataFrame(
+        [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "0"), ("i2", "ben", "no")],
+        columns=["item", "rater", "label"],
+    )
+    assert who_rated(read_ratings(frame)).endswith(
+        "2 labels an item. The categories are those that occur: '0', 'no' and 'yes'."
+    )
+    every = Scale(("yes", "no", "0", "1"))
+    assert who_rated(read_ratings(frame, scale=every)).endswith(
+        "2 labels an item. Of 4 categories, nobody used '1'."
+    )
+    used = Scale(("yes", "no", "0"))
+    assert who_rated(read_ratings(frame, scale=used)).endswith(" 2 labels an item.")
+    sizes = read_ratings(frame.assign(label=[1.0, 2.0, 3.0, 2.5]), scale=Scale(None, "interval"))
+    assert who_rated(sizes) == "Labelled by 2 people (ana and ben): 2 items."

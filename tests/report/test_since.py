@@ -75,8 +75,8 @@ def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):
 
 def test_what_cannot_be_compared_is_said_in_words():
     numbers = round_of(0.1, scale=Scale(None, "interval"))
-    found = since(numbers, "w2", Before("w1", numbers), POLICY)
-    assert "expected a measure of first labels on a list of categories" in found["since_last_round"]
+    found = since(numbers, "w2", BEFORE, POLICY)
+    assert "found levels interval and nominal; expected one level" in found["since_last_round"]
 
 
 def test_the_first_round_has_nothing_before_it():

@@ -92,7 +92,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
         compare(ratings(frame), ratings(other), measure="krippendorff_alpha")
     with pytest.raises(
         AgreementError,
-        match="found 4 shared clusters; expected a measure of first labels on a list of categories",
+        match="found 4 shared clusters; expected a measure of first labels, since the rounds are",
     ):
         compare(
             ratings(frame[frame["item"].str[-1] < "4"]),
