@@ -152,13 +152,8 @@ class OfRatings(Counting):
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
-        import pyarrow as pa
-
-        asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
-        rows = ratings.session.ask(asked)
-        labels, kept = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
+        items, labels = _labels_by_item(ratings, self.panel(ratings))
         counts, clusters = labels.indicators.sum(1), labels.clusters
-        items = tuple(rows["item"].filter(pa.array(kept)).to_pylist())
         return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
@@ -175,8 +170,8 @@ class OfRatings(Counting):
         """
         _refuse_apart(one, other)
         if one.scale.continuous or other.scale.continuous:
-            first, second = self._numbers_by_item(one), self._numbers_by_item(other)
-            return _aligned_numbers((one, other), (first, second))
+            found = self._numbers_by_item(one), self._numbers_by_item(other)
+            return _aligned_numbers((one, other), found)
         words, items, clusters = _joined_by_item(one, other)
         panels = [self.panel(each) for each in (one, other)]
         codes = [
@@ -264,6 +259,15 @@ def _labels_in(
 
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
     return Clusters.named(numbers) if "cluster" in ratings.has else None
+
+
+def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
+    import pyarrow as pa
+
+    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
+    rows = ratings.session.ask(asked)
+    labels, kept = _labels_in(ratings, raters, ratings.patterns_in(rows))
+    return tuple(rows["item"].filter(pa.array(kept)).to_pylist()), labels
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
