@@ -70,7 +70,7 @@ def pytest_collection():
 
 
 def pytest_sessionfinish():
-    """Commands freeze what they import. DuckDB complains at its end of what stays frozen."""
+    """DuckDB complains at its end of what stays frozen."""
     gc.unfreeze()
 
 
