@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import (
+from agreement_pipeline.measures.category import kappa_by_category
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
     expected_disagreement,
     observed_disagreement,
     prevalence,
+    ratio,
 )
-from agreement_pipeline.measures.category import kappa_by_category
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
