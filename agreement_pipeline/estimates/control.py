@@ -20,7 +20,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.shrinkage import spread_between
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
@@ -99,6 +98,14 @@ def control_chart(
             values[n], variances[n] = reading.value, reading.error * reading.error
             n += 1
     return tuple(chart)
+
+
+def spread_between(values: Array, variances: Array) -> float:
+    """By how much values differ beyond their own standard errors."""
+    weights = 1 / variances
+    centre = weights @ values / weights.sum()
+    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
+    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
 
 
 def _against(

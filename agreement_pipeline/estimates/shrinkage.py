@@ -1,7 +1,4 @@
-"""How much values differ beyond their own standard errors, and single raters drawn to a pool.
-
-The spread is DerSimonian and Laird's (1986, https://doi.org/10.1016/0197-2456(86)90046-2).
-"""
+"""Single raters drawn to a pool."""
 
 import numpy as np
 
@@ -10,14 +7,6 @@ from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 from agreement_pipeline.text import in_words
-
-
-def spread_between(values: Array, variances: Array) -> float:
-    weights = 1 / variances
-    centre = weights @ values / weights.sum()
-    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
-    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
-
 
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
@@ -68,7 +57,10 @@ def shrunken_self_agreement(
     inference.refuse_other_methods("shrunken self-agreement")
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
-    agreeing, met = _cells(replicates, np.array(order, dtype=np.int64))
+    c, m = replicates.counts, replicates.sizes
+    of_rater = (replicates.rater[:, None] == np.array(order, dtype=np.int64)).astype(float)
+    of_rater *= replicates.cell_weights[:, None]
+    agreeing, met = (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
     mean, mass = (0.0, 0.0) if why else _pool(agreeing, met)
     seeds = np.random.SeedSequence(inference.seed).spawn(len(order))
 
@@ -99,13 +91,6 @@ def shrunken_self_agreement(
     return tuple(
         shrunken(*each) for each in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True)
     )
-
-
-def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
-    c, m = replicates.counts, replicates.sizes
-    of_rater = (replicates.rater[:, None] == raters).astype(float)
-    of_rater *= replicates.cell_weights[:, None]
-    return (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
 
 
 def _pool(agreeing: Array, met: Array) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates.shrinkage import spread_between
+from agreement_pipeline.estimates.control import spread_between
 
 
 def test_the_spread_is_what_a_slow_loop_finds():
