@@ -63,34 +63,34 @@ def shrunken_self_agreement(
     agreeing, met = (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
     mean, mass = (0.0, 0.0) if why else _pool(agreeing, met)
     seeds = np.random.SeedSequence(inference.seed).spawn(len(order))
-
-    def shrunken(rater: int, agreed: float, n: float, seed: np.random.SeedSequence) -> Estimate:
-        name, level = replicates.raters[rater], inference.confidence_level
-        mine, scope = replicates.of(name), Scope("rater", name)
-        if why:
-            nothing, method = None, "empirical Bayes"
-            counts = mine.n_items, 1, mine.n_ratings
-            return Estimate(MEASURE, scope, nothing, None, level, method, *counts, undefined=why)
-        rng, size = np.random.default_rng(seed), inference.n_resamples
-        draws = rng.beta(agreed + mass * mean, n - agreed + mass * (1 - mean), size=size)
-        known = Percentiles(draws, float((agreed + mass * mean) / (n + mass)), (0.0, 1.0))
-        return Estimate(
+    shrunken = []
+    for rater, agreed, n, seed in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True):
+        name, method = replicates.raters[rater], "empirical Bayes"
+        known: Percentiles | None = None
+        mine = replicates.of(name)
+        if why is None:
+            alike, unlike = agreed + mass * mean, n - agreed + mass * (1 - mean)
+            draws = np.random.default_rng(seed).beta(alike, unlike, size=inference.n_resamples)
+            known = Percentiles(draws, float(alike / (n + mass)), (0.0, 1.0))
+            method += (
+                f": shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
+                f"by {mass:.1f} items; these raters"
+            )
+        found = Estimate(
             MEASURE,
-            scope,
-            known.value,
-            known.limits(inference.tail),
-            level,
-            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
-            f"by {mass:.1f} items; these raters",
+            Scope("rater", name),
+            None if known is None else known.value,
+            None if known is None else known.limits(inference.tail),
+            inference.confidence_level,
+            method,
             mine.n_items,
             1,
             mine.n_ratings,
+            undefined=why,
             distribution=known,
         )
-
-    return tuple(
-        shrunken(*each) for each in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True)
-    )
+        shrunken.append(found)
+    return tuple(shrunken)
 
 
 def _pool(agreeing: Array, met: Array) -> tuple[float, float]:

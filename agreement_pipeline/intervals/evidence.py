@@ -254,12 +254,15 @@ So a category on which raters always agreed is uncertain too, even a rare one.
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:
     forms: dict[tuple[int, bool], list[Statistic]] = {}
-    for basis, per_category in ((point.basis, point.record.per_category) for point in group):
-        if (id(basis), per_category) not in forms:
+    possible = []
+    for point in group:
+        basis, per_category = point.basis, point.record.per_category
+        key = id(basis), per_category
+        if key not in forms:
             categories = range(len(basis.scale.names)) if per_category else [None]
-            made = [basis.with_unseen(PRIOR_MASS, category) for category in categories]
-            forms[id(basis), per_category] = made
-    return [(point, forms[id(point.basis), point.record.per_category]) for point in group]
+            forms[key] = [basis.with_unseen(PRIOR_MASS, category) for category in categories]
+        possible.append((point, forms[key]))
+    return possible
 
 
 class _Block:

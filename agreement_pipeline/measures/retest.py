@@ -78,13 +78,10 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
     distances = weighting.distances(cells.scale)
-    d_o, d_e = (
-        observed_disagreement(cells, distances),
-        expected_disagreement(prevalence(cells), distances),
-    )
-    return Coefficient(
-        fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e
-    ), cells.weights.sum(-1)
+    d_o = observed_disagreement(cells, distances)
+    d_e = expected_disagreement(prevalence(cells), distances)
+    kappa = fleiss_kappa(cells, weighting).value
+    return Coefficient(kappa, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
