@@ -150,7 +150,7 @@ def _of_counts(
 
 def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
     c, m = counts.counts, counts.sizes
-    return (m**2 - (c**2).sum(1)) / _pairs(m), across(n_c) ** 2 - across(n_c**2), 1.0
+    return (m**2 - (c**2).sum(1)) / np.maximum(m - 1, 1), across(n_c) ** 2 - across(n_c**2), 1.0
 
 
 def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
@@ -161,22 +161,15 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
     low = np.where(n_c > 0, scores, np.inf).min(-1, keepdims=True)
     span = np.where(n_c > 0, scores, -np.inf).max(-1, keepdims=True) - low
     s = (scores - low) / np.where(span > 0, span, np.nan)
-    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / _pairs(m)
+    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / np.maximum(m - 1, 1)
     between = 2 * (across(n_c) * across(n_c * s**2) - across(n_c * s) ** 2)
     return within, between, span[..., 0] ** 2
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
-    c, unit = counts.counts, widest(distances, n_c)
-    return (
-        ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None],
-        ((n_c @ distances) * n_c).sum(-1) / unit,
-        unit,
-    )
-
-
-def _pairs(sizes: Array) -> Array:
-    return np.maximum(sizes - 1, 1)
+    c, m, unit = counts.counts, counts.sizes, widest(distances, n_c)
+    within = ((c @ distances) * c).sum(1) / np.maximum(m - 1, 1) / unit[..., None]
+    return within, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 
 _OF_COUNTS: dict[str, Callable[[CategoryCounts, Array], Parts]] = {
