@@ -183,7 +183,7 @@ def without_items(
             np.repeat(np.arange(rows), weights.round().astype(int))
         )
         times = np.ones(min(len(items), max(MOST_VALUES, most_weights // rows)))
-        groups = [(items[place :: len(times)], 1.0) for place in range(len(times))]
+        groups = [(items[place :: len(times)], np.ones(1)) for place in range(len(times))]
     for start in range(0, len(groups), size := max(1, BLOCK_CELLS // max(1, rows))):
         some = groups[start : start + size]
         left = np.tile(weights, (len(some), 1))

@@ -182,7 +182,7 @@ class _Series:
         kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
         return cls(
             np.searchsorted(stretch, np.arange(count + 1)),
-            np.moveaxis(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE), -1, 0),
+            np.asarray(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE).T, dtype=float),
             kernel,
         )
 

@@ -246,7 +246,9 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
     n = round(float(total))
     n_items = round(float(panel.weights @ held))
     n_clusters = None if clusters is None else n
-    shares = [float(weights @ won / total) if total else None for won in (wins, rater_wins)]
+    share, rater_share = (
+        float(weights @ won / total) if total else None for won in (wins, rater_wins)
+    )
     if n < least:
         reason = (
             f"only {n} items were also labelled by another rater and the classifier; "
@@ -255,9 +257,11 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
             else f"only {n} clusters hold an item that another rater and the classifier also "
             f"labelled; at least {least} are required"
         )
-        return RaterComparison(rater, n_items, n_clusters, *shares, None, undefined=reason)
+        return RaterComparison(
+            rater, n_items, n_clusters, share, rater_share, None, undefined=reason
+        )
     p_value = p_value_of(rater_wins - wins, weights, epsilon)
-    return RaterComparison(rater, n_items, n_clusters, *shares, p_value)
+    return RaterComparison(rater, n_items, n_clusters, share, rater_share, p_value)
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:

@@ -190,7 +190,7 @@ def _sums_over_pairs(
     kappa = ratio(p_o - p_e, 1 - p_e)
     if not differ.all():
         agreed_on = (seen((a == k) & (b == k)) for k in range(len(patterns.scale.names)))
-        two_agreed_on = sum(each.astype(int) for each in agreed_on) >= 2
+        two_agreed_on = np.asarray(sum(each.astype(int) for each in agreed_on) >= 2)
         kappa = np.where(differ | two_agreed_on, kappa, np.nan)
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
