@@ -100,14 +100,6 @@ def control_chart(
     return tuple(chart)
 
 
-def spread_between(values: Array, variances: Array) -> float:
-    """By how much values differ beyond their own standard errors."""
-    weights = 1 / variances
-    centre = weights @ values / weights.sum()
-    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
-    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
-
-
 def _against(
     values: Array, variances: Array, reading: Reading, bounds: tuple[float, float]
 ) -> Charted:
@@ -120,3 +112,10 @@ def _against(
     reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
     low, high = max(bounds[0], centre - reach), min(bounds[1], centre + reach)
     return Charted(reading, centre, Interval(low, high))
+
+
+def spread_between(values: Array, variances: Array) -> float:
+    weights = 1 / variances
+    centre = weights @ values / weights.sum()
+    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
+    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))

@@ -1,4 +1,7 @@
-"""Single raters drawn to a pool."""
+"""How much values differ beyond their own standard errors, and single raters drawn to a pool.
+
+The spread is DerSimonian and Laird's (1986, https://doi.org/10.1016/0197-2456(86)90046-2).
+"""
 
 import numpy as np
 
@@ -7,6 +10,14 @@ from agreement_pipeline.intervals import Inference, Percentiles
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 from agreement_pipeline.text import in_words
+
+
+def spread_between(values: Array, variances: Array) -> float:
+    weights = 1 / variances
+    centre = weights @ values / weights.sum()
+    excess = weights @ (values - centre) ** 2 - (len(values) - 1)
+    return max(0.0, float(excess / (weights.sum() - (weights**2).sum() / weights.sum())))
+
 
 MEASURE = "self_agreement_unbiased"
 IN_CLUSTERS = "items come in clusters, and the beta distribution takes each as drawn by itself"
@@ -57,40 +68,44 @@ def shrunken_self_agreement(
     inference.refuse_other_methods("shrunken self-agreement")
     order = sorted(np.unique(replicates.rater), key=lambda rater: replicates.raters[rater])
     why = IN_CLUSTERS if replicates.clusters else ONE_RATER if len(order) < 2 else None
-    c, m = replicates.counts, replicates.sizes
-    of_rater = (replicates.rater[:, None] == np.array(order, dtype=np.int64)).astype(float)
-    of_rater *= replicates.cell_weights[:, None]
-    agreeing, met = (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
+    agreeing, met = _cells(replicates, np.array(order, dtype=np.int64))
     mean, mass = (0.0, 0.0) if why else _pool(agreeing, met)
     seeds = np.random.SeedSequence(inference.seed).spawn(len(order))
-    shrunken = []
-    for rater, agreed, n, seed in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True):
-        name, method = replicates.raters[rater], "empirical Bayes"
-        known: Percentiles | None = None
-        mine = replicates.of(name)
-        if why is None:
-            alike, unlike = agreed + mass * mean, n - agreed + mass * (1 - mean)
-            draws = np.random.default_rng(seed).beta(alike, unlike, size=inference.n_resamples)
-            known = Percentiles(draws, float(alike / (n + mass)), (0.0, 1.0))
-            method += (
-                f": shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
-                f"by {mass:.1f} items; these raters"
-            )
-        found = Estimate(
+
+    def shrunken(rater: int, agreed: float, n: float, seed: np.random.SeedSequence) -> Estimate:
+        name, level = replicates.raters[rater], inference.confidence_level
+        mine, scope = replicates.of(name), Scope("rater", name)
+        if why:
+            nothing, method = None, "empirical Bayes"
+            counts = mine.n_items, 1, mine.n_ratings
+            return Estimate(MEASURE, scope, nothing, None, level, method, *counts, undefined=why)
+        rng, size = np.random.default_rng(seed), inference.n_resamples
+        draws = rng.beta(agreed + mass * mean, n - agreed + mass * (1 - mean), size=size)
+        known = Percentiles(draws, float((agreed + mass * mean) / (n + mass)), (0.0, 1.0))
+        return Estimate(
             MEASURE,
-            Scope("rater", name),
-            None if known is None else known.value,
-            None if known is None else known.limits(inference.tail),
-            inference.confidence_level,
-            method,
+            scope,
+            known.value,
+            known.limits(inference.tail),
+            level,
+            f"empirical Bayes: shrunk towards the pool of {len(order)} raters, {in_words(mean)}, "
+            f"by {mass:.1f} items; these raters",
             mine.n_items,
             1,
             mine.n_ratings,
-            undefined=why,
             distribution=known,
         )
-        shrunken.append(found)
-    return tuple(shrunken)
+
+    return tuple(
+        shrunken(*each) for each in zip(order, agreeing.tolist(), met.tolist(), seeds, strict=True)
+    )
+
+
+def _cells(replicates: ReplicatedLabels, raters: Array) -> tuple[Array, Array]:
+    c, m = replicates.counts, replicates.sizes
+    of_rater = (replicates.rater[:, None] == raters).astype(float)
+    of_rater *= replicates.cell_weights[:, None]
+    return (c * (c - 1)).sum(1) / (m * (m - 1)) @ of_rater, of_rater.sum(0)
 
 
 def _pool(agreeing: Array, met: Array) -> tuple[float, float]:
