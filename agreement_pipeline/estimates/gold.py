@@ -42,12 +42,8 @@ def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
     return FirstLabels(ratings.everyone, values)
 
 
-def has_right_labels(ratings: Rated) -> bool:
-    return bool(_known(ratings))
-
-
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
-    known, names = _known(ratings), tuple(raters)
+    known, names = right_labels(ratings), tuple(raters)
     codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
     if known:
         whole, items = cast(Ratings, ratings), list(known)
@@ -66,7 +62,7 @@ def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
     return beside.with_scale(ratings.scale.canonical).merged() if known else beside
 
 
-def _known(ratings: Rated) -> dict[str, str]:
+def right_labels(ratings: Rated) -> dict[str, str]:
     if "gold_label" not in ratings.has:
         return {}
     whole = cast(Ratings, ratings)

@@ -67,15 +67,11 @@ class Shown:
         return replace(self, raters=self.again) if self.again else self
 
     def left_out(self) -> str | None:
+        again = "raters who met items again, those who met most"
         kinds = (
             (self.raters, self.n_raters, "raters, those who agree least", "rater without"),
             (self.pairs, self.n_pairs, "pairs of raters, those who agree least", "pair"),
-            (
-                self.again,
-                self.n_again,
-                "raters who met items again, those who met most",
-                "rater",
-            ),
+            (self.again, self.n_again, again, "rater"),
         )
         cut = [each for each in kinds if len(each[0]) < each[1]]
         if not cut:

@@ -21,7 +21,7 @@ from agreement_pipeline.estimates.estimates import (
     estimate_each,
     registered,
 )
-from agreement_pipeline.estimates.gold import has_right_labels
+from agreement_pipeline.estimates.gold import right_labels
 from agreement_pipeline.estimates.parts import (
     Asked,
     Shown,
@@ -45,7 +45,7 @@ TASKS_AHEAD = 16
 
 def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
     """Measures of gold items are left out where no right label is known."""
-    right = has_right_labels(ratings)
+    right = right_labels(ratings)
     return tuple(
         name
         for name, record in MEASURES.items()

@@ -24,6 +24,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
 from agreement_pipeline.students_t import lower_tail
@@ -144,8 +145,8 @@ def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
         near += left * right.sum(1)[:, None]
         every += left.sum(1) * right.sum(1)
     near -= given
-    own = _quotient(near, (given * (m[:, None] - 1)))
-    rest = _quotient(every[:, None] - m[:, None] - 2 * near, given * ((m - 1) * (m - 2))[:, None])
+    own = ratio(near, given * (m[:, None] - 1))
+    rest = ratio(every[:, None] - m[:, None] - 2 * near, given * ((m - 1) * (m - 2))[:, None])
     tested = []
     for place, name in enumerate(panel.raters):
         found = _tested(own[:, place] - rest[:, place], panel)
@@ -173,9 +174,9 @@ def _camps(panel: Panel) -> tuple[Beside, ...]:
     for cut, (first, other, pairs) in enumerate(_by_cut(panel, order), 1):
         if not 2 <= cut <= n - 2:
             continue
-        ones, across = np.isin(np.arange(n), order[:cut]), _quotient(*pairs)
-        both = _tested(_quotient(first[0] + other[0], first[1] + other[1]) - across, panel)
-        each = [(_quotient(*inside), camp) for inside, camp in ((first, ones), (other, ~ones))]
+        ones, across = np.isin(np.arange(n), order[:cut]), ratio(*pairs)
+        both = _tested(ratio(first[0] + other[0], first[1] + other[1]) - across, panel)
+        each = [(ratio(*inside), camp) for inside, camp in ((first, ones), (other, ~ones))]
         alone = [_tested(within - across, panel) for within, _ in each]
         if both is None or both.p_higher > tail or None in alone:
             continue
@@ -260,12 +261,6 @@ def _tested(values: Array, panel: Panel) -> _Tested | None:
     return _Tested(
         mean, rows, weights / n, lower_tail(float(t), units - 1), lower_tail(float(-t), units - 1)
     )
-
-
-def _quotient(total: Array, n: Array) -> Array:
-    found = np.full(total.shape, np.nan)
-    np.divide(total, n, out=found, where=n > 0)
-    return found
 
 
 def alike_first(same: Array) -> Sequence[int]:

@@ -112,18 +112,14 @@ class Student(ConfidenceDistribution):
         return Interval(max(low, self.bounds[0]), high)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
+        apart, errors = self._apart, math.inf
         if beyond_all(cutoff, self.bounds, upper):
             return 0.0
-        errors = self._errors_to(cutoff)
-        return lower_tail(-errors if upper else errors, self.df)
-
-    def _errors_to(self, cutoff: float) -> float:
-        apart = self._apart
         if apart is None:
-            return (cutoff - self.value) / self.error
-        if cutoff >= self.bounds[1]:
-            return math.inf
-        return math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+            errors = (cutoff - self.value) / self.error
+        elif cutoff < self.bounds[1]:
+            errors = math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+        return lower_tail(-errors if upper else errors, self.df)
 
 
 @dataclass(frozen=True, eq=False)

@@ -71,7 +71,15 @@ def resampled(
     spread = items / math.sqrt(mass * (mass + 1))
 
     def weights(rng: np.random.Generator, size: int) -> Array:
-        drawn = row_weights(statistic, _drawn(rng, masses, size, items, scheme))
+        if scheme.whole:
+            whole = rng.multinomial(round(mass), masses / masses.sum(), size=size)
+            found = np.asarray(whole * (items / masses.sum()))
+        else:
+            found = rng.dirichlet(masses, size=size)
+            found *= items
+            # A product of matrices takes three times as long with numbers under this one.
+            found[found < np.finfo(float).tiny] = 0.0
+        drawn = row_weights(statistic, found)
         # A stream of its own, so that a shorter run gives the first resamples of a longer one.
         normal = rng.spawn(1)[0].standard_normal((size, len(statistic.normal)))
         drawn[:, statistic.normal] = spread * normal
@@ -146,32 +154,14 @@ def row_weights(statistic: Statistic, drawn: Array) -> Array:
     return found
 
 
-def _drawn(rng: np.random.Generator, mass: Array, size: int, total: float, scheme: Scheme) -> Array:
-    if scheme.whole:
-        return np.asarray(
-            rng.multinomial(round(float(mass.sum())), mass / mass.sum(), size=size)
-            * (total / mass.sum())
-        )
-    drawn = rng.dirichlet(mass, size=size)
-    drawn *= total
-    # A product of matrices takes three times as long with numbers under this one.
-    drawn[drawn < np.finfo(float).tiny] = 0.0
-    return drawn
-
-
 MOST_VALUES = 200
-ONE = np.ones(1)
-
-
-class LeftOut(NamedTuple):
-    weights: Array
-    times: Array
 
 
 def without_items(
     statistic: Statistic, most_weights: int, seed: int | tuple[int, ...]
-) -> Iterator[LeftOut]:
-    """The weights without each item, or without each cluster if items come in clusters.
+) -> Iterator[tuple[Array, Array]]:
+    """The weights without each item, or without each cluster if items come in clusters; and how
+    many such items there are.
 
     Equal items are left out once. Beyond `most_weights` weights, groups of nearly equal size are
     left out, drawn by the seed. The jackknife of groups is unbiased too, but a little less certain
@@ -193,13 +183,13 @@ def without_items(
             np.repeat(np.arange(rows), weights.round().astype(int))
         )
         times = np.ones(min(len(items), max(MOST_VALUES, most_weights // rows)))
-        groups = [(items[place :: len(times)], ONE) for place in range(len(times))]
+        groups = [(items[place :: len(times)], np.ones(1)) for place in range(len(times))]
     for start in range(0, len(groups), size := max(1, BLOCK_CELLS // max(1, rows))):
         some = groups[start : start + size]
         left = np.tile(weights, (len(some), 1))
         for place, (out, share) in enumerate(some):
             np.subtract.at(left[place], out, share)
-        yield LeftOut(left, times[start : start + size])
+        yield left, times[start : start + size]
 
 
 def quantile_interval(

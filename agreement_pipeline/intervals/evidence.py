@@ -24,7 +24,7 @@ from agreement_pipeline.intervals.draws import (
     without_items,
 )
 from agreement_pipeline.intervals.inference import Inference
-from agreement_pipeline.intervals.methods import Evidence, IntervalMethod
+from agreement_pipeline.intervals.methods import Evidence
 from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
@@ -112,8 +112,9 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     if method.by_tail:
         bases = {id(point.basis): point.basis.with_unseen_by_tail() for point in points}
         points = [point._replace(basis=bases[id(point.basis)]) for point in points]
-    with one_core_products():
-        points = [_on_fewer_rows(point, method) for point in points]
+    if method.scheme is not None and not method.scheme.whole and not method.leaves_out:
+        with one_core_products():
+            points = [_on_fewer_rows(point) for point in points]
     for point in points:
         if point.undefined is None:
             n = min(inference.n_resamples, affordable(point.record, point.basis))
@@ -127,12 +128,12 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     return _with_raters(found, points, statistic) if method.at_large else found
 
 
-def _on_fewer_rows(point: Point, method: IntervalMethod) -> Point:
-    drawn = method.scheme is not None and not method.scheme.whole and not method.leaves_out
-    fits = drawn and point.undefined is None and isinstance(point.basis, LabelsByRater)
-    if not fits or not point.record.sums_of_raters(point.basis):
+def _on_fewer_rows(point: Point) -> Point:
+    record, basis = point.record, point.basis
+    fits = point.undefined is None and isinstance(basis, LabelsByRater)
+    if not fits or not record.sums_of_raters(basis):
         return point
-    return point._replace(basis=with_equal_counts_as_one(point.basis, point.record))
+    return point._replace(basis=with_equal_counts_as_one(basis, record))
 
 
 def _drawn_as(basis: Statistic) -> object:
@@ -212,9 +213,9 @@ def _left_out(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Valu
     most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
     left: dict[str, list[Array]] = {point.record.name: [] for point in group}
     times = []
-    for out in without_items(group[0].basis, most, seed):
-        block = _Block(out.weights, out.weights.shape[-1])
-        times.append(out.times)
+    for weights, stands_for in without_items(group[0].basis, most, seed):
+        block = _Block(weights, weights.shape[-1])
+        times.append(stands_for)
         for point in group:
             left[point.record.name].append(block.alone(point))
     return _joined(left), np.concatenate(times)
@@ -253,12 +254,15 @@ So a category on which raters always agreed is uncertain too, even a rare one.
 
 def possible_in(group: Sequence[Point]) -> list[Possible]:
     forms: dict[tuple[int, bool], list[Statistic]] = {}
-    for basis, per_category in ((point.basis, point.record.per_category) for point in group):
-        if (id(basis), per_category) not in forms:
+    possible = []
+    for point in group:
+        basis, per_category = point.basis, point.record.per_category
+        key = id(basis), per_category
+        if key not in forms:
             categories = range(len(basis.scale.names)) if per_category else [None]
-            made = [basis.with_unseen(PRIOR_MASS, category) for category in categories]
-            forms[id(basis), per_category] = made
-    return [(point, forms[id(point.basis), point.record.per_category]) for point in group]
+            forms[key] = [basis.with_unseen(PRIOR_MASS, category) for category in categories]
+        possible.append((point, forms[key]))
+    return possible
 
 
 class _Block:

@@ -182,7 +182,7 @@ class _Series:
         kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
         return cls(
             np.searchsorted(stretch, np.arange(count + 1)),
-            _polynomials(2 * (place - stretch) - 1),
+            np.asarray(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE).T, dtype=float),
             kernel,
         )
 
@@ -200,14 +200,6 @@ class _Series:
             for d in range(count)
         ]
         return np.asarray(2 * sum(pairs) - pairs[0])
-
-
-def _polynomials(x: Array) -> Array:
-    terms = np.empty((DEGREE + 1, len(x)))
-    terms[0], terms[1] = 1, x
-    for degree in range(2, DEGREE + 1):
-        terms[degree] = 2 * x * terms[degree - 1] - terms[degree - 2]
-    return terms
 
 
 def _logarithms(numbers: Array) -> Array:

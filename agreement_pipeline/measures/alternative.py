@@ -40,26 +40,16 @@ class Duels(NamedTuple):
 
 def duels_of(panel: Panel) -> Duels:
     if panel.holds == "numbers":
-        return panel.kept(_of_numbers)
-    return panel.kept(_of_scores if panel.scale.numeric else _of_labels)
-
-
-def _of_labels(panel: LabelsByRater) -> Duels:
+        return _closer(panel.panel.values, panel.labels)
     codes, labels = panel.panel.codes, panel.labels[:, None]
+    if panel.scale.numeric:
+        scores = np.append(panel.scale.scores, np.nan)
+        return _closer(scores[codes][:, :, None], scores[labels])
     c = panel.panel.counts().counts
     held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
     with_classifier = (c * panel.label_indicators).sum(1)[:, None] - (codes == labels)
     with_rater = np.take_along_axis(c, np.maximum(codes, 0), 1) - 1
     return Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
-
-
-def _of_scores(panel: LabelsByRater) -> Duels:
-    scores = np.append(panel.scale.scores, np.nan)
-    return _closer(scores[panel.panel.codes][:, :, None], scores[panel.labels][:, None])
-
-
-def _of_numbers(panel: NumbersByRater) -> Duels:
-    return _closer(panel.panel.values, panel.labels)
 
 
 def _closer(values: Array, labels: Array) -> Duels:
@@ -121,12 +111,12 @@ def advantage_probability(panel: Panel) -> Coefficient:
 
 
 def _won(panel: Panel) -> SomeRows:
-    duels = duels_of(panel)
+    duels = panel.kept(duels_of)
     return every_row((duels.held & duels.classifier).astype(float))
 
 
 def _lost(panel: Panel) -> SomeRows:
-    duels = duels_of(panel)
+    duels = panel.kept(duels_of)
     return every_row((duels.held & ~duels.classifier).astype(float))
 
 
@@ -212,7 +202,7 @@ def alternative_annotator_test(
     1.0
     """
     _check(epsilon, false_discovery_rate, min_items)
-    duels = duels_of(panel)
+    duels = panel.kept(duels_of)
     compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
     tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
     cutoff = rejected_up_to(tested, false_discovery_rate)
@@ -241,21 +231,37 @@ def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) ->
 
 
 def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) -> RaterComparison:
-    rater = panel.panel.raters[j]
-    leads = leads_of(panel, duels, j)
-    n_items = round(float(panel.weights @ duels.held[:, j]))
-    n_clusters = None if panel.clusters is None else leads.n
-    if leads.n < least:
+    """Clusters count by their mean wins."""
+    rater, held, clusters = panel.panel.raters[j], duels.held[:, j], panel.clusters
+    weights = np.where(held, panel.weights, 0.0)
+    wins, rater_wins = duels.classifier[:, j].astype(float), duels.rater[:, j].astype(float)
+    if clusters is not None:
+        items = clusters.held(panel.weights, held)
+        wins, rater_wins = (
+            clusters.held(panel.weights, held & won[:, j]) / np.where(items > 0, items, 1.0)
+            for won in (duels.classifier, duels.rater)
+        )
+        weights = np.where(items > 0, clusters.times, 0.0)
+    total = weights.sum()
+    n = round(float(total))
+    n_items = round(float(panel.weights @ held))
+    n_clusters = None if clusters is None else n
+    share, rater_share = (
+        float(weights @ won / total) if total else None for won in (wins, rater_wins)
+    )
+    if n < least:
         reason = (
-            f"only {leads.n} items were also labelled by another rater and the classifier; "
+            f"only {n} items were also labelled by another rater and the classifier; "
             f"at least {least} are required"
-            if n_clusters is None
-            else f"only {leads.n} clusters hold an item that another rater and the classifier also "
+            if clusters is None
+            else f"only {n} clusters hold an item that another rater and the classifier also "
             f"labelled; at least {least} are required"
         )
-        return RaterComparison(rater, n_items, n_clusters, *leads.shares, None, undefined=reason)
-    p_value = p_value_of(leads.rater - leads.classifier, leads.weights, epsilon)
-    return RaterComparison(rater, n_items, n_clusters, *leads.shares, p_value)
+        return RaterComparison(
+            rater, n_items, n_clusters, share, rater_share, None, undefined=reason
+        )
+    p_value = p_value_of(rater_wins - wins, weights, epsilon)
+    return RaterComparison(rater, n_items, n_clusters, share, rater_share, p_value)
 
 
 def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
@@ -269,43 +275,6 @@ def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
             raise PolicyError(
                 f"alternative-annotator test: found {name} {found!r}; expected {need}. {usual}"
             )
-
-
-class Leads(NamedTuple):
-    """The duels with one rater, and how many items or clusters show each; clusters by their mean
-    wins.
-    """
-
-    weights: Array
-    classifier: Array
-    rater: Array
-
-    @property
-    def n(self) -> int:
-        return round(float(self.weights.sum()))
-
-    @property
-    def shares(self) -> tuple[float | None, float | None]:
-        total = self.weights.sum()
-        if not total:
-            return None, None
-        return (
-            float(self.weights @ self.classifier / total),
-            float(self.weights @ self.rater / total),
-        )
-
-
-def leads_of(panel: Panel, duels: Duels, j: int) -> Leads:
-    held = duels.held[:, j]
-    weights, clusters = np.where(held, panel.weights, 0.0), panel.clusters
-    if clusters is None:
-        return Leads(weights, duels.classifier[:, j].astype(float), duels.rater[:, j].astype(float))
-    items = clusters.held(panel.weights, held)
-    wins, rater_wins = (
-        clusters.held(panel.weights, held & won[:, j]) / np.where(items > 0, items, 1.0)
-        for won in (duels.classifier, duels.rater)
-    )
-    return Leads(np.where(items > 0, clusters.times, 0.0), wins, rater_wins)
 
 
 def p_value_of(lead: Array, weights: Array, epsilon: float) -> float:

@@ -7,8 +7,13 @@ that the raters really had.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, ends_of_scale, observed_disagreement
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    chance_corrected,
+    ends_known,
+    ends_of_scale,
+    observed_disagreement,
+)
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting

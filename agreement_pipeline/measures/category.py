@@ -8,8 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import prevalence
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, prevalence, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.statistics import CategoryCounts

@@ -11,12 +11,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import (
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
     given_by_rater,
     kappa_of_raters,
     rater_prevalence,
+    ratio,
 )
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,
@@ -161,42 +162,36 @@ def _sums_of_all(patterns: LabelsByRater) -> Array:
     always = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
     one, other = np.triu_indices(patterns.n_raters, 1)
     total = np.zeros((3, *patterns.weights.shape[:-1]))
-    for block in _blocks(len(one), max(len(patterns.codes), v[..., 0].size)):
-        total += _sums_over_pairs(_Pairs(patterns, one[block], other[block], always), v)
+    size = max(1, BLOCK_CELLS // max(1, len(patterns.codes), v[..., 0].size))
+    for start in range(0, len(one), size):
+        block = slice(start, start + size)
+        total += _sums_over_pairs(patterns, one[block], other[block], always, v)
     return total
 
 
-def _blocks(pairs: int, cells: int) -> list[slice]:
-    size = max(1, BLOCK_CELLS // max(1, cells))
-    return [slice(start, start + size) for start in range(0, pairs, size)]
+def _sums_over_pairs(
+    patterns: LabelsByRater, one: Codes, other: Codes, always: NDArray[np.bool_], v: Array
+) -> Array:
+    def weight_of(rows: NDArray[np.bool_]) -> Array:
+        return patterns.sums_of(every_row(rows.astype(float)))
 
+    def seen(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        surely = rows[always].any(0)
+        return np.asarray(surely if surely.all() else weight_of(rows) > 0)
 
-class _Pairs(NamedTuple):
-    patterns: LabelsByRater
-    one: Codes
-    other: Codes
-    always: NDArray[np.bool_]
-
-    def weight_of(self, rows: NDArray[np.bool_]) -> Array:
-        return self.patterns.sums_of(every_row(rows.astype(float)))
-
-    def seen(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        always = rows[self.always].any(0)
-        return np.asarray(always if always.all() else self.weight_of(rows) > 0)
-
-
-def _sums_over_pairs(pairs: _Pairs, v: Array) -> Array:
-    columns = pairs.patterns.kept(_columns)
-    a, b = columns[pairs.one].T, columns[pairs.other].T
+    columns = patterns.kept(_columns)
+    a, b = columns[one].T, columns[other].T
     both = (a >= 0) & (b >= 0)
     agreed = (a == b) & both
-    held = pairs.patterns.weights.sum(-1)[..., None] if both.all() else pairs.weight_of(both)
-    p_o = ratio(pairs.weight_of(agreed), held)
-    p_e = sum(np.take(share, pairs.one, -1) * np.take(share, pairs.other, -1) for share in v)
-    differ = pairs.seen(both & ~agreed)
+    held = patterns.weights.sum(-1)[..., None] if both.all() else weight_of(both)
+    p_o = ratio(weight_of(agreed), held)
+    p_e = sum(np.take(share, one, -1) * np.take(share, other, -1) for share in v)
+    differ = seen(both & ~agreed)
     kappa = ratio(p_o - p_e, 1 - p_e)
     if not differ.all():
-        kappa = np.where(differ | _two_agreed_on(pairs, a, b), kappa, np.nan)
+        agreed_on = (seen((a == k) & (b == k)) for k in range(len(patterns.scale.names)))
+        two_agreed_on = np.asarray(sum(each.astype(int) for each in agreed_on) >= 2)
+        kappa = np.where(differ | two_agreed_on, kappa, np.nan)
     return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
 
 
@@ -204,11 +199,6 @@ def _columns(patterns: LabelsByRater) -> Codes:
     """A rater after the other in memory, in the smallest numbers that hold the codes."""
     least = np.min_scalar_type(-len(patterns.scale.names))
     return np.ascontiguousarray(patterns.codes.T, dtype=least)
-
-
-def _two_agreed_on(pairs: _Pairs, a: Codes, b: Codes) -> NDArray[np.bool_]:
-    agreed = (pairs.seen((a == k) & (b == k)) for k in range(len(pairs.patterns.scale.names)))
-    return np.asarray(sum(each.astype(int) for each in agreed) >= 2)
 
 
 def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:

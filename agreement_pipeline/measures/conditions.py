@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import ends_known, ends_met
+from agreement_pipeline.measures.coefficient import ends_known, ends_met
 from agreement_pipeline.measures.registry import Condition, RestsOn
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 

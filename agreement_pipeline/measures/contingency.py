@@ -13,8 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import contingency
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, of_two_raters, ratio
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
@@ -31,6 +30,13 @@ SHARED_ITEMS = "over the items that both rated"
 def _nothing_in_common(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
+
+
+def contingency(patterns: LabelsByRater) -> Array:
+    """Shape (..., K, K), the first rater in rows."""
+    x = patterns.indicators
+    joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
+    return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
 
 
 _of_two_raters = partial(

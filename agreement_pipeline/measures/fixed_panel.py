@@ -8,8 +8,7 @@ the most that any classifier could have reached.
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import kappa_of_raters
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, kappa_of_raters, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET_A_PAIR,
     END_UNMET,
@@ -20,7 +19,6 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, always, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
-from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
 
@@ -98,7 +96,16 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     >>> round(float(shah_s(panel).value), 4)
     0.8
     """
-    a_o, a_e, a_max = _shah_parts(panel)
+    k = len(panel.scale.names)
+    sums = panel.sums(_features)
+    total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
+    given = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
+    v = ratio(given, given.sum(-1, keepdims=True))
+    r = (~np.isnan(v[..., 0])).sum(-1)[..., None]
+    v = np.nan_to_num(v)
+    by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
+    a_o, a_max = ratio(agreed, total), ratio(greatest, total)
+    a_e = (ratio(sums[..., 3 : 3 + k], total[..., None]) * by_chance).sum(-1)
     return Coefficient(ratio(a_o - a_e, a_max - a_e), observed=a_o, expected=a_e, greatest=a_max)
 
 
@@ -118,16 +125,3 @@ def _features(panel: LabelsByRater) -> SomeRows:
     found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), found.shape[1] - 3 - k)
     found[~(panel.labelled & counts.pairable)] = 0
     return every_row(found)
-
-
-def _shah_parts(panel: LabelsByRater) -> tuple[Array, Array, Array]:
-    k = len(panel.scale.names)
-    sums = panel.sums(_features)
-    total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
-    given = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
-    v = ratio(given, given.sum(-1, keepdims=True))
-    r = (~np.isnan(v[..., 0])).sum(-1)[..., None]
-    v = np.nan_to_num(v)
-    by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
-    a_e = (ratio(sums[..., 3 : 3 + k], total[..., None]) * by_chance).sum(-1)
-    return ratio(agreed, total), a_e, ratio(greatest, total)

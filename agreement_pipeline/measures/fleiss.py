@@ -8,15 +8,17 @@ the habits of raters counts as disagreement. Where the raters are always the sam
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import (
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    chance_corrected,
     expected_disagreement,
     kappa_of,
     observed_agreement,
     observed_variation,
     of_two_raters,
     prevalence,
+    ratio,
 )
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
 from agreement_pipeline.measures.conditions import (
     END_UNMET,
     NO_PAIRABLE_ITEM,

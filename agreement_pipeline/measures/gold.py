@@ -12,10 +12,6 @@ from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.statistics import LabelsByRater
 
 
-def _met(gold: LabelsByRater) -> np.ndarray:
-    return np.asarray(gold.labelled & (gold.weights > 0) & gold.rated.any(1))
-
-
 @register(
     "Accuracy on gold items",
     question="classifier",
@@ -24,12 +20,12 @@ def _met(gold: LabelsByRater) -> np.ndarray:
     undefined=(
         Condition(
             "nobody rated a gold item whose right label is known",
-            lambda gold: not _met(gold).any(),
+            lambda gold: not (gold.weights[gold.readable] > 0).any(),
         ),
     ),
     chance_corrected=False,
     passed_by_guessing=True,
-    rests_on=RestsOn(_met, "no known label, or no rating"),
+    rests_on=RestsOn(lambda gold: gold.readable, "no known label, or no rating"),
     convention="every rating of a gold item counts once",
     source=(
         "Snow, R., O'Connor, B., Jurafsky, D. & Ng, A. (2008), Cheap and Fast - But is it Good?, "

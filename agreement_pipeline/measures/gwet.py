@@ -9,7 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import (
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    chance_corrected,
     ends_known,
     ends_of_scale,
     most_used_and_farthest,
@@ -17,7 +19,6 @@ from agreement_pipeline.measures._agreement import (
     observed_disagreement,
     prevalence,
 )
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected
 from agreement_pipeline.measures.conditions import (
     ENDS_UNKNOWN,
     NO_PAIRABLE_ITEM,

@@ -52,8 +52,9 @@ def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
     apart = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
     n, total = w.sum(-1), w @ m
-    bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), _positive(n - 1))
-    k = ratio(total - ratio(w @ m**2, total), _positive(n - 1))
+    freedom = np.maximum(n - 1, 0.0)
+    bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), freedom)
+    k = ratio(total - ratio(w @ m**2, total), freedom)
     return bms, ratio(w @ apart, total - n), k, unit
 
 
@@ -71,11 +72,11 @@ def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, 
     z, unit = z[:, :, 0], unit or float(np.ptp(start))
     added = (start - start[0]) / (unit or 1.0)
     k, n = float(z.shape[1]), np.asarray(w.sum(-1))
-    items, raters = z.mean(1), ratio(w @ z, n[..., None])
-    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, _positive(n - 1))
+    items, raters, freedom = z.mean(1), ratio(w @ z, n[..., None]), np.maximum(n - 1, 0.0)
+    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, freedom)
     rest = w @ ((z - items[:, None]) ** 2).sum(1) - n * _apart(raters)
     jms = ratio(n * _apart(raters + added), np.asarray(k - 1))
-    return bms, jms, ratio(rest, _positive(n - 1) * (k - 1)), n, k, unit
+    return bms, jms, ratio(rest, freedom * (k - 1)), n, k, unit
 
 
 def _apart(raters: Array) -> Array:
@@ -90,10 +91,6 @@ def share_between_items(between: Array, total: Array, unit: Array | float) -> Co
         observed=(total - between) * unit * unit,
         expected=total * unit * unit,
     )
-
-
-def _positive(count: Array) -> Array:
-    return np.maximum(count, 0.0)
 
 
 SHROUT_FLEISS = (
@@ -171,10 +168,7 @@ _two_way_form = partial(
 )
 
 
-@_two_way_form(
-    "ICC(2,1)",
-    bounds=(-np.inf, 1.0),
-)
+@_two_way_form("ICC(2,1)", bounds=(-np.inf, 1.0))
 def icc_2_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, if raters stand for a population.
 
@@ -192,10 +186,7 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, total / k, unit)
 
 
-@_two_way_form(
-    "ICC(2,k)",
-    bounds=(-np.inf, 1.0),
-)
+@_two_way_form("ICC(2,k)", bounds=(-np.inf, 1.0))
 def icc_2_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, if raters stand for a population.
 
@@ -212,10 +203,7 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + ratio(jms - ems, n)) / k, unit)
 
 
-@_two_way_form(
-    "ICC(3,1)",
-    bounds=(-1.0, 1.0),
-)
+@_two_way_form("ICC(3,1)", bounds=(-1.0, 1.0))
 def icc_3_1(values: NumbersByRater) -> Coefficient:
     r"""The share of one rating's variance between items, apart from what a rater always adds.
 
@@ -233,10 +221,7 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
-@_two_way_form(
-    "ICC(3,k)",
-    bounds=(-np.inf, 1.0),
-)
+@_two_way_form("ICC(3,k)", bounds=(-np.inf, 1.0))
 def icc_3_k(values: NumbersByRater) -> Coefficient:
     r"""The share of an item mean's variance between items, apart from what a rater always adds.
 

@@ -42,10 +42,7 @@ _of_replicates = partial(
 )
 
 
-@_of_replicates(
-    "Self-agreement SA",
-    source=CAMPAGNER_CABITZA,
-)
+@_of_replicates("Self-agreement SA", source=CAMPAGNER_CABITZA)
 def self_agreement(replicates: ReplicatedLabels) -> Coefficient:
     r"""The probability that a rater who is asked twice gives the same label, from label shares.
 

@@ -8,8 +8,12 @@ as the truth ignores how divided the panel was, and leaves out the hard items th
 
 import numpy as np
 
-from agreement_pipeline.measures._agreement import pair_agreement
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    chance_corrected,
+    pair_agreement,
+    ratio,
+)
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
@@ -133,24 +137,17 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
     >>> round(float(williams_index(panel).value), 4)
     1.0
     """
-    p_0, p_r = _williams_parts(panel)
-    return Coefficient(ratio(p_0, p_r), observed=p_0, greatest=p_r)
-
-
-def _williams_parts(panel: LabelsByRater) -> tuple[Array, Array]:
     counts = panel.panel.counts()
     used = np.where((panel.labels >= 0) & counts.pairable, panel.weights, 0.0)
     agreeing = (counts.counts * panel.label_indicators).sum(1) / np.maximum(counts.sizes, 1)
-    return ratio(used @ agreeing, used.sum(-1)), ratio(used @ pair_agreement(counts), used.sum(-1))
-
-
-def _met(panel: LabelsByRater) -> Array:
-    return np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
+    p_0 = ratio(used @ agreeing, used.sum(-1))
+    p_r = ratio(used @ pair_agreement(counts), used.sum(-1))
+    return Coefficient(ratio(p_0, p_r), observed=p_0, greatest=p_r)
 
 
 def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
     c = panel.panel.counts().counts
-    used = _met(panel)
+    used = np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
     total = used.sum(-1)
     apart = weighting.apart(panel.scale, used @ (c + panel.label_indicators))
     from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances

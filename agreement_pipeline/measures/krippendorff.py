@@ -13,7 +13,7 @@ labels are one category, so a rule that must hold for each stratum should ask fo
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures._numbers import (
@@ -106,46 +106,26 @@ def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
     """
     paired = np.where(ratings.pairable, ratings.weights, 0.0)
     n = paired @ ratings.sizes
-    within, unit = (
-        _within_values(ratings)
-        if ratings.holds == "numbers"
-        else _OF_COUNTS[ratings.scale.level](ratings, paired @ ratings.counts)[::2]
-    )
-    return np.where(ratings.pairable & ~_unanimous(ratings), ratio(within * unit, n), 0.0)
-
-
-def _unanimous(ratings: CategoryCounts | NumbersByRater) -> NDArray[np.bool_]:
-    """True for rows with only one label, whatever rounding makes of their differences."""
+    # Rounding may find a difference between labels that are the same.
     if ratings.holds == "labels":
-        return np.asarray(ratings.counts.max(1) == ratings.sizes)
-    return np.asarray(
-        ~(np.fmax.reduce(ratings.values, axis=1) > np.fmin.reduce(ratings.values, axis=1)).any(-1)
-    )
+        within, _, unit = _OF_COUNTS[ratings.scale.level](ratings, paired @ ratings.counts)
+        differ = ratings.counts.max(1) < ratings.sizes
+    else:
+        within, unit = _within_values(ratings)
+        values = ratings.values
+        differ = (np.fmax.reduce(values, axis=1) > np.fmin.reduce(values, axis=1)).any(-1)
+    return np.where(ratings.pairable & differ, ratio(within * unit, n), 0.0)
 
 
 def _within_values(values: NumbersByRater) -> tuple[Array, float]:
-    rows = values.pairable
-    paired = values.at(rows)
-    within = np.zeros(len(rows))
-    z, unit = (
-        (mid_ranks(paired), 1.0) if values.scale.level == "ordinal" else unit_free(paired.values)
-    )
-    within[rows] = (
-        proportions_within(paired)
-        if values.scale.level == "ratio"
-        else squares_within(z, paired.sizes)
-    )
-    return within, 1.0 if values.scale.level == "ratio" else unit**2
-
-
-def alpha_of_rows(counts: CategoryCounts, rows: NDArray[np.bool_]) -> Coefficient:
-    """The expected disagreement is that of all rows."""
-    paired = counts.paired
-    n_c, here = paired @ counts.counts, np.where(rows, paired, 0.0)
-    within, between, unit = _OF_COUNTS[counts.scale.level](counts, n_c)
-    n = n_c.sum(-1)
-    d_o, d_e = ratio((here * within).sum(-1), here @ counts.sizes), ratio(between, n * (n - 1))
-    return Coefficient(1 - ratio(d_o, d_e), observed=unit * d_o, expected=unit * d_e)
+    rows, level = values.pairable, values.scale.level
+    paired, within = values.at(rows), np.zeros(len(rows))
+    if level == "ratio":
+        within[rows] = proportions_within(paired)
+        return within, 1.0
+    z, unit = (mid_ranks(paired), 1.0) if level == "ordinal" else unit_free(paired.values)
+    within[rows] = squares_within(z, paired.sizes)
+    return within, unit**2
 
 
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
@@ -170,7 +150,7 @@ def _of_counts(
 
 def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
     c, m = counts.counts, counts.sizes
-    return (m**2 - (c**2).sum(1)) / _pairs(m), across(n_c) ** 2 - across(n_c**2), 1.0
+    return (m**2 - (c**2).sum(1)) / np.maximum(m - 1, 1), across(n_c) ** 2 - across(n_c**2), 1.0
 
 
 def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
@@ -181,22 +161,15 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
     low = np.where(n_c > 0, scores, np.inf).min(-1, keepdims=True)
     span = np.where(n_c > 0, scores, -np.inf).max(-1, keepdims=True) - low
     s = (scores - low) / np.where(span > 0, span, np.nan)
-    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / _pairs(m)
+    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / np.maximum(m - 1, 1)
     between = 2 * (across(n_c) * across(n_c * s**2) - across(n_c * s) ** 2)
     return within, between, span[..., 0] ** 2
 
 
 def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
-    c, unit = counts.counts, widest(distances, n_c)
-    return (
-        ((c @ distances) * c).sum(1) / _pairs(counts.sizes) / unit[..., None],
-        ((n_c @ distances) * n_c).sum(-1) / unit,
-        unit,
-    )
-
-
-def _pairs(sizes: Array) -> Array:
-    return np.maximum(sizes - 1, 1)
+    c, m, unit = counts.counts, counts.sizes, widest(distances, n_c)
+    within = ((c @ distances) * c).sum(1) / np.maximum(m - 1, 1) / unit[..., None]
+    return within, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 
 _OF_COUNTS: dict[str, Callable[[CategoryCounts, Array], Parts]] = {
@@ -306,4 +279,9 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
     >>> [round(float(stratum_alpha(CountsOfStratum(whole, each)).value), 4) for each in strata]
     [0.4, 1.0]
     """
-    return alpha_of_rows(ratings, ratings.inside)
+    paired = ratings.paired
+    n_c, here = paired @ ratings.counts, np.where(ratings.inside, paired, 0.0)
+    within, between, unit = _OF_COUNTS[ratings.scale.level](ratings, n_c)
+    n = n_c.sum(-1)
+    d_o, d_e = ratio((here * within).sum(-1), here @ ratings.sizes), ratio(between, n * (n - 1))
+    return Coefficient(1 - ratio(d_o, d_e), observed=unit * d_o, expected=unit * d_e)

@@ -110,7 +110,15 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
 
 def _flat(values: NumbersByRater) -> bool:
     points, unit = _whitened(crossed_unit_free(values)[0])
-    return unit == 0 or not some_volume(points)
+    items, raters, dimensions = points.shape
+    if unit == 0 or not items or raters <= dimensions:
+        return True
+    # If any simplex has a volume, a few thousand random ones almost always show it.
+    rng = np.random.default_rng(SEED)
+    panels = _panels(raters, dimensions + 1, max(1, CELLS // items), rng)
+    if (volume(_random_corners(points, panels, rng)[1]) > 1e-9).any():
+        return False
+    return not (mean_volumes(points, np.ones(items)).d_e > 1e-12).any()
 
 
 @_of_vectors(
@@ -189,7 +197,6 @@ FEWEST_REPLICATES = 50
 SEED = 2004
 
 Plane = NDArray[np.complex128]
-Exact = Callable[[Array, Array], Array]
 
 
 class _Effort(NamedTuple):
@@ -213,53 +220,44 @@ class Volumes(NamedTuple):
 
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
-    dimensions = points.shape[2]
+    items, raters, dimensions = points.shape
     effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
-    exact = {1: sum_of_gaps, 2: _areas}.get(dimensions, _every_volume)
-    return _means(
-        points,
-        weights,
-        dimensions + 1,
-        exact if _affordable(points.shape, effort) else None,
-        effort.random,
-    )
+    panels = math.comb(raters, dimensions + 1)
+    if dimensions == 1:
+        exact, affordable = sum_of_gaps, True
+    elif dimensions == 2:
+        exact, affordable = _areas, items**2 * (raters * (raters - 1) - 2) <= effort.points
+    else:
+        exact, affordable = _every_volume, items ** (dimensions + 1) * panels <= effort.simplices
+    affordable &= dimensions == 1 or items * panels <= OF_VALUE.simplices
+    return _means(points, weights, dimensions + 1, exact if affordable else None, effort.random)
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
     items, raters, dimensions = points.shape
-    if dimensions == 1:
-        return _means(points, weights, 2, sum_of_gaps, 0)
-    return _means(
-        points,
-        weights,
-        2,
-        _distances if items**2 * math.comb(raters, 2) <= DISTANCES else None,
-        OF_VALUE.random,
-    )
+    exact = sum_of_gaps if dimensions == 1 else _distances
+    affordable = dimensions == 1 or items**2 * math.comb(raters, 2) <= DISTANCES
+    return _means(points, weights, 2, exact if affordable else None, OF_VALUE.random)
 
 
 def _means(
-    points: Array, weights: Array, corners: int, exact: Exact | None, simplices: int
+    points: Array,
+    weights: Array,
+    corners: int,
+    exact: Callable[[Array, Array], Array] | None,
+    simplices: int,
 ) -> Volumes:
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
         nothing = np.full(weights.shape[:-1], np.nan)
         return Volumes(nothing, nothing, None)
-    weights = _of_mean_1(weights)
-    if exact is None:
-        return _sampled(points, weights, corners, simplices)
-    return Volumes(
-        weights @ _within(points, corners) / items,
-        exact(points, weights) / panels / float(items) ** corners,
-        None,
-    )
-
-
-def _of_mean_1(weights: Array) -> Array:
     mean = weights.mean(-1, keepdims=True)
-    multiples = np.full(weights.shape, np.nan)
-    np.divide(weights, mean, out=multiples, where=mean > 0)
-    return multiples
+    of_mean_1 = np.full(weights.shape, np.nan)
+    np.divide(weights, mean, out=of_mean_1, where=mean > 0)
+    if exact is None:
+        return _sampled(points, of_mean_1, corners, simplices)
+    within = of_mean_1 @ _within(points, corners) / items
+    return Volumes(within, exact(points, of_mean_1) / panels / float(items) ** corners, None)
 
 
 def volume(corners: Array) -> Array:
@@ -268,42 +266,9 @@ def volume(corners: Array) -> Array:
     if count == 1:
         return np.asarray(np.linalg.norm(edges[..., 0, :], axis=-1))
     if dimensions == 2:
-        return (
-            np.asarray(
-                np.abs(edges[..., 0, 0] * edges[..., 1, 1] - edges[..., 0, 1] * edges[..., 1, 0])
-            )
-            / 2
-        )
+        u, v = edges[..., 0, :], edges[..., 1, :]
+        return np.asarray(np.abs(u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0])) / 2
     return np.asarray(np.abs(np.linalg.det(edges))) / math.factorial(dimensions)
-
-
-def some_volume(points: Array) -> bool:
-    """True if any simplex of ratings by different raters has a volume.
-
-    If one does, a few thousand random simplices almost always show it.
-    """
-    items, raters, dimensions = points.shape
-    if not items or raters <= dimensions:
-        return False
-    rng = np.random.default_rng(SEED)
-    _, corners = _random_corners(
-        points, _panels(raters, dimensions + 1, max(1, CELLS // items), rng), rng
-    )
-    return bool(np.any(volume(corners) > 1e-9)) or bool(
-        np.any(mean_volumes(points, np.ones(items)).d_e > 1e-12)
-    )
-
-
-def _affordable(shape: tuple[int, ...], effort: _Effort) -> bool:
-    items, raters, dimensions = shape
-    panels = math.comb(raters, dimensions + 1)
-    if dimensions == 1:
-        return True
-    if items * panels > OF_VALUE.simplices:
-        return False
-    if dimensions == 2:
-        return items**2 * (raters * (raters - 1) - 2) <= effort.points
-    return int(items ** (dimensions + 1)) * panels <= effort.simplices
 
 
 def _within(points: Array, corners: int) -> Array:

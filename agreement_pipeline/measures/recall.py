@@ -59,11 +59,6 @@ def _some(rows: NDArray[np.bool_], gave: NDArray[np.bool_]) -> SomeRows:
     return SomeRows(np.flatnonzero(rows), gave[rows].astype(float))
 
 
-@cache
-def _read(rows: Missed, category: int) -> Callable[[LabelsByRater], SomeRows]:
-    return lambda panel: rows(panel.codes, panel.labels, category)
-
-
 def _few(panel: LabelsByRater) -> bool:
     sums = len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1)
     small = panel.together is not None or sums * len(panel.codes) <= MOST_CELLS
@@ -71,8 +66,14 @@ def _few(panel: LabelsByRater) -> bool:
 
 
 @cache
-def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsByRater], SomeRows]:
+def _read(
+    rows: Missed, category: int, rater: int | None = None
+) -> Callable[[LabelsByRater], SomeRows]:
+    """The classifier against the raters, or one rater against the others where it labelled."""
+
     def read(panel: LabelsByRater) -> SomeRows:
+        if rater is None:
+            return rows(panel.codes, panel.labels, category)
         codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
         return rows(np.delete(codes, rater, axis=1), codes[:, rater], category)
 
@@ -80,34 +81,25 @@ def _read_of_rater(rows: Missed, rater: int, category: int) -> Callable[[LabelsB
 
 
 def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
-    def mean(category: int) -> Array:
-        return _mean_share(*(panel.sums(_read(rows, category)) for rows in (_hits, missed)))
-
-    return _by_category(panel, mean)
+    values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
+    for category in panel.asked:
+        hits, others = (panel.sums(_read(rows, category)) for rows in (_hits, missed))
+        values[..., category] = _mean_share(hits, others)
+    return values
 
 
 def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
     few = _few(panel)
-
-    def mean(category: int) -> Array:
-        each = np.empty((panel.n_raters, *panel.weights.shape[:-1]))
-        for rater in range(panel.n_raters):
-            each[rater] = against_others(rater, category)
-        return _mean(each)
-
-    def against_others(rater: int, category: int) -> Array:
-        read = (_read_of_rater(rows, rater, category) for rows in (_hits, missed))
-        return _mean_share(
-            *(panel.sums(each) if few else panel.sums_of(each(panel)) for each in read)
-        )
-
-    return _by_category(panel, mean)
-
-
-def _by_category(panel: LabelsByRater, mean: Callable[[int], Array]) -> Array:
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
+    each = np.empty((panel.n_raters, *panel.weights.shape[:-1]))
     for category in panel.asked:
-        values[..., category] = mean(category)
+        for rater in range(panel.n_raters):
+            reads = (_read(rows, category, rater) for rows in (_hits, missed))
+            hits, others = (
+                panel.sums(read) if few else panel.sums_of(read(panel)) for read in reads
+            )
+            each[rater] = _mean_share(hits, others)
+        values[..., category] = _mean(each)
     return values
 
 

@@ -10,8 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import most_used_and_farthest
-from agreement_pipeline.measures.coefficient import Coefficient
+from agreement_pipeline.measures.coefficient import Coefficient, most_used_and_farthest
 from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS, Weighting
 from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
 

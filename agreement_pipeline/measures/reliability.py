@@ -53,12 +53,8 @@ def _root(c: Array, p: Array) -> Array:
         f = np.log(s) + entropy - (p * np.log(gap)).sum(-1)
         low, high = np.where(f < 0, s, low), np.where(f < 0, high, s)
         newton = s - f / (1 / s + (p / gap).sum(-1))
-        before, s = (
-            s,
-            np.minimum(
-                np.where((newton > low) & (newton < high), newton, (low + high) / 2), LARGEST_SHARE
-            ),
-        )
+        inside = (newton > low) & (newton < high)
+        before, s = s, np.minimum(np.where(inside, newton, (low + high) / 2), LARGEST_SHARE)
         if np.abs(s - before).max(initial=0.0) < 1e-15:
             break
     return s
@@ -252,7 +248,9 @@ def _factors(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
 
 
 def _guessing(replicates: ReplicatedLabels) -> _Guessing:
-    p = _panel_shares(replicates)
+    used = replicates.first.used
+    several = (used > 0).sum(-1, keepdims=True) >= 2
+    p = ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
     d = replicates.counts / replicates.sizes[:, None]
     weights = np.where(replicates.sizes >= (p > 0).sum(-1)[..., None], replicates.cell_weights, 0.0)
     of_rater = (replicates.rater[:, None] == np.arange(len(replicates.raters))).astype(float)
@@ -262,12 +260,6 @@ def _guessing(replicates: ReplicatedLabels) -> _Guessing:
         np.tensordot(weights, of_rater[:, :, None] * d[:, None, :], axes=1), total[..., None]
     )
     return _Guessing(x, np.maximum(mean_d - x[..., None] * p[..., None, :], 0.0), p)
-
-
-def _panel_shares(replicates: ReplicatedLabels) -> Array:
-    used = replicates.first.used
-    several = (used > 0).sum(-1, keepdims=True) >= 2
-    return ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
 
 
 def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.measures._agreement import (
+from agreement_pipeline.measures.category import kappa_by_category
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
     expected_disagreement,
     observed_disagreement,
     prevalence,
+    ratio,
 )
-from agreement_pipeline.measures.category import kappa_by_category
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
@@ -77,13 +78,10 @@ def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
 
 def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
     distances = weighting.distances(cells.scale)
-    d_o, d_e = (
-        observed_disagreement(cells, distances),
-        expected_disagreement(prevalence(cells), distances),
-    )
-    return Coefficient(
-        fleiss_kappa(cells, weighting).value, observed=d_o, expected=d_e
-    ), cells.weights.sum(-1)
+    d_o = observed_disagreement(cells, distances)
+    d_e = expected_disagreement(prevalence(cells), distances)
+    kappa = fleiss_kappa(cells, weighting).value
+    return Coefficient(kappa, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
 def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:

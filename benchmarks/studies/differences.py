@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agreement_pipeline.estimates.common_prevalence import at_common_prevalence
+from agreement_pipeline.estimates.comparison import at_common_prevalence
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from benchmarks.populations import Population, Sample, of_finders

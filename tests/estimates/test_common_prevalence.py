@@ -142,7 +142,7 @@ def test_only_first_labels_of_two_rounds_have_a_common_prevalence(rounds):
 
 def test_the_classes_are_those_of_a_slow_search():
     """Expectation and maximisation item by item, in plain Python."""
-    from agreement_pipeline.estimates.common_prevalence import latent_classes
+    from agreement_pipeline.estimates.comparison import latent_classes
 
     rows = [(3, 0), (2, 1), (1, 2), (0, 3)]
     weights = [70, 12, 9, 40]

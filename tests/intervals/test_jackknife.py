@@ -17,10 +17,8 @@ SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3], [1, 1]], [4, 2, 5, 3], scale=TWO)
 
 
 def left_out(statistic, most_weights=10**9, **options):
-    blocks = list(without_items(statistic, most_weights, 0, **options))
-    return np.vstack([block.weights for block in blocks]), np.concatenate(
-        [block.times for block in blocks]
-    )
+    weights, times = zip(*without_items(statistic, most_weights, 0, **options), strict=True)
+    return np.vstack(weights), np.concatenate(times)
 
 
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
