@@ -330,7 +330,8 @@ def test_who_is_left_out_of_a_project_is_told_with_the_decision(project, tables,
 
 
 def test_a_table_without_a_policy_is_not_judged(tables, capsys):
-    assert "expected one. Name it, as --policy standard" in answer(capsys, tables[0], status=2)["why"]
+    why = answer(capsys, tables[0], status=2)["why"]
+    assert "expected one. Name it, as --policy standard" in why
 
 
 @pytest.mark.parametrize("command", ["judge", "report", "plan", "init"])
