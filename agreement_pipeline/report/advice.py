@@ -128,8 +128,8 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{counted(items, 'item')}{labels}.",
-        _categories(ratings),
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
+        _categories(ratings),
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))

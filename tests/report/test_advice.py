@@ -201,8 +201,8 @@ def test_who_rated_tells_people_from_models():
         n_items=40, raters=("ana", "ben", "gpt-4o", "judge"), classifiers=["judge"]
     )
     assert who_rated(ratings) == (
-        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Of 3 "
-        "categories, nobody used 'hateful'. Beside them 1 model (judge). Is gpt-4o a model? Then "
+        "Labelled by 3 raters (ana, ben and gpt-4o): 40 items, 3 labels an item. Beside "
+        "them 1 model (judge). Of 3 categories, nobody used 'hateful'. Is gpt-4o a model? Then "
         "name it as a classifier."
     )
     several = ratings_of(n_items=9, raters=("ana", "ben", "claude-3", "gpt-4o"))
