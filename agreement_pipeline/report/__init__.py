@@ -50,10 +50,8 @@ if TYPE_CHECKING:
         JudgedProject as JudgedProject,
         JudgedRound as JudgedRound,
         ProjectState as ProjectState,
-        shares_of as shares_of,
-    )
-    from agreement_pipeline.report.names import (
         in_text as in_text,
+        shares_of as shares_of,
         shortened as shortened,
     )
     from agreement_pipeline.report.page import (

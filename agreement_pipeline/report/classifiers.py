@@ -52,9 +52,19 @@ def classifiers(judged: JudgedRound) -> Answer | None:
     places = {each.scope.name: _place(each, band) for each in found}
     said = [f"{name} is {place}{far.get(place, '')}." for name, place in places.items() if place]
     unknown = f"The place of {listed(places)} cannot be told."
-    return Answer(
-        tuple(said) or (unknown,), tuple(_figures(judged.ratings.scale, found, band)), (table,)
-    )
+    figures: tuple[Figure, ...] = ()
+    if band and found:
+        lowest, highest = (number(each, SENTENCE) for each in (band[0], band[-1]))
+        figure = intervals(
+            "Classifiers inside the band of the raters",
+            f"The strokes are the lowest ({lowest}) and the highest ({highest}) of the raters. "
+            "A line between them is a model that agrees with the panel as a rater does.",
+            map(Mark.of, found),
+            title_of(compared_by(judged.ratings.scale)),
+            cutoffs=((band[0], "lowest rater"), (band[-1], "highest rater")),
+        )
+        figures = (figure,)
+    return Answer(tuple(said) or (unknown,), figures, (table,))
 
 
 def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
@@ -105,19 +115,3 @@ def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
         return "", "" if test is None else f"undefined: {test.undefined}"
     reads = "may stand in for a rater" if test.passed else "not shown that it may stand in"
     return in_words(test.winning_rate, PROBABILITY), f"{reads} (ε = {test.epsilon:g})"
-
-
-def _figures(scale: Scale, found: Sequence[Estimate], band: Band) -> list[Figure]:
-    if not band or not found:
-        return []
-    lowest, highest = (number(each, SENTENCE) for each in (band[0], band[-1]))
-    return [
-        intervals(
-            "Classifiers inside the band of the raters",
-            f"The strokes are the lowest ({lowest}) and the highest ({highest}) of the raters. "
-            "A line between them is a model that agrees with the panel as a rater does.",
-            map(Mark.of, found),
-            title_of(compared_by(scale)),
-            cutoffs=((band[0], "lowest rater"), (band[-1], "highest rater")),
-        )
-    ]

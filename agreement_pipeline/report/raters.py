@@ -11,7 +11,7 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
 from agreement_pipeline.intervals import mean_interval
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import (
     TEXT,
     Codes,
@@ -153,8 +153,9 @@ def reading(
     """
     kind = compared.kind
     usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
+    of_policy = {(rule.measure, rule.scope): rule for rule in reversed(policy.rules)}
     verdicts = [
-        _verdict(rule, found, policy)
+        of_policy.get((rule.measure, rule.scope), rule).judge([] if found is None else [found])[0]
         for rule, found in zip(usual, (themselves, others), strict=True)
     ]
     high = {"reliable": True, "tentative": True, "unreliable": False}
@@ -169,12 +170,6 @@ def reading(
         return f"cannot tell: {'; '.join(unknown)}"
     first, second = (high[verdict.kind] for verdict in verdicts)
     return READINGS[kind][first, second]
-
-
-def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
-    same = (usual.measure, usual.scope)
-    mine = (rule for rule in policy.rules if (rule.measure, rule.scope) == same)
-    return next(mine, usual).judge([] if found is None else [found])[0]
 
 
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
@@ -274,8 +269,16 @@ def raters(judged: JudgedRound) -> Answer | None:
     named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
     told = [each.scope for each in pairs][:MOST_TOLD]
     few = judged.ratings.scale.continuous or len(judged.raters) < 3
+    held = judged.assessment is not None and not judged.decision.admitted
+    differs = judged.round.who_differs if held else who_differs(judged.ratings)
+    said = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
+    if judged.shown.left_out():
+        said.append(
+            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
+            "least with the others."
+        )
     return Answer(
-        tuple(_said(judged)),
+        (*said, _when_again(judged.ratings)),
         () if few else (_matrix(judged),),
         tuple(each for each in (table, _pairs(judged, pairs, told)) if each and each.rows),
         tuple(
@@ -285,19 +288,6 @@ def raters(judged: JudgedRound) -> Answer | None:
             for place, scope in enumerate(told, 1)
         ),
     )
-
-
-def _said(judged: JudgedRound) -> Iterator[str]:
-    held = judged.assessment is not None and not judged.decision.admitted
-    differs = judged.differs if held else who_differs(judged.ratings)
-    yield differs or "The round is not held for disagreement, so nobody is named."
-    yield FAIR
-    if judged.shown.left_out():
-        yield (
-            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
-            "least with the others."
-        )
-    yield _when_again(judged.ratings)
 
 
 def _when_again(ratings: Ratings) -> str:

@@ -22,9 +22,8 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.drawing import glance, image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
-from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.history import (
     decisions,
     health,
@@ -123,15 +122,15 @@ def history(
 
 def _numbers(rounds: pd.DataFrame) -> Grid:
     judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
-    rows: list[Row] = [
-        [
-            str(row["round"]),
-            title_of(row["measure"]),
-            *_numbers_of(row),
-            str(row["verdict"]).replace("_", " "),
-        ]
-        for row in judged.to_dict("records")[::-1]
-    ]
+    rows: list[Row] = []
+    for row in judged.to_dict("records")[::-1]:
+        value, limits = Cell(""), Cell("")
+        if not pd.isna(row["value"]):
+            value = Cell(in_words(row["value"]), row["value"])
+            low = None if pd.isna(row["low"]) else row["low"]
+            limits = Cell(interval(row["low"], row["high"]), low)
+        verdict = str(row["verdict"]).replace("_", " ")
+        rows.append([str(row["round"]), title_of(row["measure"]), value, limits, verdict])
     columns = ("round", "measure", "value", "interval", "verdict")
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
@@ -178,14 +177,6 @@ def _named(names: Sequence[str]) -> str:
     more = len(names) - MOST_NAMED
     shown = ", ".join(names[-MOST_NAMED:])
     return shown if more <= 0 else f"{shown}, and {more} earlier ones"
-
-
-def _numbers_of(row: One) -> tuple[Cell, Cell]:
-    if pd.isna(row["value"]):
-        return Cell(""), Cell("")
-    low = None if pd.isna(row["low"]) else row["low"]
-    limits = Cell(interval(row["low"], row["high"]), low)
-    return Cell(in_words(row["value"]), row["value"]), limits
 
 
 def course(judged: JudgedProject) -> Answer | None:
@@ -247,14 +238,14 @@ def charted(
     needed = ["value", "low", "high", "confidence_level"]
     readable = read.dropna(subset=needed).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
-    readings = (_reading(row) for row in rows if row["low"] < row["high"])
+    readings = [
+        Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
+        for row in rows
+        if row["low"] < row["high"]
+        for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
+    ]
     bounds = registered(headline(policy) or USUAL).bounds
     return control_chart(readings, known, bounds)
-
-
-def _reading(row: One) -> Reading:
-    quantile = NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)
-    return Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
 
 
 def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
