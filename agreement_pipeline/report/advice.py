@@ -64,18 +64,12 @@ class Round:
     def disputed_items(self) -> str:
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
-        return f"agreement-pipeline report {self.name} {self._under} --output page.html"
-
-    @property
-    def again(self) -> str:
-        if self.project:
-            return command_of_report(self.project, self.name)
-        return f"agreement-pipeline judge {self.name} {self._under}"
+        return f"agreement-pipeline report {self.name} {self.under} --output page.html"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
         """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
-            return f"agreement-pipeline plan {self.name} {self._under}"
+            return f"agreement-pipeline plan {self.name} {self.under}"
         counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
         used = counts.weights @ counts.counts if counts else np.zeros(0)
         in_clusters, n_used = "cluster" in self.ratings.has, np.count_nonzero(used)
@@ -87,10 +81,10 @@ class Round:
         use = counts.pairable
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
         assumed = f"--prevalence {shares} --labels-an-item {round(float(mean))}"
-        return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
+        return f"agreement-pipeline plan {self.under} --expected {round(expected, 3):g} {assumed}"
 
     @property
-    def _under(self) -> str:
+    def under(self) -> str:
         own = self.policy.policy
         usual = own if own in BUNDLED else f"configs/policies/{own}.yaml"
         return f"--policy {shlex.quote(self.policy_name or usual)}"
@@ -206,7 +200,10 @@ def _steps(held: Round) -> Iterator[Step]:
         why = HELPS.get(first.check, first.description)
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
+        again = f"agreement-pipeline judge {held.name} {held.under}"
+        if held.project:
+            again = command_of_report(held.project, held.name)
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:

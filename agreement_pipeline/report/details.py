@@ -9,11 +9,10 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, described, lookalikes
-from agreement_pipeline.report.classifiers import classifiers_grid
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import Mark, intervals
 from agreement_pipeline.report.parts import strata_grid
-from agreement_pipeline.report.raters import profiles, themselves_and_others
+from agreement_pipeline.report.raters import classifiers_grid, profiles, themselves_and_others
 from agreement_pipeline.report.section import Grid, Section
 from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.verdicts import about

@@ -14,7 +14,6 @@ from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.report.advice import Step, who_rated
-from agreement_pipeline.report.classifiers import classifiers
 from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark
@@ -27,7 +26,7 @@ from agreement_pipeline.report.judged import (
     numbered,
 )
 from agreement_pipeline.report.parts import labels, strata
-from agreement_pipeline.report.raters import raters
+from agreement_pipeline.report.raters import classifiers, raters
 from agreement_pipeline.report.rounds import (
     control,
     course,
@@ -121,16 +120,11 @@ def _template() -> "Template":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    def drawn(figure: Figure, name: str) -> str:
-        return Markup(svg(figure, name))
-
-    def key(sign: str) -> str:
-        return Markup(key_of(sign))
-
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
-    environment.globals |= {"svg": drawn, "key": key}
+    environment.globals["svg"] = lambda figure, name: Markup(svg(figure, name))
+    environment.globals["key"] = lambda sign: Markup(key_of(sign))
     return environment.get_template("page.html.jinja")
 
 

@@ -1,9 +1,8 @@
 """The rounds of a project: which were held and why, and how agreement moves over them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any
 
 import pandas as pd
 
@@ -89,7 +88,6 @@ SAME_ITEMS = (
     "Drift is read on items that both rounds share. The items are the same, so what differs is how "
     "they were judged."
 )
-One = Mapping[Hashable, Any]
 
 
 def history(
@@ -202,6 +200,13 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         return None
     more = len(mine) > len(shown)
     last = f" The last {len(shown)} of {len(mine)} rounds are drawn." if more else ""
+    marks = []
+    for row in shown.to_dict("records"):
+        numbers = [row[name] for name in ("value", "low", "high")]
+        value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
+        tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
+        crossed = row.get("release") == "withdrawn"
+        marks.append(Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed))
     title = title_of(rule.measure)
     cutoffs = {
         rule.tentative: f"tentative from {rule.tentative:g}",
@@ -211,19 +216,11 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         "course",
         f"{title} by round",
         f"Colour and shape say what was decided on the round, by all of its rules.{last}",
-        (Series(rule.measure, tuple(map(_mark, shown.to_dict("records")))),),
+        (Series(rule.measure, tuple(marks)),),
         axis=title,
         cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
         legend=DECISIONS,
     )
-
-
-def _mark(row: One) -> Mark:
-    numbers = [row[name] for name in ("value", "low", "high")]
-    value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
-    tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
-    crossed = row.get("release") == "withdrawn"
-    return Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed)
 
 
 def charted(
