@@ -125,10 +125,7 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
 
 def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, told: Told) -> str:
     now = time.time()
-    judged_not = {DECISION: NOT_JUDGED}
-    tags = {each.round: last_tags(context.instance, each, judged_not) for each in project.due()}
-    broken = {name: said.get(WHY, "") for name, said in tags.items() if said}
-    waiting = told.untold(notices(project, now, broken))
+    waiting = told.untold(notices(project, now, _broken(context.instance, project)))
     if not waiting:
         return "nothing new to tell"
     if now < told.next:
@@ -144,6 +141,11 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
         return said
     told.took(first)
     return f"told of {_key(first)}; {len(waiting) - 1} more to tell"
+
+
+def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
+    said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
+    return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
 
 
 def _key(notice: Notice) -> str:

@@ -45,8 +45,10 @@ class WatchedRunLauncher(DefaultRunLauncher):
         except CodeServerUnreachable:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "its code server does not answer")
         known = deserialize_value(answer, CanCancelExecutionResult).can_cancel
-        last = self._instance.get_records_for_run(run.run_id, limit=1, ascending=False).records
-        silent = time.time() - last[0].event_log_entry.timestamp if last else 0.0
-        if known or silent < SILENT_SECONDS:
+        if known or self._silent_for(run.run_id) < SILENT_SECONDS:
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended with its code server")
+
+    def _silent_for(self, run_id: str) -> float:
+        said = self._instance.get_records_for_run(run_id, limit=1, ascending=False).records
+        return time.time() - said[0].event_log_entry.timestamp if said else 0.0

@@ -294,19 +294,16 @@ class Project:
         return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
 
     def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
-        with self._inbox.fetched(delivery) as here:
-            return here, self._read(here)
-
-    def _read(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        refuse_as_round(delivery.here)
-        ratings = self._as_settings_say(delivery.here, delivery.round, said.classifiers)
-        if ratings.origin is not None:
-            n_left_out = len(self._columns_left_out(delivery))
-            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
-        if said.replicates == "across":
-            return with_earlier_rounds(ratings, delivery.round, self.store)
-        return ratings
+        with self._inbox.fetched(delivery) as fetched:
+            refuse_as_round(fetched.here)
+            ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
+            if ratings.origin is not None:
+                n_left_out = len(self._columns_left_out(fetched))
+                ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
+            if said.replicates == "across":
+                ratings = with_earlier_rounds(ratings, fetched.round, self.store)
+            return fetched, ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
         """A population has one draw. Only `draw` with a reason makes another one, which then

@@ -13,7 +13,7 @@ from typing import Any
 
 from agreement_pipeline.estimates import Charted, Reading
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.report import last_events, rows_by_round
 from agreement_pipeline.store import Store, digest_of, is_decided
 from agreement_pipeline.version import __version__
 
@@ -101,13 +101,6 @@ class Standings:
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")
         return Standing.from_bytes(data) if data and known else None
-
-
-def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
-    last: dict[str, dict[str, Entry]] = {}
-    for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    return last
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:

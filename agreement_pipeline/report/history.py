@@ -52,9 +52,12 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
 def rows_by_round(
     history: Iterable[Entry], withdrawn: Container[str]
 ) -> dict[str, list[dict[str, Any]]]:
+    by_round: dict[str, list[Entry]] = {}
+    for entry in history:
+        by_round.setdefault(entry["round"], []).append(entry)
     return {
         name: _rows(name, entries, withdrawn)
-        for name, entries in _by_round(history).items()
+        for name, entries in by_round.items()
         if any(entry["event"] == "ingested" for entry in entries)
     }
 
@@ -74,11 +77,12 @@ def table_of_rows(
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _by_round(history: Iterable[Entry]) -> dict[str, list[Entry]]:
-    entered: dict[str, list[Entry]] = {}
+def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
+    """The last entry of each kind, by round."""
+    last: dict[str, dict[str, Entry]] = {}
     for entry in history:
-        entered.setdefault(entry["round"], []).append(entry)
-    return entered
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return last
 
 
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
@@ -147,11 +151,9 @@ def decision_word(decision: str, tentative: bool) -> str:
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
     from agreement_pipeline.store import is_decided
 
-    by_round = sorted(_by_round(store.history()).items())
-    last = {name: {entry["event"]: entry for entry in entries} for name, entries in by_round}
     return tuple(
         name
-        for name, events in last.items()
+        for name, events in sorted(last_events(store.history()).items())
         if is_decided(events) and events["decided"]["decision"] == "admitted"
     )
 

@@ -28,7 +28,7 @@ MANY_CATEGORIES = 12
 
 LONGEST_TEXT = 280
 
-BEFORE, FEWEST = "rater-", 4
+PREFIX, FEWEST = "rater-", 4
 TELLING = 3
 """A shorter name is also a word or a letter. It is one only in quotes, or after *rater*."""
 
@@ -91,7 +91,7 @@ def numbered(ratings: Ratings) -> Mapping[str, str]:
     others = [name for name in ratings.raters if name not in order]
     digits = len(str(len(ratings.raters)))
     taken = {*ratings.classifiers}
-    names = (f"{BEFORE}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(taken) + 1))
+    names = (f"{PREFIX}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(taken) + 1))
     free = (name for name in names if name not in taken)
     return dict(zip((*order, *others), free, strict=False))
 
@@ -103,7 +103,7 @@ def shortened(pseudonyms: Mapping[str, str], taken: Iterable[str] = ()) -> Mappi
     {'ana': 'rater-0f6ae', 'ben': 'rater-0f6a1'}
     """
     others = {*taken}
-    for length in range(len(BEFORE) + FEWEST, max(map(len, pseudonyms.values()), default=0)):
+    for length in range(len(PREFIX) + FEWEST, max(map(len, pseudonyms.values()), default=0)):
         short = {name: found[:length] for name, found in pseudonyms.items()}
         if len(others.union(short.values())) == len(others) + len(short):
             return short

@@ -48,10 +48,9 @@ from agreement_pipeline.report.section import (
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import difference_rows
+from agreement_pipeline.report.tables import difference_rows, interval_text
 from agreement_pipeline.text import (
     SENTENCE,
-    TABLE,
     counted,
     in_words,
     interval,
@@ -366,7 +365,7 @@ def _drift(ratings: Ratings, before: Before) -> Grid | str:
             str(each.scope),
             each.what,
             number(each.value),
-            "" if each.interval is None else interval(*each.interval, TABLE, " … "),
+            interval_text(each.interval),
             str(each.n_items),
             each.undefined or ("moved" if each.moved else ""),
         ]
