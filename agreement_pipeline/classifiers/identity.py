@@ -4,6 +4,7 @@ import datetime
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -84,7 +85,8 @@ class Identity:
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
         if isinstance(data, Mapping) and isinstance(day := data.get("date"), str):
-            data = {**data, "date": _day(day)}
+            with suppress(ValueError):
+                data = {**data, "date": datetime.date.fromisoformat(day)}
         place = source if isinstance(source, Place) else Place(source)
         return validated(cls, data, place, CertificateError)
 
@@ -186,13 +188,6 @@ def load_identity(path: Path | str) -> Identity:
             )
         data[FILES[key]] = digest_at(file.parent / named)
     return Identity.from_mapping(data, source=place)
-
-
-def _day(text: str) -> object:
-    try:
-        return datetime.date.fromisoformat(text)
-    except ValueError:
-        return text
 
 
 def _in_one_form(value: Any) -> Any:

@@ -11,15 +11,13 @@ from agreement_pipeline.text import meant
 PACKAGE = Path(__file__).parents[1]
 
 
-def _begun(_ctx: click.Context, _param: click.Parameter, begun: str) -> list[str]:
-    return [name for name, _ in guide_pages() if name.startswith(begun)]
-
-
 @command("agreement-pipeline guide", "agreement-pipeline guide planning")
 @click.argument(
     "topic",
     required=False,
-    shell_complete=_begun,
+    shell_complete=lambda _context, _parameter, begun: [
+        name for name, _ in guide_pages() if name.startswith(begun)
+    ],
     help="A page. By default, all are listed.",
 )
 def guide(topic: str | None) -> int:
@@ -29,7 +27,11 @@ def guide(topic: str | None) -> int:
     """
     pages = guide_pages()
     if topic is None:
-        rows = [[name, _title(page)] for name, page in pages]
+        rows = []
+        for name, page in pages:
+            lines = page.read_text(encoding="utf-8").splitlines()
+            title = next(line for line in lines if line.startswith("# "))
+            rows.append([name, title.removeprefix("# ")])
         say(aligned(["topic", "page"], rows))
         return 0
     found = dict(pages).get(topic)
@@ -40,11 +42,6 @@ def guide(topic: str | None) -> int:
         )
     say(found.read_text(encoding="utf-8").rstrip())
     return 0
-
-
-def _title(page: Path) -> str:
-    lines = page.read_text(encoding="utf-8").splitlines()
-    return next(line for line in lines if line.startswith("# ")).removeprefix("# ")
 
 
 def guide_pages() -> list[tuple[str, Path]]:

@@ -61,12 +61,9 @@ def _print(text: str, stream: TextIO) -> None:
     except UnicodeEncodeError:
         text = text.translate(PLAIN).encode(encoding, "backslashreplace").decode(encoding)
     coloured = stream.isatty() and not os.environ.get("NO_COLOR")
-    click.echo(_coloured(text) if coloured else text, file=stream)
-
-
-def _coloured(text: str) -> str:
-    """A colour for the word that begins a line, if the word decides something."""
-    return DECIDING.sub(lambda line: line[1] + click.style(line[2], fg=COLOURS[line[2]]), text)
+    if coloured:  # the word that begins a line, if the word decides something
+        text = DECIDING.sub(lambda line: line[1] + click.style(line[2], fg=COLOURS[line[2]]), text)
+    click.echo(text, file=stream)
 
 
 def say_found(

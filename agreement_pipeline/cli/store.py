@@ -1,5 +1,4 @@
 from getpass import getuser
-from typing import TYPE_CHECKING
 
 import click
 
@@ -7,9 +6,6 @@ from agreement_pipeline.cli.options import INPUT, PLACE, OneOf, command, option
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.text import listed
-
-if TYPE_CHECKING:
-    from agreement_pipeline.store import Erased
 
 
 @command(
@@ -62,7 +58,13 @@ def store(
         if len(subjects) != 1 or not why:
             raise click.UsageError("to erase, give one of --rater and --item, and --why.")
         [(what, name)] = subjects
-        _say_erased(erase(old, new, what, name, by, why), old, new)
+        found = erase(old, new, what, name, by, why)
+        say(f"erased: {found.subject} is not in {new}. Name it in the project: store: {new}")
+        if found.rounds:
+            say(f"Judge again: {listed(found.rounds, 50)}.")
+        if found.releases:
+            say(f"Withdrawn, so delete their copies: {listed(found.releases, 50)}.")
+        say(f"Then delete {old}, its backups, and the delivered files with what was erased.")
         return 0
     if action == "adopt":
         adopted = Store(old)
@@ -80,12 +82,3 @@ def store(
     for name, before, now in waived:
         say(f"round {name}: a waiver is bound to ratings {before}. Write {now} into its file.")
     return 0
-
-
-def _say_erased(found: "Erased", old: str, new: str) -> None:
-    say(f"erased: {found.subject} is not in {new}. Name it in the project: store: {new}")
-    if found.rounds:
-        say(f"Judge again: {listed(found.rounds, 50)}.")
-    if found.releases:
-        say(f"Withdrawn, so delete their copies: {listed(found.releases, 50)}.")
-    say(f"Then delete {old}, its backups, and the delivered files with what was erased.")

@@ -301,26 +301,20 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
             release = released(host.project, each.round)
         except EXPECTED as error:
             failed.append(in_a_sentence(error))
-    if each.judged is not None and each.changed:
-        failed += _shown_anew(host, context, each, each.judged)
+    if (judged := each.judged) is not None and each.changed:
+        told, decision = _told(host.project, judged, each.withdrawn), judged.decision
+        asset = host.key("acceptability")
+        _materialized(context, asset, each.round, decision.digest, told)
+        for result in _answers(judged):
+            _answered(context, asset, each.round, result)
+        if not decision.admitted:
+            _show_held(host, context, each.round, decision, each.withdrawn)
+        failed += [told[NOT_KNOWN]] if NOT_KNOWN in told else []
     if release is not None:
         of_release, key = release_metadata(release), host.key("training_data")
         _materialized(context, key, each.round, release.path.name, of_release)
         _answered(context, key, each.round, checks.released())
     return "; ".join(failed)
-
-
-def _shown_anew(
-    host: Host, context: dg.AssetExecutionContext, each: Reassessed, judged: Judged
-) -> list[str]:
-    """The round is shown as its own run would show it. What failed comes back."""
-    told, decision = _told(host.project, judged, each.withdrawn), judged.decision
-    _materialized(context, host.key("acceptability"), each.round, decision.digest, told)
-    for result in _answers(judged):
-        _answered(context, host.key("acceptability"), each.round, result)
-    if not decision.admitted:
-        _show_held(host, context, each.round, decision, each.withdrawn)
-    return [told[NOT_KNOWN]] if NOT_KNOWN in told else []
 
 
 def _materialized(

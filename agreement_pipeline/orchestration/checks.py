@@ -93,7 +93,17 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
     for name, severity in ((KEPT, ERROR), (ADVICE, WARN)):
         found = [each for each in findings if (each.severity == "error") is (name == KEPT)]
         failed = [each.description for each in found if not each.passed]
-        yield _result(name, not failed, _answer(not failed, failed), severity, _findings(found))
+        rows = pd.DataFrame(
+            {
+                "check": each.check,
+                "passed": "yes" if each.passed else "no",
+                "found": each.description,
+                "observed": "; ".join(f"{name}: {in_cell(value)}" for name, value in each.observed),
+            }
+            for each in found
+        )
+        said = _answer(not failed, failed)
+        yield _result(name, not failed, said, severity, table("findings", rows))
 
 
 def policy_results(
@@ -187,19 +197,6 @@ def _result(
     return dg.AssetCheckResult(
         check_name=name, passed=passed, severity=severity, description=said, metadata=metadata
     )
-
-
-def _findings(findings: Sequence[Finding]) -> dict[str, Any]:
-    rows = pd.DataFrame(
-        {
-            "check": finding.check,
-            "passed": "yes" if finding.passed else "no",
-            "found": finding.description,
-            "observed": "; ".join(f"{name}: {in_cell(value)}" for name, value in finding.observed),
-        }
-        for finding in findings
-    )
-    return table("findings", rows)
 
 
 def _with_check(policy: Policy) -> Sequence[Rule]:

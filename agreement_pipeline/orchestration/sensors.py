@@ -164,9 +164,16 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
     waiting = (*unready, *found.refused.values())
     for message in waiting:
         context.log.warning(message)
-    ready = _worth_a_run(context.instance, there, asked, now)
-    for each in ready:
-        asked.ask(each, now)
+    ready = []
+    for each in there:
+        if n_runs(context.instance, each, IN_PROGRESS):
+            continue
+        # A fault that only people can mend is let rest.
+        if asked.is_tried(each) and last_tags(context.instance, each).get(FAULT) == LASTS:
+            asked.rest(each, now)
+        else:
+            asked.ask(each, now)
+            ready.append(each)
     if not ready:
         context.update_cursor(asked.to_cursor())
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
@@ -203,24 +210,6 @@ def _ready(
         except AgreementError as error:
             refused.append(str(error))
     return ready, [*unsettled, *refused]
-
-
-def _worth_a_run(
-    instance: dg.DagsterInstance, ready: Iterable[Delivery], asked: Asked, now: float
-) -> list[Delivery]:
-    """The deliveries that have no run now, and that another run may judge.
-
-    A delivery whose last run found a fault that only people can mend is let rest.
-    """
-    found = []
-    for each in ready:
-        if n_runs(instance, each, IN_PROGRESS):
-            continue
-        if asked.is_tried(each) and last_tags(instance, each).get(FAULT) == LASTS:
-            asked.rest(each, now)
-        else:
-            found.append(each)
-    return found
 
 
 def _requests(
@@ -266,7 +255,10 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         instance = context.instance
         if not project.store.log.head and not any(n_runs(instance, each, ENDED) for each in due):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
-        if now in (context.cursor, _shown(instance, table)):
+        last = instance.get_latest_materialization_event(table)
+        made = None if last is None else last.asset_materialization
+        shown = made and (made.tags or {}).get(DATA_VERSION)
+        if now in (context.cursor, shown):
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
             return dg.SkipReason("the table of all rounds is about to be written again")
@@ -280,12 +272,6 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
     return hashlib.sha256("\n".join(said).encode()).hexdigest()
-
-
-def _shown(instance: dg.DagsterInstance, table: dg.AssetKey) -> str | None:
-    last = instance.get_latest_materialization_event(table)
-    shown = None if last is None else last.asset_materialization
-    return shown and (shown.tags or {}).get(DATA_VERSION)
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:

@@ -1,7 +1,7 @@
 """The answers of adjudicators, as files that a team puts into a folder."""
 
 import csv
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from agreement_pipeline.errors import ProjectError
@@ -11,8 +11,6 @@ from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
 OF_TASK = ("item", "ratings_digest")
-
-Answers = Iterable[tuple[str, Mapping[str, str]]]
 
 
 def read_adjudicated(
@@ -59,7 +57,21 @@ def refuse_as_round(path: Path) -> None:
 
 def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
     answers = list(_of_table(path) if path.suffix == ".csv" else _of_export(path, scale))
-    return Adjudicated(_one_digest(path, answers), _labels(path, answers))
+    digests = {answer["ratings_digest"]: place for place, answer in answers}
+    if len(digests) > 1:
+        raise ProjectError(
+            f"{path}: {'; '.join(sorted(digests.values()))}: found {len(digests)} digests of "
+            "ratings; expected answers on one version of the round. Adjudicate the present version."
+        )
+    labels: dict[str, str] = {}
+    for place, answer in answers:
+        item, label = answer["item"], answer["label"]
+        if labels.setdefault(item, label) != label:
+            raise ProjectError(
+                f"{path}: {place}: found label {label!r} of item {item!r}; "
+                f"expected {labels[item]!r}, as in an earlier answer. Keep one answer."
+            )
+    return Adjudicated(next(iter(digests), ""), labels)
 
 
 def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
@@ -108,25 +120,3 @@ def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[s
         task = rating["item"]
         place = f"task {task}, answer of {rating['rater']}"
         yield place, {**tasks[task], "label": str(rating["label"])}
-
-
-def _one_digest(path: Path, answers: Answers) -> str:
-    digests = {answer["ratings_digest"]: place for place, answer in answers}
-    if len(digests) > 1:
-        raise ProjectError(
-            f"{path}: {'; '.join(sorted(digests.values()))}: found {len(digests)} digests of "
-            "ratings; expected answers on one version of the round. Adjudicate the present version."
-        )
-    return next(iter(digests), "")
-
-
-def _labels(path: Path, answers: Answers) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for place, answer in answers:
-        item, label = answer["item"], answer["label"]
-        if found.setdefault(item, label) != label:
-            raise ProjectError(
-                f"{path}: {place}: found label {label!r} of item {item!r}; "
-                f"expected {found[item]!r}, as in an earlier answer. Keep one answer."
-            )
-    return found

@@ -238,11 +238,12 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
 
 def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
-    questions = tuple(
-        Question(units.kind, labels, "nominal", False, units.kind)
-        for units in every
-        if (labels := _labels_of(path, units))
-    )
+    questions = []
+    for units in every:
+        marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
+        labels = units_of(marked, units).scale.names if any(each.objects for each in marked) else ()
+        if labels:
+            questions.append(Question(units.kind, labels, "nominal", False, units.kind))
     if not questions:
         raise RatingsError(
             f"{path.name}: found no question with answers that are read; expected choices, a "
@@ -254,14 +255,7 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
     columns, unsure = _columns_of(table, named, said)
     unsure += _of_raters(table["rater"].unique(), said, path)
     columns.pop("round", None)
-    return Seen(reader, questions, columns, said, unsure=unsure)
-
-
-def _labels_of(path: Path, units: UnitSettings) -> tuple[str, ...]:
-    marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
-    if not any(each.objects for each in marked):
-        return ()
-    return units_of(marked, units).scale.names
+    return Seen(reader, tuple(questions), columns, said, unsure=unsure)
 
 
 def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:

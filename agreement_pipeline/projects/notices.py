@@ -14,10 +14,10 @@ from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
-from agreement_pipeline.projects.standing import last_events
 from agreement_pipeline.report import (
     command_of_report,
     held_for_disagreement,
+    last_events,
     shortened,
     who_differs,
 )

@@ -24,9 +24,13 @@ from agreement_pipeline.errors import (
 )
 from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
-from agreement_pipeline.projects.configs import absent_configs, load_project, written_waivers
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
-from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.projects.settings import (
+    ProjectSettings,
+    absent_configs,
+    load_project,
+    written_waivers,
+)
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import (
     Adjudicated,
@@ -231,16 +235,15 @@ class Project:
         return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
 
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
-        waiting = self.due() if due is None else due
-        return {each.round: self._why_unjudged(each) for each in waiting}
-
-    def _why_unjudged(self, delivery: Delivery) -> str:
-        try:
-            check_round_name(delivery.round)
-            self._fetched(delivery)
-        except AgreementError as error:
-            return str(error)
-        return "delivered, and not judged yet"
+        why = {}
+        for each in self.due() if due is None else due:
+            try:
+                check_round_name(each.round)
+                self._fetched(each)
+                why[each.round] = "delivered, and not judged yet"
+            except AgreementError as error:
+                why[each.round] = str(error)
+        return why
 
     def times_arrived(self, round_name: str) -> int:
         return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
@@ -291,19 +294,16 @@ class Project:
         return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
 
     def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
-        with self._inbox.fetched(delivery) as here:
-            return here, self._read(here)
-
-    def _read(self, delivery: Delivery) -> Ratings:
         said = self.settings
-        refuse_as_round(delivery.here)
-        ratings = self._as_settings_say(delivery.here, delivery.round, said.classifiers)
-        if ratings.origin is not None:
-            n_left_out = len(self._columns_left_out(delivery))
-            ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
-        if said.replicates == "across":
-            return with_earlier_rounds(ratings, delivery.round, self.store)
-        return ratings
+        with self._inbox.fetched(delivery) as fetched:
+            refuse_as_round(fetched.here)
+            ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
+            if ratings.origin is not None:
+                n_left_out = len(self._columns_left_out(fetched))
+                ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
+            if said.replicates == "across":
+                ratings = with_earlier_rounds(ratings, fetched.round, self.store)
+            return fetched, ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
         """A population has one draw. Only `draw` with a reason makes another one, which then
@@ -400,7 +400,15 @@ def classifiers_among(
     every = {*named, *optional}
     models = {name for name, shown in written if {name, shown} & every}
     panel = {name for name, _ in written} - models
-    _refuse_lookalikes(panel, every, source, project)
+    for group in lookalikes(panel | every):
+        raters_alike, models_alike = panel & set(group), every & set(group)
+        if raters_alike and models_alike:
+            raise RatingsError(
+                f"{source}: found rater {described(sorted(raters_alike))} in the panel, who prints "
+                f"like classifier {described(sorted(models_alike))}; expected the classifier's "
+                f"name as the ratings have it. Correct classifiers in project {project}, or rename "
+                "the rater."
+            )
     known = {each for names in written for each in names}
     if absent := [name for name in named if name not in known]:
         hint = meant(absent[0], sorted(panel), otherwise="")
@@ -411,14 +419,3 @@ def classifiers_among(
             f"optional_classifiers.{' ' * bool(hint)}{hint}"
         )
     return tuple(sorted(models))
-
-
-def _refuse_lookalikes(panel: set[str], named: set[str], source: str, project: str) -> None:
-    for group in lookalikes(panel | named):
-        raters, models = panel & set(group), named & set(group)
-        if raters and models:
-            raise RatingsError(
-                f"{source}: found rater {described(sorted(raters))} in the panel, who prints like "
-                f"classifier {described(sorted(models))}; expected the classifier's name as the "
-                f"ratings have it. Correct classifiers in project {project}, or rename the rater."
-            )

@@ -13,7 +13,7 @@ from typing import Any
 
 from agreement_pipeline.estimates import Charted, Reading
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.report import last_events, rows_by_round
 from agreement_pipeline.store import Store, digest_of, is_decided
 from agreement_pipeline.version import __version__
 
@@ -31,10 +31,6 @@ class Standing:
     decided: Mapping[str, tuple[str, str]]
     chart: tuple[Charted, ...] = ()
 
-    @property
-    def rounds(self) -> list[str]:
-        return sorted(self.rows)
-
     @classmethod
     def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
         with store.reading():
@@ -48,7 +44,9 @@ class Standing:
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
         arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
-        changed = {name for entry in later for name in _rounds_of(entry)} & {*self.rows, *arrived}
+        named = {entry["round"] for entry in later}
+        named |= {each.split("/")[0] for entry in later for each in entry.get("releases", ())}
+        changed = named & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
         released = [entry["release"] for entry in entries if entry["event"] == "released"]
         rows = rows_by_round(entries, store.withdrawn(released))
@@ -103,17 +101,6 @@ class Standings:
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")
         return Standing.from_bytes(data) if data and known else None
-
-
-def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
-    last: dict[str, dict[str, Entry]] = {}
-    for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    return last
-
-
-def _rounds_of(entry: Entry) -> set[str]:
-    return {entry["round"], *(called.split("/")[0] for called in entry.get("releases", ()))}
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:

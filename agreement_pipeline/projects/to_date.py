@@ -53,7 +53,21 @@ def _counted(store: Store, part: _Part) -> CountedRatings:
     name = f"counted/{__version__}/{part.name}.npz"
     data = store.storage.read(name) if part.kept else None
     if data is not None:
-        return _opened(data, f"{store.root / name}")
+        try:
+            return CountedRatings.from_bytes(data)
+        except (
+            AgreementError,
+            ValueError,
+            LookupError,
+            TypeError,
+            EOFError,
+            MemoryError,
+            BadZipFile,
+        ) as cause:
+            raise StoreError(
+                f"{store.root / name}: found no statistics that can be read ({cause}); expected "
+                "those that were kept. Remove the file: the rounds are then counted again."
+            ) from None
     if isinstance(part.of, RoundVersion):
         counted = CountedRatings.of(store.ratings_of(part.of).without_earlier)
     else:
@@ -62,21 +76,3 @@ def _counted(store: Store, part: _Part) -> CountedRatings:
         with store.locked():
             store.storage.keep(name, counted.to_bytes())
     return counted
-
-
-def _opened(data: bytes, source: str) -> CountedRatings:
-    try:
-        return CountedRatings.from_bytes(data)
-    except (
-        AgreementError,
-        ValueError,
-        LookupError,
-        TypeError,
-        EOFError,
-        MemoryError,
-        BadZipFile,
-    ) as cause:
-        raise StoreError(
-            f"{source}: found no statistics that can be read ({cause}); expected those that were "
-            "kept. Remove the file: the rounds are then counted again."
-        ) from None

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         decision_word as decision_word,
         event_table as event_table,
         health as health,
+        last_events as last_events,
         not_admitted as not_admitted,
         policy_changed as policy_changed,
         round_table as round_table,
@@ -50,10 +51,8 @@ if TYPE_CHECKING:
         JudgedProject as JudgedProject,
         JudgedRound as JudgedRound,
         ProjectState as ProjectState,
-        shares_of as shares_of,
-    )
-    from agreement_pipeline.report.names import (
         in_text as in_text,
+        shares_of as shares_of,
         shortened as shortened,
     )
     from agreement_pipeline.report.page import (

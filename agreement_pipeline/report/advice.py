@@ -53,7 +53,7 @@ class Round:
     name: str = ""
     policy_name: str = ""
 
-    @property
+    @cached_property
     def who_differs(self) -> str:
         unmet = (each.to_mapping() for each in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
@@ -66,37 +66,27 @@ class Round:
     def disputed_items(self) -> str:
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
-        return f"agreement-pipeline report {self.name} {self._under} --output page.html"
-
-    @property
-    def again(self) -> str:
-        if self.project:
-            return command_of_report(self.project, self.name)
-        return f"agreement-pipeline judge {self.name} {self._under}"
+        return f"agreement-pipeline report {self.name} {self.under} --output page.html"
 
     def plan(self, expected: float, *, like_this: bool = False) -> str:
         """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
-            return f"agreement-pipeline plan {self.name} {self._under}"
+            return f"agreement-pipeline plan {self.name} {self.under}"
         counts = _counts(self.ratings) if self.ratings.scale.level == "nominal" else None
-        shares = _hundredths(counts) if counts else []
-        in_clusters = "cluster" in self.ratings.has
-        if counts is None or in_clusters or not 2 <= len(shares) <= MOST_ASSUMED:
+        used = counts.weights @ counts.counts if counts else np.zeros(0)
+        in_clusters, n_used = "cluster" in self.ratings.has, np.count_nonzero(used)
+        if counts is None or in_clusters or not 2 <= n_used <= MOST_ASSUMED:
             return "agreement-pipeline guide planning"
+        hundredths = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
+        hundredths[hundredths.argmax()] += 100 - hundredths.sum()
+        shares = ",".join(f"{each / 100:.2f}" for each in hundredths)
         use = counts.pairable
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
-        assumed = f"--prevalence {','.join(shares)} --labels-an-item {round(float(mean))}"
-        return f"agreement-pipeline plan {self._under} --expected {round(expected, 3):g} {assumed}"
-
-    def least_items(self, verdict: Verdict) -> int | None:
-        rule = verdict.rule
-        statistic = basis_of(self.ratings, rule.measure) if rule.scope == "round" else None
-        if statistic is None:
-            return None
-        return least_items(rule.measure, rule.reliable, statistic, self.policy.inference)
+        assumed = f"--prevalence {shares} --labels-an-item {round(float(mean))}"
+        return f"agreement-pipeline plan {self.under} --expected {round(expected, 3):g} {assumed}"
 
     @property
-    def _under(self) -> str:
+    def under(self) -> str:
         own = self.policy.policy
         usual = own if own in BUNDLED else f"configs/policies/{own}.yaml"
         return f"--policy {shlex.quote(self.policy_name or usual)}"
@@ -185,13 +175,6 @@ def _counts(ratings: Ratings) -> CategoryCounts | None:
     return counts
 
 
-def _hundredths(counts: CategoryCounts) -> list[str]:
-    used = counts.weights @ counts.counts
-    shares = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
-    shares[shares.argmax()] += 100 - shares.sum()
-    return [f"{share / 100:.2f}" for share in shares]
-
-
 def coincidences(said: CategoryCounts) -> Array:
     r"""Krippendorff's coincidence matrix: an item of m ratings adds each ordered pair of them with
     the weight 1/(m - 1).
@@ -233,7 +216,10 @@ def _steps(held: Round) -> Iterator[Step]:
         why = HELPS.get(first.check, first.description)
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
+        again = f"agreement-pipeline judge {held.name} {held.under}"
+        if held.project:
+            again = command_of_report(held.project, held.name)
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:
@@ -284,7 +270,10 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         if kind == "too_few_items" and found:
             more = rule.min_items - found.n_apart
         what = "items" if found is None or found.n_clusters is None else "clusters of items"
-        least = held.least_items(verdict)
+        statistic = basis_of(held.ratings, rule.measure) if rule.scope == "round" else None
+        least = None
+        if statistic is not None:
+            least = least_items(rule.measure, rule.reliable, statistic, held.policy.inference)
         many = f"about {more:,} more {what}" if more else f"more {what}"
         even = "So many decide with an even chance, if agreement stays the same."
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."

@@ -8,12 +8,11 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.ratings import Origin, Ratings, described, lookalikes
-from agreement_pipeline.report.classifiers import classifiers_grid
+from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.figure import Mark, intervals
 from agreement_pipeline.report.parts import strata_grid
-from agreement_pipeline.report.raters import profiles, themselves_and_others
+from agreement_pipeline.report.raters import classifiers_grid, profiles, themselves_and_others
 from agreement_pipeline.report.section import Grid, Section
 from agreement_pipeline.report.tables import estimate_rows
 from agreement_pipeline.report.verdicts import about
@@ -35,6 +34,14 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
     counts as a rater.
     """
     cluster = ratings.items(["cluster"])["cluster"] if "cluster" in ratings.has else None
+    of_export: Section = {}
+    if origin := ratings.origin:
+        not_shown = ", ".join(origin.lacks()) or None
+        of_export = {
+            "read_as": origin.reader,
+            "no_ratings": origin.words or None,
+            "not_shown": not_shown,
+        }
     absent = [name for name in classifiers if name not in ratings.classifiers]
     misspelt = (
         f"{listed(absent)}; if one is misspelt, it stands among the panel's raters "
@@ -45,19 +52,9 @@ def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
         "raters": len(ratings.raters),
         "classifiers": len(ratings.classifiers),
         "clusters": None if cluster is None else len(cluster.unique()),
-        **_of_the_export(ratings.origin),
+        **of_export,
         "raters_that_look_alike": "; ".join(map(described, lookalikes(ratings.everyone))) or None,
         "classifiers_without_ratings": misspelt if absent else None,
-    }
-
-
-def _of_the_export(origin: Origin | None) -> Section:
-    if origin is None:
-        return {}
-    return {
-        "read_as": origin.reader,
-        "no_ratings": origin.words or None,
-        "not_shown": ", ".join(origin.lacks()) or None,
     }
 
 

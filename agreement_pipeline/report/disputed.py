@@ -85,18 +85,14 @@ def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
         label = row["label"]
         said = str(tuple(label) if isinstance(label, list) else label)
         given[row["item"]].setdefault(said, []).append(row["rater"])
-    return {item: _by_label(labels) for item, labels in given.items()}
-
-
-def _by_label(labels: Mapping[str, list[str]]) -> str:
-    """Labels with those who gave them.
-
-    >>> _by_label({"yes": ["ana"], "no": ["ben", "cleo"]})
-    'no: ben, cleo; yes: ana'
-    """
-    most = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
-    few = {label: ", ".join(who) for label, who in most if len(who) <= MOST_NAMED}
-    return "; ".join(f"{label}: {few.get(label, f'{len(who)} raters')}" for label, who in most)
+    told = {}
+    for item, labels in given.items():
+        most = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
+        told[item] = "; ".join(
+            f"{label}: {', '.join(who) if len(who) <= MOST_NAMED else f'{len(who)} raters'}"
+            for label, who in most
+        )
+    return told
 
 
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
@@ -109,24 +105,19 @@ def influence_of_items(ratings: Ratings) -> pd.Series | None:
         return None
     rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)
     distinct = CategoryCounts(rows, met, scale=table.scale)
-    influence = _without_each(distinct) - float(_alpha(distinct))
+    whole, n, without = float(_alpha(distinct)), len(met), []
+    size = max(1, BLOCK_CELLS // n)
+    for start in range(0, n, size):
+        block = np.arange(start, min(start + size, n))
+        left = np.tile(distinct.weights, (len(block), 1))
+        left[np.arange(len(block)), block] -= 1
+        without.append(_alpha(distinct.reweighted(left)))
+    influence = np.concatenate(without) - whole
     return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype=TEXT))
 
 
 def _alpha(counts: CategoryCounts) -> Array:
     return np.asarray(MEASURES["krippendorff_alpha"](counts).value)
-
-
-def _without_each(counts: CategoryCounts) -> Array:
-    n = len(counts.weights)
-    size = max(1, BLOCK_CELLS // n)
-    found = []
-    for start in range(0, n, size):
-        rows = np.arange(start, min(start + size, n))
-        left = np.tile(counts.weights, (len(rows), 1))
-        left[np.arange(len(rows)), rows] -= 1
-        found.append(_alpha(counts.reweighted(left)))
-    return np.concatenate(found)
 
 
 def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
@@ -173,54 +164,21 @@ def written_tasks(
     names reads the labels and the population. A column that has the name of one of these is left
     out.
     """
-    return FORMS[form](found, labels, names)
-
-
-def _csv(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    buffer = io.StringIO()
-    rows = [_named(task, names) for task in found]
-    writer = csv.DictWriter(buffer, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return buffer.getvalue()
-
-
-def _label_studio(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    return _json([{"data": {"text": task["text"], **_about(task, names)}} for task in found])
-
-
-def _argilla(found: Sequence[Task], _: Sequence[str], names: Task) -> str:
-    return _json(
-        [
-            {
-                "id": task["item"],
-                "fields": {"text": task["text"]},
-                "metadata": _about(task, names),
-                "suggestions": {},
-                "responses": {},
-                "vectors": {},
-            }
-            for task in found
-        ]
-    )
-
-
-def _prodigy(found: Sequence[Task], labels: Sequence[str], names: Task) -> str:
-    options = [{"id": label, "text": label} for label in labels]
-    lines = (
-        {
-            "text": task["text"] or task["item"],
-            "options": options,
-            "meta": _about(task, names),
-        }
-        for task in found
-    )
-    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
-
-
-def _about(task: Task, names: Task) -> dict[str, str]:
+    if form == "csv":
+        buffer = io.StringIO()
+        rows = [_named(task, names) for task in found]
+        writer = csv.DictWriter(buffer, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        return buffer.getvalue()
     asked = ("text", "label", "rater")
-    return _named({name: value for name, value in task.items() if name not in asked}, names)
+    made: list[dict[str, object]] = []
+    for task in found:
+        about = {name: value for name, value in task.items() if name not in asked}
+        made.append(AS_TASK[form](task, _named(about, names), labels))
+    if form == "prodigy":
+        return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in made)
+    return f"{json.dumps(made, ensure_ascii=False, indent=1)}\n"
 
 
 def _named(task: Task, names: Task) -> dict[str, str]:
@@ -228,16 +186,23 @@ def _named(task: Task, names: Task) -> dict[str, str]:
     return {names.get(name, name): value for name, value in task.items() if name not in taken}
 
 
-def _json(found: object) -> str:
-    return f"{json.dumps(found, ensure_ascii=False, indent=1)}\n"
-
-
-FORMS: Mapping[str, Callable[[Sequence[Task], Sequence[str], Task], str]] = {
-    "csv": _csv,
-    "label-studio": _label_studio,
-    "argilla": _argilla,
-    "prodigy": _prodigy,
+AS_TASK: Mapping[str, Callable[[Task, Task, Sequence[str]], dict[str, object]]] = {
+    "label-studio": lambda task, about, _: {"data": {"text": task["text"], **about}},
+    "argilla": lambda task, about, _: {
+        "id": task["item"],
+        "fields": {"text": task["text"]},
+        "metadata": about,
+        "suggestions": {},
+        "responses": {},
+        "vectors": {},
+    },
+    "prodigy": lambda task, about, labels: {
+        "text": task["text"] or task["item"],
+        "options": [{"id": label, "text": label} for label in labels],
+        "meta": about,
+    },
 }
+FORMS = ("csv", *AS_TASK)
 
 
 def items(judged: JudgedRound) -> Answer:

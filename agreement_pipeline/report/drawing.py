@@ -1,21 +1,36 @@
 """Figures drawn as SVG: a function a kind of figure.
 
-What raters differ on is tall, or has a thick edge. So no colour is needed to see it.
+What raters differ on is tall, or has a thick edge. So no colour is needed to see it. Shapes have
+classes, so that the colours of a page hold in light and in dark.
 """
 
 import base64
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import quote
 from xml.etree import ElementTree as Xml
+from xml.sax.saxutils import escape
 
-from agreement_pipeline.report.figure import COLOURS, SHADES, Figure, Kind, Mark, Tone, cut
-from agreement_pipeline.report.sheet import SIZE, WIDTH, Axis, Sheet, bounds_of, spread, tick_text
+from agreement_pipeline.report.figure import (
+    COLOURS,
+    SHADES,
+    Axis,
+    Figure,
+    Kind,
+    Mark,
+    Point,
+    Tone,
+    bounds_of,
+    cut,
+    spread,
+    tick_text,
+)
 from agreement_pipeline.text import PROBABILITY, SENTENCE, number
 
 STYLE = Path(__file__).with_name("templates") / "figures.css"
-DISPLAYED = 600
+WIDTH, SIZE, DISPLAYED = 400.0, 6.0, 600
 
 LEFT, RIGHT, TOP, SIDE = 38.0, 8.0, 26.0, 10.0
 
@@ -30,6 +45,75 @@ ELSEWHERE: Tone = "plain"
 
 BEYOND = 1.05
 
+LONGEST, MOST_ROUNDS, LONGEST_NAME = 960, 24, 16
+"""Dagster's UI shows Markdown in place only if it has fewer than 1,000 characters."""
+UNQUOTED = "/:='-.,;+*!~_"
+SHORTEST_AXIS, WIDEST_STEP = 0.05, 120
+SIGNS: dict[Tone, tuple[str, str, str]] = {
+    "good": ("round", "#0b62a8", "●"),
+    "partly": ("butt", "#8a5a00", "▮"),
+    "bad": ("square", "#b5280f", "■"),
+}
+
+
+@dataclass
+class Sheet:
+    """Shapes on a sheet of a fixed width. Text from the data stays text."""
+
+    height: float
+    root: Xml.Element = field(
+        default_factory=lambda: Xml.Element("svg", {"class": "figure", "role": "img"})
+    )
+
+    def shape(self, tag: str, kind: str, tip: str = "", said: str = "", **at: float | str) -> None:
+        places = {name.replace("_", "-"): _written(value) for name, value in at.items()}
+        made = Xml.SubElement(self.root, tag, {"class": kind, **places})
+        made.text = said or None
+        if tip:
+            Xml.SubElement(made, "title").text = tip
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        self.shape("line", kind, x1=x1, y1=y1, x2=x2, y2=y2)
+
+    def box(
+        self, x: float, y: float, width: float, height: float, kind: str, tip: str = ""
+    ) -> None:
+        self.shape("rect", kind, tip, x=x, y=y, width=width, height=height)
+
+    def through(self, points: Sequence[Point], tag: str, kind: str, tip: str = "") -> None:
+        places = " ".join(f"{_written(x)},{_written(y)}" for x, y in points)
+        self.shape(tag, kind, tip, points=places)
+
+    def text(
+        self, x: float, y: float, said: str, kind: str = "tick", anchor: str = "start"
+    ) -> None:
+        self.shape("text", kind, said=said, x=x, y=y, text_anchor=anchor)
+
+    def upright(self, x: float, y: float, said: str, anchor: str = "end") -> None:
+        turned = f"rotate(-60 {_written(x)} {_written(y)})"
+        self.shape("text", "tick", said=said, x=x, y=y, text_anchor=anchor, transform=turned)
+
+    def sign(self, x: float, y: float, sign: str, tip: str = "", size: float = SIZE) -> None:
+        if sign in ("good", "plain", "unknown"):
+            self.shape("circle", f"mark {sign}", tip, cx=x, cy=y, r=size * 0.8)
+        elif sign == "partly":
+            corners = ((x, y - size), (x + size, y), (x, y + size), (x - size, y))
+            self.through(corners, "polygon", "mark partly", tip)
+        elif sign == "bad":
+            half = size * 0.75
+            self.box(x - half, y - half, 2 * half, 2 * half, "mark bad", tip)
+        elif sign == "crossed":
+            self.line(x - size, y - size, x + size, y + size, "cross")
+            self.line(x - size, y + size, x + size, y - size, "cross")
+        elif sign.startswith("shade"):
+            self.box(x - size, y - size, 2 * size, 2 * size, f"cell {sign}")
+        else:
+            self.line(x - size - 2, y, x + size + 2, y, f"line {sign}")
+
+
+def _written(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:.1f}".removesuffix(".0")
+
 
 def svg(figure: Figure, name: str) -> str:
     """No other figure of a page may have the `name`."""
@@ -42,10 +126,18 @@ def image(figure: Figure) -> str:
 
 def file_of(figure: Figure) -> str:
     sheet = DRAWN[figure.kind](figure)
-    _add_key(sheet, figure)
+    x, y = SIDE, sheet.height + 9
+    for sign, words in figure.key:
+        wide = 30 + LETTER * len(words)
+        if x > SIDE and x + wide > WIDTH:
+            x, y = SIDE, y + 18
+        sheet.sign(x, y - 4, sign, size=SIZE - 1)
+        sheet.text(x + 10, y, words, "label")
+        x += wide
+    sheet.height = y + 9
     paper = Xml.Element("rect", {"class": "paper", "width": "100%", "height": "100%"})
     style = Xml.Element("style")
-    style.text = _style()
+    style.text = STYLE.read_text(encoding="utf-8")
     sheet.root[:0] = [style, paper]
     sheet.root.set("xmlns", "http://www.w3.org/2000/svg")
     sheet.root.set("width", f"{DISPLAYED}")
@@ -69,23 +161,6 @@ def _named(sheet: Sheet, figure: Figure, name: str) -> str:
     sheet.root.set("aria-labelledby", f"{name}-title {name}-desc")
     sheet.root.set("viewBox", f"0 0 {WIDTH:g} {sheet.height:g}")
     return Xml.tostring(sheet.root, encoding="unicode")
-
-
-def _add_key(sheet: Sheet, figure: Figure) -> None:
-    x, y = SIDE, sheet.height + 9
-    for sign, words in figure.key:
-        wide = 30 + LETTER * len(words)
-        if x > SIDE and x + wide > WIDTH:
-            x, y = SIDE, y + 18
-        sheet.sign(x, y - 4, sign, size=SIZE - 1)
-        sheet.text(x + 10, y, words, "label")
-        x += wide
-    sheet.height = y + 9
-
-
-@cache
-def _style() -> str:
-    return STYLE.read_text(encoding="utf-8")
 
 
 def _intervals(figure: Figure) -> Sheet:
@@ -261,7 +336,8 @@ def _in_image(figure: Figure) -> Sheet:
     sheet = Sheet(tall + 32)
     sheet.box(6, 6, wide, tall, "track")
     if figure.picture:
-        sheet.picture(6, 6, wide, tall, figure.picture.address)
+        more = {"href": figure.picture.address, "preserveAspectRatio": "none"}
+        sheet.shape("image", "picture", "", "", x=6, y=6, width=wide, height=tall, **more)
     across, down = Axis(0.0, widest, 6, 6 + wide), Axis(0.0, deepest, 6, 6 + tall)
     for mark in sorted(figure.marks, key=lambda mark: mark.tone != ELSEWHERE):
         _object(sheet, figure.kind, mark, across, down)
@@ -308,3 +384,53 @@ DRAWN: dict[Kind, Callable[[Figure], Sheet]] = {
     "outlines": _in_image,
     "bodies": _in_image,
 }
+
+
+def glance(course: Figure | None) -> str | None:
+    """The last rounds, in a drawing small enough to stand in a page without a click."""
+    if course is None:
+        return None
+    known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]
+    drawn = (_small(course, known[start:]) for start in range(len(known)))
+    return next((each for each in drawn if len(each) <= LONGEST), None)
+
+
+def _small(course: Figure, marks: Sequence[Mark]) -> str:
+    wide, high, left, below = 430, 128, 46, 0
+    cutoffs = [cutoff for cutoff, _ in course.cutoffs]
+    numbers = [number for mark in marks for number in (mark.value, mark.low) if number is not None]
+    axis = Axis(max(-1.0, min(*cutoffs, *numbers) - SHORTEST_AXIS), 1.0, high - 20, 24)
+    step = min(WIDEST_STEP, (wide - left - 10) // len(marks))
+    placed = [(left + step // 2 + nth * step, mark) for nth, mark in enumerate(marks)]
+    parts = [
+        f"<svg xmlns='http://www.w3.org/2000/svg' width='{wide}' height='{high}' "
+        "font-size='11' fill='#778' stroke-width='2'>"
+    ]
+    for cutoff in cutoffs:
+        y = round(axis.at(cutoff))
+        below = max(y + 4, below + 11)
+        parts.append(
+            f"<text y='{below}'>{cutoff:g}</text>"
+            f"<path stroke='#99a' stroke-dasharray='4' d='M{left - 8},{y}h{wide - left}'/>"
+        )
+    legend = []
+    for tone, words in course.legend:
+        mine = [(x, m) for x, m in placed if (m.tone if m.tone in SIGNS else "bad") == tone]
+        if mine:
+            end, colour, sign = SIGNS[tone]
+            legend.append(f"<tspan fill='{colour}'>{sign}{words}</tspan>")
+            flat, lines, values = 2 if end == "butt" else 0, "", ""
+            for x, mark in mine:
+                bottom, top = map(round, axis.span(mark.low, mark.high))
+                lines += f"M{x},{top}v{bottom - top}"
+                values += f"M{x - flat},{round(axis.at(mark.value or 0.0))}h{2 * flat}"
+            parts.append(
+                f"<g stroke='{colour}'><path d='{lines}'/>"
+                f"<path stroke-width='8' stroke-linecap='{end}' d='{values}'/></g>"
+            )
+    parts.append(f"<text x='{left}' y='10'>{' '.join(legend)}</text>")
+    parts += [
+        f"<text x='{x - 18}' y='{high - 4}'>{escape(mark.label[:LONGEST_NAME])}</text>"
+        for x, mark in dict([placed[0], placed[-1]]).items()
+    ]
+    return f"data:image/svg+xml,{quote(''.join([*parts, '</svg>']), safe=UNQUOTED)}"

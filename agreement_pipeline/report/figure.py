@@ -1,4 +1,4 @@
-"""Figures as data. Any page can draw them, and a test can read them."""
+"""Figures as data, and the axes on them. Any page can draw them, and a test can read them."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,6 +25,7 @@ Tone = Literal["plain", "good", "partly", "bad", "unknown"]
 Point = tuple[float, float]
 
 COLOURS, SHADES = 8, 6
+STEPS, MOST_TICKS = (1, 2, 2.5, 5, 10), 6
 
 NAMES_OF_TONES: dict[str, Tone] = {
     "reliable": "good",
@@ -154,3 +155,65 @@ def cut(text: str, most: int) -> str:
     'krippen…'
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+@dataclass(frozen=True)
+class Axis:
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Numbers outside the axis stand at its end."""
+        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def span(self, low: float | None, high: float | None) -> tuple[float, float]:
+        start = self.start if low is None else self.at(low)
+        return start, self.end if high is None else self.at(high)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Round numbers on the axis, as they are written.
+
+        >>> [said for _, said in Axis(-0.5, 1.0, 0.0, 100.0).ticks]
+        ['−0.5', '−0.25', '0', '0.25', '0.5', '0.75', '1']
+        """
+        rough = (self.high - self.low) / MOST_TICKS
+        size = 10.0 ** math.floor(math.log10(rough))
+        step = next(step * size for step in STEPS if step * size >= rough)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        numbers = (round(place * step, 10) for place in range(first, last + 1))
+        return [(number, tick_text(number)) for number in numbers]
+
+    @property
+    def powers(self) -> list[tuple[float, str]]:
+        tens = range(max(0, math.floor(self.low)), math.ceil(self.high) + 1)
+        numbers = (step * 10.0**power for power in tens for step in (1, 2, 5))
+        found = ((math.log10(number), tick_text(number)) for number in numbers)
+        return [each for each in found if self.low <= each[0] <= self.high]
+
+
+def bounds_of(figure: Figure) -> tuple[float, float]:
+    if figure.bounds is not None:
+        return figure.bounds
+    said = [at for at, _ in figure.cutoffs]
+    return spread([*said, *(n for m in figure.marks for n in (m.value, m.low, m.high, *m.cutoffs))])
+
+
+def spread(numbers: Iterable[float | None]) -> tuple[float, float]:
+    known = [each for each in numbers if each is not None and math.isfinite(each)]
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    room = (high - low) * 0.04 or 0.1
+    return low - room, high + room
+
+
+def tick_text(value: float) -> str:
+    """A number under an axis.
+
+    >>> tick_text(-0.5), tick_text(1000.0)
+    ('−0.5', '1,000')
+    """
+    return f"{value:,g}".replace("-", "−")

@@ -52,9 +52,12 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
 def rows_by_round(
     history: Iterable[Entry], withdrawn: Container[str]
 ) -> dict[str, list[dict[str, Any]]]:
+    by_round: dict[str, list[Entry]] = {}
+    for entry in history:
+        by_round.setdefault(entry["round"], []).append(entry)
     return {
         name: _rows(name, entries, withdrawn)
-        for name, entries in _by_round(history).items()
+        for name, entries in by_round.items()
         if any(entry["event"] == "ingested" for entry in entries)
     }
 
@@ -74,11 +77,12 @@ def table_of_rows(
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _by_round(history: Iterable[Entry]) -> dict[str, list[Entry]]:
-    entered: dict[str, list[Entry]] = {}
+def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
+    """The last entry of each kind, by round."""
+    last: dict[str, dict[str, Entry]] = {}
     for entry in history:
-        entered.setdefault(entry["round"], []).append(entry)
-    return entered
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return last
 
 
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
@@ -94,34 +98,30 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         for each in decision["findings"]
         if not each["passed"] and each["severity"] == "error" and each.get("check") not in waived
     ]
+    policy, contract = decision["policy"], decision.get("contract", {})
+    terms = f"{policy['policy']}, version {policy['version']}"
+    if contract.get("contract", BUILT_IN) != BUILT_IN:
+        terms += f"; contract {contract['contract']}, version {contract['version']}"
     of_decision = {
         "round": decision["round"],
         "release": release,
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
         "broken": "; ".join(broken),
-        "policy": _terms(decision),
+        "policy": terms,
         "policy_digest": decision["policy_digest"],
     }
     said = ("measure", "scope", "value", "low", "high", "verdict")
     return [
         {
             **of_decision,
-            "confidence_level": decision["policy"].get("confidence_level"),
+            "confidence_level": policy.get("confidence_level"),
             **{name: verdict[name] for name in said},
             "reason": "; ".join([*broken, verdict["reason"]]),
         }
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
     ]
-
-
-def _terms(decision: Entry) -> str:
-    policy, contract = decision["policy"], decision.get("contract", {})
-    said = f"{policy['policy']}, version {policy['version']}"
-    if contract.get("contract", BUILT_IN) == BUILT_IN:
-        return said
-    return f"{said}; contract {contract['contract']}, version {contract['version']}"
 
 
 def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
@@ -151,11 +151,9 @@ def decision_word(decision: str, tentative: bool) -> str:
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
     from agreement_pipeline.store import is_decided
 
-    by_round = sorted(_by_round(store.history()).items())
-    last = {name: {entry["event"]: entry for entry in entries} for name, entries in by_round}
     return tuple(
         name
-        for name, events in last.items()
+        for name, events in sorted(last_events(store.history()).items())
         if is_decided(events) and events["decided"]["decision"] == "admitted"
     )
 
@@ -253,24 +251,24 @@ def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
 
 
 def _why(rows: pd.DataFrame) -> str:
+    from agreement_pipeline.report.section import title_of
+
     records = rows.to_dict("records")
     first = records[0]
     if first["measure"] == "":
         return str(first["reason"])
+    broken = first["broken"]
     unmet = [row for row in records if row["verdict"] != "reliable"]
-    held, broken = first["decision"] == "held", first["broken"]
-    shown = (unmet if held else []) or ([] if broken else records)
-    return "; ".join(filter(None, [broken, *map(_value_and_verdict, shown)]))
-
-
-def _value_and_verdict(row: Mapping[Hashable, Any]) -> str:
-    from agreement_pipeline.report.section import title_of
-
-    title = title_of(row["measure"])
-    if row["verdict"] == "not_evaluated":
-        return str(row["reason"]).removeprefix(f"{row['broken']}; ").replace(row["measure"], title)
-    said = [title, value_of(row), "is", row["verdict"]]
-    return " ".join(filter(None, said))
+    shown = unmet if first["decision"] == "held" else []
+    said = [broken]
+    for row in shown or ([] if broken else records):
+        title = title_of(row["measure"])
+        if row["verdict"] == "not_evaluated":
+            reason = str(row["reason"]).removeprefix(f"{row['broken']}; ")
+            said.append(reason.replace(row["measure"], title))
+        else:
+            said.append(" ".join(filter(None, [title, value_of(row), "is", row["verdict"]])))
+    return "; ".join(filter(None, said))
 
 
 def health(rounds: pd.DataFrame, late: str = "") -> str:

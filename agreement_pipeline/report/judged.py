@@ -1,7 +1,8 @@
 """What a page is made of: a judged round, the rounds of a project, or the states of projects."""
 
+import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,10 @@ MANY_CATEGORIES = 12
 """With more categories, so many intervals from all resamples would take minutes."""
 
 LONGEST_TEXT = 280
+
+PREFIX, FEWEST = "rater-", 4
+TELLING = 3
+"""A shorter name is also a word or a letter. It is one only in quotes, or after *rater*."""
 
 BY_PAIR = ("cohen_kappa_quadratic", "cohen_kappa", "krippendorff_alpha")
 
@@ -80,6 +85,46 @@ def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
     return {item: known.get(item) or "" for item in items}
 
 
+def numbered(ratings: Ratings) -> Mapping[str, str]:
+    """A number for each rater of a table, in an order that does not depend on the names."""
+    order = counting_of(ratings).panel(ratings)
+    others = [name for name in ratings.raters if name not in order]
+    digits = len(str(len(ratings.raters)))
+    taken = {*ratings.classifiers}
+    names = (f"{PREFIX}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(taken) + 1))
+    free = (name for name in names if name not in taken)
+    return dict(zip((*order, *others), free, strict=False))
+
+
+def shortened(pseudonyms: Mapping[str, str], taken: Iterable[str] = ()) -> Mapping[str, str]:
+    """The beginnings of pseudonyms, as long as they must be to differ.
+
+    >>> shortened({"ana": "rater-0f6aeaf3", "ben": "rater-0f6a1111"})
+    {'ana': 'rater-0f6ae', 'ben': 'rater-0f6a1'}
+    """
+    others = {*taken}
+    for length in range(len(PREFIX) + FEWEST, max(map(len, pseudonyms.values()), default=0)):
+        short = {name: found[:length] for name, found in pseudonyms.items()}
+        if len(others.union(short.values())) == len(others) + len(short):
+            return short
+    return pseudonyms
+
+
+def in_text(text: str, names: Mapping[str, str]) -> str:
+    """A text in which raters have other names.
+
+    >>> in_text("rater a differs from 'ana', not a model", {"a": "rater-1", "ana": "rater-2"})
+    "rater rater-1 differs from 'rater-2', not a model"
+    """
+    if not names:
+        return text
+    every = sorted(names, key=len, reverse=True)
+    alone = "|".join(re.escape(name) for name in every if len(name) >= TELLING) or r"(?!)"
+    marked = "|".join(map(re.escape, every))
+    found = rf"(?<!\w)(?:{alone})(?!\w)|(?<=')(?:{marked})(?=')|(?<=rater )(?:{marked})(?!\w)"
+    return re.sub(found, lambda match: names[match.group()], text)
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedRound:
     """A round with the decision on it. Its raters have the names that the page shows.
@@ -110,10 +155,6 @@ class JudgedRound:
         return Round(self.ratings, self.policy, self.decision, *of)
 
     @cached_property
-    def differs(self) -> str:
-        return self.round.who_differs
-
-    @cached_property
     def shown(self) -> Shown:
         return Shown.of(self.ratings, MOST_RATERS)
 
@@ -141,19 +182,19 @@ class JudgedRound:
 
     @cached_property
     def categories(self) -> tuple[Estimate, ...]:
-        return lowest_first(self.measured(["alpha_by_category"], "category"))
+        return self._lowest_first(["alpha_by_category"], "category")
 
     @cached_property
     def pairs(self) -> tuple[Estimate, ...]:
         scale = self.ratings.scale
         measures = [name for name in BY_PAIR if MEASURES[name].defined_on(scale)]
-        return lowest_first(self.measured(measures[:1], "pair")) if measures else ()
+        return self._lowest_first(measures[:1], "pair") if measures else ()
 
     def texts_of(self, items: Sequence[str]) -> Sequence[str]:
         return [cut(each, LONGEST_TEXT) for each in texts_of(self.ratings, items).values()]
 
-    def measured(self, measures: Sequence[str], *scopes: str) -> tuple[Estimate, ...]:
-        return tuple(measured(self.ratings, measures, self.policy, scopes, self.shown))
+    def _lowest_first(self, measures: Sequence[str], scope: str) -> tuple[Estimate, ...]:
+        return lowest_first(measured(self.ratings, measures, self.policy, (scope,), self.shown))
 
 
 @dataclass(frozen=True, eq=False)

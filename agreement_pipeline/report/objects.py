@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT
@@ -33,9 +33,6 @@ from agreement_pipeline.units import (
     place_of,
     points_named,
 )
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 MOST_ITEMS, MOST_UNITS = 3, 60
 MOST_RATINGS = 20_000
@@ -85,18 +82,14 @@ class Unit(NamedTuple):
     drawn: Mapping[str, tuple[float, ...]]
 
     @property
-    def agreed(self) -> str | None:
-        (label, most), *others = Counter(self.said.values()).most_common()
-        return None if others and others[0][1] == most else label
+    def counts(self) -> list[tuple[str, int]]:
+        return Counter(self.said.values()).most_common()
 
     @property
     def dissenters(self) -> list[str]:
-        return [rater for rater, label in self.said.items() if label != self.agreed]
-
-    @property
-    def counts(self) -> str:
-        counted_labels = Counter(self.said.values()).most_common()
-        return ", ".join(f"{label} {times}" for label, times in counted_labels)
+        (agreed, most), *others = self.counts
+        tied = bool(others) and others[0][1] == most
+        return [rater for rater, label in self.said.items() if tied or label != agreed]
 
     @property
     def words(self) -> str:
@@ -180,36 +173,32 @@ def _figure(judged: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -
     more = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
     says = SAYS[kind] + more
     if kind == "spans":
-        lines = tuple(Series(rater, _spans(rater, shown)) for rater in raters)
-        return Figure(kind, item, says, lines, axis="position")
-    drawn = (
-        _mark(kind, unit.counts, unit.place, _tone(bool(unit.dissenters)))
-        for unit in shown
-        if unit.place
-    )
-    series = (Series("units", tuple(drawn)), *_elsewhere(kind, raters, shown))
-    picture = None if judged.images is None else picture_of(item, judged.images)
-    return Figure(kind, item, says, series, axis="pixels across and down", picture=picture)
-
-
-def _spans(rater: str, units: Sequence[Unit]) -> tuple[Mark, ...]:
-    return tuple(
-        Mark(unit.said[rater], None, start, end, tone=_tone(rater in unit.dissenters))
-        for unit in units
-        for start, end in [unit.place]
-        if unit.said.get(rater, NONE) != NONE or rater in unit.dissenters
-    )
-
-
-def _elsewhere(kind: Kind, raters: Sequence[str], units: Sequence[Unit]) -> Iterator[Series]:
+        lines = (Series(rater, tuple(_spans(rater, shown))) for rater in raters)
+        return Figure(kind, item, says, tuple(lines), axis="position")
+    drawn = []
+    for unit in shown:
+        if unit.place:
+            counts = ", ".join(f"{label} {times}" for label, times in unit.counts)
+            drawn.append(_mark(kind, counts, unit.place, "bad" if unit.dissenters else "good"))
+    series = [Series("units", tuple(drawn))]
     for rater in raters:
-        marks = tuple(
+        elsewhere = tuple(
             _mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
-            for unit in units
+            for unit in shown
             if unit.drawn.get(rater, unit.place) != unit.place
         )
-        if marks:
-            yield Series(rater, marks)
+        series += [Series(rater, elsewhere)] if elsewhere else []
+    picture = None if judged.images is None else picture_of(item, judged.images)
+    return Figure(kind, item, says, tuple(series), axis="pixels across and down", picture=picture)
+
+
+def _spans(rater: str, units: Sequence[Unit]) -> Iterator[Mark]:
+    for unit in units:
+        dissents = rater in unit.dissenters
+        start, end = unit.place
+        if dissents or unit.said.get(rater, NONE) != NONE:
+            tone: Tone = "bad" if dissents else "good"
+            yield Mark(unit.said[rater], None, start, end, tone=tone)
 
 
 def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
@@ -225,33 +214,14 @@ def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
     )
 
 
-def _tone(differs: bool) -> Tone:
-    return "bad" if differs else "good"
-
-
 def picture_of(item: str, folder: Path) -> Picture | None:
     """A small picture of an item, from the image in a folder that has its name.
 
     It is drawn anew from the pixels, so nothing else of the file comes with it, such as its place.
     """
     path = _image(item, folder)
-    return None if path is None else _drawn_anew(path)
-
-
-def _image(item: str, folder: Path) -> Path | None:
-    """The file of the item's whole name or last name. No name leads out of the folder."""
-    home = folder.resolve()
-    for name in (item, PurePosixPath(item).name):
-        try:
-            path = (home / name).resolve()
-            if path.is_relative_to(home) and path.is_file():
-                return path
-        except (OSError, ValueError):
-            continue
-    return None
-
-
-def _drawn_anew(path: Path) -> Picture | None:
+    if path is None:
+        return None
     try:
         from PIL import Image, ImageOps, UnidentifiedImageError
     except ImportError as cause:
@@ -266,21 +236,29 @@ def _drawn_anew(path: Path) -> Picture | None:
             upright = ImageOps.exif_transpose(image)
             width, height = upright.size
             upright.thumbnail((WIDEST, TALLEST))
-            address = _address(upright.convert("RGB"))
+            small = upright.convert("RGB")
+            bare = Image.frombytes("RGB", small.size, small.tobytes())
+            for quality in QUALITIES:
+                written = io.BytesIO()
+                bare.save(written, "JPEG", quality=quality)
+                if written.tell() <= MOST_BYTES:
+                    coded = base64.b64encode(written.getvalue()).decode()
+                    return Picture(f"data:image/jpeg;base64,{coded}", width, height)
     except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
-        return None
-    return None if address is None else Picture(address, width, height)
+        pass
+    return None
 
 
-def _address(image: "Image") -> str | None:
-    from PIL.Image import frombytes
-
-    bare = frombytes("RGB", image.size, image.tobytes())
-    for quality in QUALITIES:
-        bytes_of = io.BytesIO()
-        bare.save(bytes_of, "JPEG", quality=quality)
-        if bytes_of.tell() <= MOST_BYTES:
-            return f"data:image/jpeg;base64,{base64.b64encode(bytes_of.getvalue()).decode()}"
+def _image(item: str, folder: Path) -> Path | None:
+    """The file of the item's whole name or last name. No name leads out of the folder."""
+    home = folder.resolve()
+    for name in (item, PurePosixPath(item).name):
+        try:
+            path = (home / name).resolve()
+            if path.is_relative_to(home) and path.is_file():
+                return path
+        except (OSError, ValueError):
+            continue
     return None
 
 

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.policy import NONE, Decision, Policy, Verdict, Waivers, assess, first_labels
+from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.report.advice import Step, who_rated
-from agreement_pipeline.report.classifiers import classifiers
 from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark
 from agreement_pipeline.report.history import decision_word, round_counts
-from agreement_pipeline.report.judged import Before, JudgedProject, JudgedRound, ProjectState
-from agreement_pipeline.report.names import numbered
+from agreement_pipeline.report.judged import (
+    Before,
+    JudgedProject,
+    JudgedRound,
+    ProjectState,
+    numbered,
+)
 from agreement_pipeline.report.parts import labels, strata
-from agreement_pipeline.report.raters import raters
+from agreement_pipeline.report.raters import classifiers, raters
 from agreement_pipeline.report.rounds import (
     control,
     course,
@@ -116,16 +120,11 @@ def _template() -> "Template":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
-    def drawn(figure: Figure, name: str) -> str:
-        return Markup(svg(figure, name))
-
-    def key(sign: str) -> str:
-        return Markup(key_of(sign))
-
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
-    environment.globals |= {"svg": drawn, "key": key}
+    environment.globals["svg"] = lambda figure, name: Markup(svg(figure, name))
+    environment.globals["key"] = lambda sign: Markup(key_of(sign))
     return environment.get_template("page.html.jinja")
 
 
@@ -203,22 +202,24 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     decision = judged.decision
     word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
-    why = (decided(decision), *_shortly(decision, judged.policy), judged.differs)
+    why = (decided(decision), *_shortly(decision, judged.policy), judged.round.who_differs)
+    steps = list(judged.round.steps)
+    if not judged.project:
+        steps = [
+            step._replace(why=f"{step.why} {BELOW}", by="")
+            if step.by == judged.round.disputed_items
+            else step
+            for step in steps
+        ]
     top = Top(
         tuple(filter(None, why)),
         against_cutoffs(judged.policy, decision),
         f"{who_rated(judged.ratings, judged.models)} {first_labels(judged.ratings)}",
-        tuple(_steps_here(judged)),
+        tuple(steps),
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])
     parts = _answered(OF_ROUND, judged)
     return render(Page(of, judged.name, badge, (), parts, top, judged.links))
-
-
-def _steps_here(judged: JudgedRound) -> Iterator[Step]:
-    for step in judged.round.steps:
-        here = not judged.project and step.by == judged.round.disputed_items
-        yield step._replace(why=f"{step.why} {BELOW}", by="") if here else step
 
 
 def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
@@ -233,16 +234,13 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
             yield verdict.reason
         else:
             said = without_numbers(verdict.reason).partition("; ")[0].partition(" (p ")[0]
-            yield f"{title} is {Mark.of(verdict.estimate).said}: {said}.{_asked(verdict, policy)}"
+            asked = ""
+            if verdict.kind in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
+                asked = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
+            yield f"{title} is {Mark.of(verdict.estimate).said}: {said}.{asked}"
     if max(len(verdicts), len(found.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
     yield from map(str, found.waived)
-
-
-def _asked(verdict: Verdict, policy: Policy) -> str:
-    if verdict.kind not in ("unreliable", "inconclusive") or "tentative" in policy.admit:
-        return ""
-    return f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
 
 
 def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:

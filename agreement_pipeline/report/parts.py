@@ -51,10 +51,17 @@ def labels(judged: JudgedRound) -> Answer | None:
     ]
     columns = ("category", "agreement", "interval", "share of labels", "note")
     table = grid("Agreement on each category", columns, rows, "categories")
+    pair, most = most_confused(said), "No two raters gave an item different categories."
+    if pair is not None and len(said.scale.names) == 2:
+        most = "There are two categories, so all disagreement is between them."
+    elif pair is not None:
+        part = in_words(pair.share, PERCENT)
+        most = f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
+    figure, pairs = _confusions(said.scale.names, together)
     return Answer(
-        (_lowest(found), _most(said), *([RARE_SAID] if max(shares.values()) > 1 - RARE else [])),
-        (*((drawn,) if found else ()), _confused(said.scale.names, together)),
-        tuple(each for each in (table, _confusions(said.scale.names, together)) if each.rows),
+        (_lowest(found), most, *([RARE_SAID] if max(shares.values()) > 1 - RARE else [])),
+        (*((drawn,) if found else ()), figure),
+        tuple(each for each in (table, pairs) if each.rows),
     )
 
 
@@ -73,24 +80,14 @@ def _lowest(found: Sequence[Estimate]) -> str:
     return f"Raters agree least on {first.scope.name} (α {value}){certain}."
 
 
-def _most(said: CategoryCounts) -> str:
-    pair = most_confused(said)
-    if pair is None:
-        return "No two raters gave an item different categories."
-    if len(said.scale.names) == 2:
-        return "There are two categories, so all disagreement is between them."
-    part = in_words(pair.share, PERCENT)
-    return f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
-
-
-def _confused(names: Sequence[str], together: Array) -> Figure:
+def _confusions(names: Sequence[str], together: Array) -> tuple[Figure, Grid]:
     whole = together.sum(1)
     kept = np.sort(np.argsort(-whole, kind="stable")[:MOST_CONFUSED])
     shares = together / np.where(whole > 0, whole, np.nan)[:, None]
     left_out = ""
     if len(names) > MOST_CONFUSED:
         left_out = f" The {MOST_CONFUSED} most frequent of {len(names)} are drawn."
-    return matrix(
+    figure = matrix(
         "What another rater says of the same item",
         "A row is what one rater said, and a column what another said. "
         f"High numbers off the diagonal are confusions.{left_out}",
@@ -98,9 +95,6 @@ def _confused(names: Sequence[str], together: Array) -> Figure:
         shares[np.ix_(kept, kept)],
         "share of the row",
     )
-
-
-def _confusions(names: Sequence[str], together: Array) -> Grid:
     one, other = np.triu_indices(len(names), 1)
     apart = together[one, other]
     order = [int(at) for at in np.argsort(-apart, kind="stable") if apart[at] > 0]
@@ -108,7 +102,7 @@ def _confusions(names: Sequence[str], together: Array) -> Grid:
         [names[one[at]], names[other[at]], share(apart[at] / apart.sum())] for at in order
     ]
     columns = ("one rater", "another rater", "share of differing labels")
-    return grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
+    return figure, grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
 
 
 def strata(judged: JudgedRound) -> Answer | None:

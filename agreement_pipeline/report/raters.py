@@ -1,4 +1,7 @@
-"""Raters: who stands out, and each beside the others, beside themselves and beside gold."""
+"""Raters: who stands out, and each beside the others, beside themselves and beside gold.
+
+And classifiers, each beside the raters. The formal test is the alternative-annotator test.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
@@ -8,10 +11,14 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first
+from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, values_of
 from agreement_pipeline.intervals import mean_interval
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import Policy, Rule, Verdict
+from agreement_pipeline.measures import (
+    MEASURES,
+    AlternativeAnnotatorTest,
+    alternative_annotator_test,
+)
+from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import (
     TEXT,
     Codes,
@@ -24,7 +31,7 @@ from agreement_pipeline.ratings import (
     whole,
 )
 from agreement_pipeline.report.advice import who_differs
-from agreement_pipeline.report.figure import Figure, Mark, matrix
+from agreement_pipeline.report.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.report.judged import JudgedRound, measured
 from agreement_pipeline.report.section import (
     Answer,
@@ -37,7 +44,16 @@ from agreement_pipeline.report.section import (
     value_and_interval,
 )
 from agreement_pipeline.statistics import raters_apart
-from agreement_pipeline.text import PERCENT, WHOLE_PERCENT, counted, in_words
+from agreement_pipeline.text import (
+    PERCENT,
+    PROBABILITY,
+    SENTENCE,
+    WHOLE_PERCENT,
+    counted,
+    in_words,
+    listed,
+    number,
+)
 
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
@@ -84,6 +100,19 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
         ),
     },
 }
+
+
+OF_CLASSIFIERS = (
+    "classifier",
+    "agreement",
+    "interval",
+    "raters' lowest",
+    "raters' highest",
+    "place",
+    "winning rate",
+    "alternative-annotator test",
+)
+Band = Sequence[float]
 
 
 class Comparison(NamedTuple):
@@ -153,8 +182,9 @@ def reading(
     """
     kind = compared.kind
     usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
+    of_policy = {(rule.measure, rule.scope): rule for rule in reversed(policy.rules)}
     verdicts = [
-        _verdict(rule, found, policy)
+        of_policy.get((rule.measure, rule.scope), rule).judge([] if found is None else [found])[0]
         for rule, found in zip(usual, (themselves, others), strict=True)
     ]
     high = {"reliable": True, "tentative": True, "unreliable": False}
@@ -169,12 +199,6 @@ def reading(
         return f"cannot tell: {'; '.join(unknown)}"
     first, second = (high[verdict.kind] for verdict in verdicts)
     return READINGS[kind][first, second]
-
-
-def _verdict(usual: Rule, found: Estimate | None, policy: Policy) -> Verdict:
-    same = (usual.measure, usual.scope)
-    mine = (rule for rule in policy.rules if (rule.measure, rule.scope) == same)
-    return next(mine, usual).judge([] if found is None else [found])[0]
 
 
 def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
@@ -274,8 +298,16 @@ def raters(judged: JudgedRound) -> Answer | None:
     named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
     told = [each.scope for each in pairs][:MOST_TOLD]
     few = judged.ratings.scale.continuous or len(judged.raters) < 3
+    held = judged.assessment is not None and not judged.decision.admitted
+    differs = judged.round.who_differs if held else who_differs(judged.ratings)
+    said = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
+    if judged.shown.left_out():
+        said.append(
+            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
+            "least with the others."
+        )
     return Answer(
-        tuple(_said(judged)),
+        (*said, _when_again(judged.ratings)),
         () if few else (_matrix(judged),),
         tuple(each for each in (table, _pairs(judged, pairs, told)) if each and each.rows),
         tuple(
@@ -285,19 +317,6 @@ def raters(judged: JudgedRound) -> Answer | None:
             for place, scope in enumerate(told, 1)
         ),
     )
-
-
-def _said(judged: JudgedRound) -> Iterator[str]:
-    held = judged.assessment is not None and not judged.decision.admitted
-    differs = judged.differs if held else who_differs(judged.ratings)
-    yield differs or "The round is not held for disagreement, so nobody is named."
-    yield FAIR
-    if judged.shown.left_out():
-        yield (
-            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
-            "least with the others."
-        )
-    yield _when_again(judged.ratings)
 
 
 def _when_again(ratings: Ratings) -> str:
@@ -374,3 +393,85 @@ def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
     columns = ("item", one, other, "text")
     table = grid("The most disputed of them", columns, rows, "items", n=len(names))
     return Answer((f"They differ on {counted(len(names), 'item')}.",), tables=(table,))
+
+
+def compared_by(scale: Scale) -> str:
+    """It is weighted if the categories have an order. If none are listed, it is the share of items
+    on which somebody is at least as close to the others as the rater left out.
+    """
+    if scale.continuous:
+        return "advantage_probability"
+    return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
+
+
+def classifiers(judged: JudgedRound) -> Answer | None:
+    if not judged.ratings.classifiers:
+        return None
+    found, band, table = _beside_raters(judged.ratings, judged.policy)
+    far = {"among the raters": ", as far as these items can tell"}
+    places = {each.scope.name: _place(each, band) for each in found}
+    said = [f"{name} is {place}{far.get(place, '')}." for name, place in places.items() if place]
+    unknown = f"The place of {listed(places)} cannot be told."
+    figures: tuple[Figure, ...] = ()
+    if band and found:
+        lowest, highest = (number(each, SENTENCE) for each in (band[0], band[-1]))
+        figure = intervals(
+            "Classifiers inside the band of the raters",
+            f"The strokes are the lowest ({lowest}) and the highest ({highest}) of the raters. "
+            "A line between them is a model that agrees with the panel as a rater does.",
+            map(Mark.of, found),
+            title_of(compared_by(judged.ratings.scale)),
+            cutoffs=((band[0], "lowest rater"), (band[-1], "highest rater")),
+        )
+        figures = (figure,)
+    return Answer(tuple(said) or (unknown,), figures, (table,))
+
+
+def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
+    return _beside_raters(ratings, policy)[2] if ratings.classifiers else None
+
+
+def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], Band, Grid]:
+    measure, counting = compared_by(ratings.scale), counting_of(ratings)
+    found = measured(ratings, [measure], policy, ("classifier",))
+    band = sorted(values_of(ratings, measure, "rater").values())
+    tests = {
+        name: alternative_annotator_test(counting.by_rater(ratings, (name,)).against(name))
+        for name in ratings.classifiers
+    }
+    return found, band, beside_raters(found, band, tests)
+
+
+def beside_raters(
+    found: Sequence[Estimate], band: Band, tests: Mapping[str, AlternativeAnnotatorTest]
+) -> Grid:
+    """A classifier is above the raters if its whole interval is above all their values, and below
+    in the same way. Else it is among them, as far as these items can tell.
+    """
+    ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
+    rows: list[Row] = [
+        [
+            each.scope.name,
+            *value_and_interval(each),
+            *(ends or ("", "")),
+            _place(each, band),
+            *_tested(tests.get(each.scope.name)),
+        ]
+        for each in found
+    ]
+    return grid("Classifiers beside the raters", OF_CLASSIFIERS, rows, "classifiers")
+
+
+def _place(found: Estimate, band: Band) -> str:
+    if found.interval is None or not band:
+        return ""
+    if found.interval.low > band[-1]:
+        return "above every rater"
+    return "below every rater" if found.interval.high < band[0] else "among the raters"
+
+
+def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:
+    if test is None or test.winning_rate is None:
+        return "", "" if test is None else f"undefined: {test.undefined}"
+    reads = "may stand in for a rater" if test.passed else "not shown that it may stand in"
+    return in_words(test.winning_rate, PROBABILITY), f"{reads} (ε = {test.epsilon:g})"

@@ -1,9 +1,8 @@
 """The rounds of a project: which were held and why, and how agreement moves over them."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
-from typing import Any
 
 import pandas as pd
 
@@ -22,9 +21,8 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.drawing import glance, image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
-from agreement_pipeline.report.glance import glance
 from agreement_pipeline.report.history import (
     decisions,
     health,
@@ -50,10 +48,9 @@ from agreement_pipeline.report.section import (
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import difference_rows
+from agreement_pipeline.report.tables import difference_rows, interval_text
 from agreement_pipeline.text import (
     SENTENCE,
-    TABLE,
     counted,
     in_words,
     interval,
@@ -90,7 +87,6 @@ SAME_ITEMS = (
     "Drift is read on items that both rounds share. The items are the same, so what differs is how "
     "they were judged."
 )
-One = Mapping[Hashable, Any]
 
 
 def history(
@@ -123,15 +119,15 @@ def history(
 
 def _numbers(rounds: pd.DataFrame) -> Grid:
     judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
-    rows: list[Row] = [
-        [
-            str(row["round"]),
-            title_of(row["measure"]),
-            *_numbers_of(row),
-            str(row["verdict"]).replace("_", " "),
-        ]
-        for row in judged.to_dict("records")[::-1]
-    ]
+    rows: list[Row] = []
+    for row in judged.to_dict("records")[::-1]:
+        value, limits = Cell(""), Cell("")
+        if not pd.isna(row["value"]):
+            value = Cell(in_words(row["value"]), row["value"])
+            low = None if pd.isna(row["low"]) else row["low"]
+            limits = Cell(interval(row["low"], row["high"]), low)
+        verdict = str(row["verdict"]).replace("_", " ")
+        rows.append([str(row["round"]), title_of(row["measure"]), value, limits, verdict])
     columns = ("round", "measure", "value", "interval", "verdict")
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
@@ -180,14 +176,6 @@ def _named(names: Sequence[str]) -> str:
     return shown if more <= 0 else f"{shown}, and {more} earlier ones"
 
 
-def _numbers_of(row: One) -> tuple[Cell, Cell]:
-    if pd.isna(row["value"]):
-        return Cell(""), Cell("")
-    low = None if pd.isna(row["low"]) else row["low"]
-    limits = Cell(interval(row["low"], row["high"]), low)
-    return Cell(in_words(row["value"]), row["value"]), limits
-
-
 def course(judged: JudgedProject) -> Answer | None:
     holding = {rule.measure: rule for rule in judged.policy.rules if rule.effect == "hold"}
     drawn = (course_figure(judged.rounds, rule) for rule in holding.values())
@@ -211,6 +199,13 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         return None
     more = len(mine) > len(shown)
     last = f" The last {len(shown)} of {len(mine)} rounds are drawn." if more else ""
+    marks = []
+    for row in shown.to_dict("records"):
+        numbers = [row[name] for name in ("value", "low", "high")]
+        value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
+        tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
+        crossed = row.get("release") == "withdrawn"
+        marks.append(Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed))
     title = title_of(rule.measure)
     cutoffs = {
         rule.tentative: f"tentative from {rule.tentative:g}",
@@ -220,19 +215,11 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         "course",
         f"{title} by round",
         f"Colour and shape say what was decided on the round, by all of its rules.{last}",
-        (Series(rule.measure, tuple(map(_mark, shown.to_dict("records")))),),
+        (Series(rule.measure, tuple(marks)),),
         axis=title,
         cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
         legend=DECISIONS,
     )
-
-
-def _mark(row: One) -> Mark:
-    numbers = [row[name] for name in ("value", "low", "high")]
-    value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
-    tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
-    crossed = row.get("release") == "withdrawn"
-    return Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed)
 
 
 def charted(
@@ -247,14 +234,14 @@ def charted(
     needed = ["value", "low", "high", "confidence_level"]
     readable = read.dropna(subset=needed).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
-    readings = (_reading(row) for row in rows if row["low"] < row["high"])
+    readings = [
+        Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
+        for row in rows
+        if row["low"] < row["high"]
+        for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
+    ]
     bounds = registered(headline(policy) or USUAL).bounds
     return control_chart(readings, known, bounds)
-
-
-def _reading(row: One) -> Reading:
-    quantile = NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)
-    return Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
 
 
 def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
@@ -378,7 +365,7 @@ def _drift(ratings: Ratings, before: Before) -> Grid | str:
             str(each.scope),
             each.what,
             number(each.value),
-            "" if each.interval is None else interval(*each.interval, TABLE, " … "),
+            interval_text(each.interval),
             str(each.n_items),
             each.undefined or ("moved" if each.moved else ""),
         ]

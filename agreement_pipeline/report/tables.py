@@ -85,26 +85,26 @@ def note(found: "Estimate") -> str:
 
 
 def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
-    return [
-        {
+    rows = []
+    for found in plans:
+        items = "none would do"
+        if found.n_items is not None:
+            items = str(found.n_items)
+        elif found.over is not None and not found.curve:
+            items = "not known"
+        row = {
             "measure": found.measure,
             "expected": in_words(found.expected),
             "cut-off": f"{found.reliable:g}",
             "labels an item": tenths(found.labels_an_item),
             "at least": "" if found.least is None else str(found.least),
-            "items": _enough(found),
+            "items": items,
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": number(found.decided, PERCENT),
             "note": found.impossible or _left_open(found),
         }
-        for found in plans
-    ]
-
-
-def _enough(found: "Plan") -> str:
-    if found.n_items is not None:
-        return str(found.n_items)
-    return "not known" if found.over is not None and not found.curve else "none would do"
+        rows.append(row)
+    return rows
 
 
 def _left_open(found: "Plan") -> str:
@@ -199,23 +199,19 @@ def aligned(
     """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None
-    most = _widths([header, *texts], column, width)
+    most = [max(map(len, cells)) for cells in zip(header, *texts, strict=True)]
+    if column is not None and width is None:
+        most[column] = REASON_WIDTH
+    elif column is not None and width is not None:
+        _give_way(most, [column], width, READABLE)
+    if width is not None:
+        _give_way(most, range(len(most)), width, NARROWEST)
     lines = [line for row in texts for line in _lines(row, column, most)]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
     rule = ["-" * each for each in widths]
     return "\n".join(
         "  ".join(map(str.ljust, line, widths)).rstrip() for line in (header, rule, *lines)
     )
-
-
-def _widths(rows: Sequence[Sequence[str]], wrapped: int | None, width: int | None) -> list[int]:
-    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
-    if width is None:
-        return [REASON_WIDTH if column == wrapped else each for column, each in enumerate(widths)]
-    if wrapped is not None:
-        _give_way(widths, [wrapped], width, READABLE)
-    _give_way(widths, range(len(widths)), width, NARROWEST)
-    return widths
 
 
 def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: int) -> None:

@@ -5,9 +5,8 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.report.advice import Step
-from agreement_pipeline.report.figure import Figure, Mark, Tone, cut
-from agreement_pipeline.report.section import Answer, Grid
-from agreement_pipeline.report.sheet import Axis, bounds_of, tick_text
+from agreement_pipeline.report.figure import Axis, Figure, Mark, Tone, bounds_of, cut, tick_text
+from agreement_pipeline.report.section import Answer
 from agreement_pipeline.report.tables import aligned, markdown_text, printable
 
 if TYPE_CHECKING:
@@ -64,16 +63,12 @@ def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
         if figure.kind in ("intervals", "course"):
             yield drawn(figure)
     for table in answer.tables:
-        yield _tabled(table, width)
-
-
-def _tabled(table: Grid, width: int | None) -> str:
-    longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
-    wide = max(longest, default=0)
-    wrapped = table.columns[longest.index(wide)] if wide > LONG else None
-    left_out = f"\n{table.left_out}" if table.left_out else ""
-    shown = aligned(table.columns, table.texts, wrapped, width)
-    return f"{printable(table.caption)}\n\n{shown}{left_out}"
+        longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
+        wide = max(longest, default=0)
+        wrapped = table.columns[longest.index(wide)] if wide > LONG else None
+        shown = aligned(table.columns, table.texts, wrapped, width)
+        left_out = f"\n{table.left_out}" if table.left_out else ""
+        yield f"{printable(table.caption)}\n\n{shown}{left_out}"
 
 
 def drawn(figure: Figure) -> str:
@@ -98,8 +93,16 @@ def drawn(figure: Figure) -> str:
     ]
     low, high = (tick_text(round(end, 2)) for end in (axis.low, axis.high))
     scale = f"{' ' * (wide + 2)}{low}{high:>{AXIS - len(low)}}"
-    key = _key(figure)
-    return "\n".join([printable(figure.title), "", *rows, scale, *(["", key] if key else [])])
+    used = {mark.tone for mark in figure.marks if mark.value is not None}
+    key = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
+    if figure.cutoffs:
+        (_, first), *others = sorted(figure.cutoffs, reverse=True)
+        strokes = [f"{RELIABLE} {first}", *(f"{TENTATIVE} {name}" for _, name in others)]
+        key.append(", ".join(strokes))
+    elif any(mark.cutoffs for mark in figure.marks):
+        key.append(f"{RELIABLE} reliable from, {TENTATIVE} tentative from")
+    lines = [printable(figure.title), "", *rows, scale, *(["", "   ".join(key)] if key else [])]
+    return "\n".join(lines)
 
 
 def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
@@ -113,15 +116,3 @@ def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
             cells[at] = BETWEEN if cells[at] == " " else cells[at]
         cells[round(axis.at(mark.value))] = SIGNS[mark.tone]
     return f"{''.join(cells)}  {mark.said}"
-
-
-def _key(figure: Figure) -> str:
-    used = {mark.tone for mark in figure.marks if mark.value is not None}
-    said = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
-    if figure.cutoffs:
-        (_, first), *others = sorted(figure.cutoffs, reverse=True)
-        strokes = [f"{RELIABLE} {first}", *(f"{TENTATIVE} {name}" for _, name in others)]
-        said.append(", ".join(strokes))
-    elif any(mark.cutoffs for mark in figure.marks):
-        said.append(f"{RELIABLE} reliable from, {TENTATIVE} tentative from")
-    return "   ".join(said)

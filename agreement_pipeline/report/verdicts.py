@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import Scope, registered
 from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
 from agreement_pipeline.report.figure import (
@@ -126,26 +125,20 @@ def rules(judged: JudgedRound) -> Answer:
     failed = sorted(
         (each for each in found.findings if not each.passed), key=lambda each: not each.holds
     )
-    rows: list[Row] = [[each.check, _effect(found, each), each.description] for each in failed]
+    rows: list[Row] = [
+        [
+            each.check,
+            "is waived" if found.waives(each) else "holds" if each.holds else "warns",
+            each.description,
+        ]
+        for each in failed
+    ]
     checks = grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
     met: list[Row] = [[each.check, each.description] for each in found.met]
     asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
     tables = (verdict_grid(verdicts), *([asked] if met else []), *([checks] if rows else []))
     said = tuple(filter(None, (decided(found), found.repeated)))
     return Answer(said, tables=tables)
-
-
-def _of_contract(found: Decision) -> str:
-    if found.contract is None:
-        return found.contract_digest
-    name, version = found.contract
-    return f"{name}, version {version} ({found.contract_digest})"
-
-
-def _effect(found: Decision, finding: Finding) -> str:
-    if found.waives(finding):
-        return "is waived"
-    return "holds" if finding.holds else "warns"
 
 
 def method(judged: JudgedRound) -> Answer:
@@ -162,10 +155,14 @@ def method(judged: JudgedRound) -> Answer:
         f"{'Some do not count between raters.' if left_out else 'All of them count.'}",
         f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
     )
+    contract = found.contract_digest
+    if found.contract is not None:
+        name, version = found.contract
+        contract = f"{name}, version {version} ({contract})"
     digests = {
         "ratings": found.ratings_digest,
         "policy": found.policy_digest,
-        "contract": _of_contract(found),
+        "contract": contract,
         "version of this package": found.code_version,
     }
     stated = Cell("stated", tone="good")

@@ -12,7 +12,7 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
-from agreement_pipeline.report.classifiers import beside_raters, compared_by
+from agreement_pipeline.report.raters import beside_raters, compared_by
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)

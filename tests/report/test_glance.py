@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.glance import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
+from agreement_pipeline.report.drawing import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
 from agreement_pipeline.report.history import COLUMNS, decisions
 from agreement_pipeline.report.rounds import course_figure
 

@@ -20,7 +20,7 @@ from agreement_pipeline.report import (
 )
 from agreement_pipeline.report.drawing import svg
 from agreement_pipeline.report.figure import Figure, Kind, Mark, Series
-from agreement_pipeline.report.names import numbered
+from agreement_pipeline.report.judged import numbered
 from agreement_pipeline.report.page import OF_PROJECT, OF_ROUND
 from agreement_pipeline.report.section import Cell, Grid, grid
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
