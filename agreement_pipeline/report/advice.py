@@ -68,6 +68,12 @@ class Round:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
         return f"agreement-pipeline report {self.name} {self.under} --output page.html"
 
+    @property
+    def again(self) -> str:
+        if self.project:
+            return command_of_report(self.project, self.name)
+        return f"agreement-pipeline judge {self.name} {self.under}"
+
     def plan(self, expected: float, *, like_this: bool = False) -> str:
         """A command assumes categories without order, and items that come one by one."""
         if like_this and not self.project:
@@ -216,10 +222,7 @@ def _steps(held: Round) -> Iterator[Step]:
         why = HELPS.get(first.check, first.description)
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        again = f"agreement-pipeline judge {held.name} {held.under}"
-        if held.project:
-            again = command_of_report(held.project, held.name)
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", again)
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:
