@@ -129,9 +129,15 @@ def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
 @pytest.mark.parametrize(
     ("how", "words"),
     [
-        ({"columns": {"item": "post"}}, r"columns: found {'item': 'post'}; expected such as Col"),
-        ({"scale": ["a", "b"]}, r"scale: found \['a', 'b'\]; expected such as Scale\(\(\"no\","),
-        ({"layout": "Wide"}, 'layout: found \'Wide\'; expected such as "long" or "wide". Correct'),
+        (
+            {"columns": {"item": "post"}},
+            r"columns: found {'item': 'post'}; expected Columns, as Col",
+        ),
+        (
+            {"scale": ["a", "b"]},
+            r"scale: found \['a', 'b'\]; expected a Scale, as Scale\(\(\"no\",",
+        ),
+        ({"layout": "Wide"}, 'layout: found \'Wide\'; expected "long" or "wide". Correct'),
     ],
 )
 def test_a_call_that_reads_a_table_otherwise_than_it_says_is_refused(how, words):

@@ -125,14 +125,19 @@ def read(
 
 
 def _refuse_call(columns: object, layout: object, scale: object) -> None:
-    for what, found, fits, call in (
-        ("columns", columns, isinstance(columns, Columns), 'Columns(item="post")'),
-        ("scale", scale, scale is None or isinstance(scale, Scale), 'Scale(("no", "yes"))'),
+    for what, found, fits, expected in (
+        ("columns", columns, isinstance(columns, Columns), 'Columns, as Columns(item="post")'),
+        (
+            "scale",
+            scale,
+            scale is None or isinstance(scale, Scale),
+            'a Scale, as Scale(("no", "yes"))',
+        ),
         ("layout", layout, layout in ("long", "wide"), '"long" or "wide"'),
     ):
         if not fits:
             raise RatingsError(
-                f"{what}: found {shown(found)}; expected such as {call}. Correct the call."
+                f"{what}: found {shown(found)}; expected {expected}. Correct the call."
             )
 
 
