@@ -12,6 +12,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
+    AS_PERCENT,
     described,
     doubtful,
     like_models,
@@ -40,7 +41,6 @@ from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
-PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
@@ -296,7 +296,7 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         unsure += (f"labels {each} print alike; if they mean the same, write one" for each in alike)
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
-    if any(map(PERCENT.fullmatch, labels)):
+    if any(map(AS_PERCENT.fullmatch, labels)):
         unsure.append("some labels have the sign %; if they are numbers, take it off")
     unsure += [
         f"column {column!r} is read as {name}"

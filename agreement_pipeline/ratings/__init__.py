@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         seconds as seconds,
     )
     from agreement_pipeline.ratings.lookalikes import (
+        AS_PERCENT as AS_PERCENT,
         described as described,
         doubtful as doubtful,
         like_models as like_models,

@@ -16,7 +16,7 @@ from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
-from agreement_pipeline.ratings.lookalikes import described, lookalikes
+from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookalikes
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
@@ -140,7 +140,6 @@ OF_CLUSTERS = (
     "out, if no items belong together.",
 )
 OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
-PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 HOW_OF_PERCENT = " If it is a percentage, take off its sign."
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 
@@ -407,7 +406,7 @@ class Birth:
 
     def _how_written(self, test: str, name: str) -> str:
         text = str(self.cells.found(test, name)[0]).strip()
-        if PERCENT.fullmatch(text):
+        if AS_PERCENT.fullmatch(text):
             return HOW_OF_PERCENT
         return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else ""
 

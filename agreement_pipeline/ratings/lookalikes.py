@@ -25,6 +25,7 @@ MODEL = re.compile(
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
     re.I,
 )
+AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 NO_LABEL = re.compile(r"-+|#?n/?a|n\.a\.|nan|null", re.I)
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""

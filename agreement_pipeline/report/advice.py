@@ -15,7 +15,6 @@ from agreement_pipeline.policy import (
     HELPS,
     Decision,
     Policy,
-    Rule,
     Verdict,
     least_items,
     more_items,
@@ -257,7 +256,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
-        yield from _against_low(rule, found, held)
+        yield from _against_low(min(rule.reliable + BETTER, halfway), found, held)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
         who = joined(left_out) if left_out else "each rater"
@@ -295,7 +294,7 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         )
 
 
-def _against_low(rule: Rule, found: Estimate | None, held: Round) -> Iterator[Step]:
+def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
     items = "The most disputed come first."
@@ -311,7 +310,7 @@ def _against_low(rule: Rule, found: Estimate | None, held: Round) -> Iterator[St
         title = f"Settle {pair.one} or {pair.other} in the guideline."
         yield Step(title, f"{why} Talk about the most disputed.", held.disputed_items)
     drawn = "Draw them as these were drawn."
-    by = held.plan(min(rule.reliable + BETTER, (1 + rule.reliable) / 2))
+    by = held.plan(expected)
     if found and found.prevailing:
         drawn = (
             f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
