@@ -1,4 +1,5 @@
 import hashlib
+import json
 import os
 import tempfile
 import weakref
@@ -51,6 +52,15 @@ class LargeFile:
 
 
 Content = bytes | LargeFile
+
+
+def digest_of_plain(data: object) -> str:
+    """SHA-256 of plain data, whatever the order of their keys.
+
+    >>> digest_of_plain({"a": 1, "b": 2}) == digest_of_plain({"b": 2, "a": 1})
+    True
+    """
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def parts_of(content: Content) -> Iterable[bytes]:

@@ -5,10 +5,10 @@ that one error lists every mistake.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from agreement_pipeline.errors import AgreementError
 
@@ -18,7 +18,7 @@ CLOSED = {"extra": "forbid"}
 
 @dataclass(frozen=True)
 class Value:
-    """What the value of a field must be. Use it in the field's annotation.
+    """What the value of a field must be, unless its annotation allows None. Use it there.
 
     `step` says what to do about a wrong value. If it is `nested`, pydantic must first read the
     value as the rest of the annotation says, for example as a tuple of other settings.
@@ -34,10 +34,15 @@ class Value:
             raise ValueError(f"found {shown(value)}; expected {self.expected}. {self.step}")
         return value
 
+    def of_kind(self, kind: Any) -> "Value":
+        if type(None) not in get_args(kind):
+            return self
+        return replace(self, meets=lambda value: value is None or self.meets(value))
+
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": self.check},
+            "function": {"type": "no-info", "function": self.of_kind(source).check},
             "schema": handler(source) if self.nested else {"type": "any"},
         }
 
@@ -120,11 +125,11 @@ def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
 @cache
 def _values(kind: type) -> dict[str, tuple[Value, ...]]:
     hints = get_type_hints(kind, include_extras=True)
-    asked = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-    return {
-        name: tuple(each for each in found if isinstance(each, Value))
-        for name, found in asked.items()
-    }
+    found: dict[str, tuple[Value, ...]] = {}
+    for name, hint in hints.items():
+        of, *asked = get_args(hint) or (hint,)
+        found[name] = tuple(each.of_kind(of) for each in asked if isinstance(each, Value))
+    return found
 
 
 def _unmet(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:

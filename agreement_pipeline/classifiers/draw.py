@@ -27,7 +27,7 @@ from agreement_pipeline.classifiers.correction import (
 )
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import Store, digest_of
+from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
 
 FEWEST_OF_STRATUM = 2
@@ -278,7 +278,7 @@ def draw(
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
-    return tuple(Draw.logged(entry) for entry in store.history() if entry["event"] == "drawn")
+    return tuple(map(Draw.logged, of_event("drawn", store.history())))
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
@@ -298,7 +298,7 @@ def draw_of(store: Store, population: Ratings) -> Draw:
 
 
 def _seed(head: str, digest: str) -> str:
-    return hashlib.sha256(f"{head}\n{digest}".encode()).hexdigest()
+    return digest_of(f"{head}\n{digest}".encode())
 
 
 def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:

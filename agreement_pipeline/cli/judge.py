@@ -183,14 +183,13 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     if not project.store.rounds():
         where = f"{project.name}: found no round in {project.store.root}"
         say_aside(f"{where}, so each is judged as if none came before it")
-    policy, named = project.policy, project.settings.policy
+    by, named = project.terms, project.settings.policy
     in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
-    by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:
         called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
         left_out = project.settings.exclude_raters
-        yield Asked(f"{project.name}/{name}", judged, policy, called, left_out)
+        yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out)
 
 
 def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:

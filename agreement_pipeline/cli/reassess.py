@@ -22,7 +22,7 @@ def reassess(file: Path) -> int:
     from agreement_pipeline.report import aligned, printable
 
     project = Project(load_project(file))
-    looked_at = judge_again(project.store, project.policy, project.contract, **project.judged_under)
+    looked_at = judge_again(project.store, **project.terms)
     n, anew, failed = 0, 0, False
     rows: list[dict[str, str]] = []
     for each in looked_at:

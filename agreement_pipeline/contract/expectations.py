@@ -76,7 +76,7 @@ OPEN = Value(
 )
 COLUMN = Value(
     f"one of {', '.join(name for names in DELIVERED.values() for name in names)}",
-    lambda column: column is None or any(column in names for names in DELIVERED.values()),
+    lambda column: any(column in names for names in DELIVERED.values()),
 )
 FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 

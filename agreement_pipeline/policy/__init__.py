@@ -44,12 +44,12 @@ if TYPE_CHECKING:
         Verdict as Verdict,
     )
     from agreement_pipeline.policy.waivers import (
-        DIGEST as DIGEST,
         NONE as NONE,
         OF_THE_GATE as OF_THE_GATE,
         Waiver as Waiver,
         Waivers as Waivers,
         for_round as for_round,
+        is_digest as is_digest,
         load_waiver as load_waiver,
         waived as waived,
     )

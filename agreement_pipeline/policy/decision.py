@@ -1,7 +1,5 @@
 """The decision: may these ratings become training data?"""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -31,6 +29,7 @@ from agreement_pipeline.estimates import (
     values_of,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
@@ -156,7 +155,7 @@ class Decision(Tabular):
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+        return digest_of_plain(self.to_mapping())
 
     def to_mapping(self) -> dict[str, Any]:
         return {

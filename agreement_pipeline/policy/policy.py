@@ -1,5 +1,3 @@
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -10,6 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, registered
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -78,17 +77,17 @@ METHOD = Value(
 )
 AT_ANY_TIME = Value(
     f"a whole number of items (or clusters) from {FEWEST_ITEMS} to {MOST_ITEMS}",
-    lambda at: at is None or whole(FEWEST_ITEMS, MOST_ITEMS)(at),
+    whole(FEWEST_ITEMS, MOST_ITEMS),
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
-VERSIONS = Value("a whole number from 1", lambda most: most is None or whole(1)(most))
+VERSIONS = Value("a whole number from 1", whole(1))
 UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
 )
 CUT = Value(
     "a category, as text or a number",
-    lambda cut: cut is None or is_number(cut) or (isinstance(cut, str) and bool(cut.strip())),
+    lambda cut: is_number(cut) or is_text(cut),
 )
 ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
 SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
@@ -278,8 +277,7 @@ class Policy:
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
         """Every mistake is named with its place in `source`."""
-        place = source if isinstance(source, Place) else Place(source)
-        return validated(cls, data, place, PolicyError)
+        return validated(cls, data, source, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
         return asdict(self, dict_factory=_plain)
@@ -287,8 +285,9 @@ class Policy:
     @property
     def digest(self) -> str:
         """SHA-256 of everything that affects a decision: all but the description."""
-        deciding = {key: value for key, value in self.to_mapping().items() if key != "description"}
-        return hashlib.sha256(json.dumps(deciding, sort_keys=True).encode()).hexdigest()
+        said = self.to_mapping()
+        del said["description"]
+        return digest_of_plain(said)
 
     @cached_property
     def inference(self) -> Inference:

@@ -20,10 +20,15 @@ from agreement_pipeline.policy.rules import MEASURE, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
 LEAST_SAID, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
 """Letters that nobody sees."""
+
+
+def is_digest(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
+
+
 SAID = Value("text", is_text, "Write what the waiver is for.")
 WHO = Value(
     "the visible name of a person",
@@ -37,12 +42,7 @@ WHY = Value(
     ),
     "Write why it does no harm.",
 )
-BYTES = Value(
-    "64 hexadecimal digits",
-    lambda digest: isinstance(digest, str) and DIGEST.fullmatch(digest) is not None,
-    "Copy them from the decision.",
-)
-IF_ANY = Value(BYTES.expected, lambda digest: digest is None or BYTES.meets(digest), BYTES.step)
+BYTES = Value("64 hexadecimal digits", is_digest, "Copy them from the decision.")
 DAY = Value(
     "a day, as 2027-01-31",
     lambda day: type(day) is date,
@@ -52,12 +52,7 @@ SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
-
-
-IF_MEASURED = Value(
-    MEASURE.expected, lambda name: name is None or MEASURE.meets(name), MEASURE.step
-)
-IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
+NAMED = Value("text", is_text, "Name the check.")
 WAIVABLE = ("items", "round")
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
@@ -96,13 +91,13 @@ class Waiver:
     project: Annotated[str, SAID]
     round: Annotated[str, SAID]
     ratings_digest: Annotated[str, BYTES]
-    measure: Annotated[str | None, IF_MEASURED]
+    measure: Annotated[str | None, MEASURE]
     who: Annotated[str, WHO]
     why: Annotated[str, WHY]
     until: Annotated[date, DAY]
     scope: Annotated[str, SCOPE] = "round"
-    check: Annotated[str | None, IF_SAID] = None
-    contract_digest: Annotated[str | None, IF_ANY] = None
+    check: Annotated[str | None, NAMED] = None
+    contract_digest: Annotated[str | None, BYTES] = None
 
     def __post_init__(self) -> None:
         if self.measure is not None and is_text(self.measure):
@@ -120,13 +115,12 @@ class Waiver:
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
         """Every mistake is named with its place in `source`."""
-        place = source if isinstance(source, Place) else Place(source)
         if isinstance(data, Mapping) and "until" in data:
             measure, until = {"measure": None} if "check" in data else {}, data["until"]
             with suppress(ValueError):
                 until = date.fromisoformat(until) if isinstance(until, str) else until
             data = {**measure, **data, "until": until}
-        return validated(cls, data, place, WaiverError)
+        return validated(cls, data, source, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
         said = {each.name: getattr(self, each.name) for each in fields(self)}

@@ -13,8 +13,8 @@ from typing import Any
 
 from agreement_pipeline.estimates import Charted, Reading
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import last_events, rows_by_round
-from agreement_pipeline.store import Store, digest_of, is_decided
+from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 
 FOLDER = f"standing/{__version__}"
@@ -43,12 +43,12 @@ class Standing:
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
-        arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
+        arrived = {entry["round"] for entry in of_event("ingested", later)}
         named = {entry["round"] for entry in later}
         named |= {each.split("/")[0] for entry in later for each in entry.get("releases", ())}
         changed = named & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
-        released = [entry["release"] for entry in entries if entry["event"] == "released"]
+        released = [entry["release"] for entry in of_event("released", entries)]
         rows = rows_by_round(entries, store.withdrawn(released))
         others = {name: said for name, said in self.decided.items() if name not in changed}
         return replace(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
-from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
     OF_THE_GATE,
     Decision,
@@ -34,6 +34,7 @@ from agreement_pipeline.store import (
     Store,
     are_texts,
     classifier_name,
+    of_event,
     terms_name,
 )
 from agreement_pipeline.text import counted
@@ -193,9 +194,8 @@ def decide(
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    history = store.history(version.round)
-    last = next((each for each in reversed(history) if each["event"] == "decided"), None)
-    return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
+    last = (of_event("decided", store.history(version.round)) or [{}])[-1]
+    return all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
@@ -344,11 +344,8 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
-    arrived = [
-        entry["ratings_digest"]
-        for entry in store.history(version.round)
-        if entry["event"] == "ingested"
-    ]
+    history = store.history(version.round)
+    arrived = [entry["ratings_digest"] for entry in of_event("ingested", history)]
     later = arrived[::-1].index(version.ratings_digest)
     return len(set(arrived[: len(arrived) - later]))
 
@@ -425,7 +422,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             continue
         try:
             notice = json.loads(store.storage.read(f"releases/{called}/{WITHDRAWN}") or b"")
-        except (ValueError, RecursionError):
+        except MISREAD:
             notice = None
         said = notice if isinstance(notice, dict) else {}
         round_name, reasons = said.get("round"), said.get("reasons")
@@ -509,7 +506,7 @@ def reassess(
         withdrawn, names = store.withdrawn().keys(), store.storage.names("releases")
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
     for name, entries in sorted(said.items()):
-        if any(each["event"] == "ingested" for each in entries):
+        if of_event("ingested", entries):
             yield _reassessed(store, name, entries, withdrawn, noticed, terms)
 
 
@@ -521,23 +518,14 @@ def _reassessed(
     noticed: Set[str],
     terms: Terms,
 ) -> Reassessed:
-    arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
-    decided = [each for each in entries if each["event"] == "decided"]
-    last = decided[-1] if decided else {}
+    arrived = [*map(RoundVersion.logged, of_event("ingested", entries))]
+    last = (of_event("decided", entries) or [{}])[-1]
     present = arrived[-1].ratings_digest
     before = str(last.get("decision", "")) if last.get("ratings_digest") == present else ""
-    alone = {
-        each["release"]
-        for each in entries
-        if each["event"] == "released" and each["rounds"] == {name: present}
-    }
-    released = {
-        (each["release"], each["rounds"][name])
-        for each in entries
-        if each["event"] == "released" and name in each["rounds"]
-    }
-    torn = any((called in withdrawn) != (called in noticed) for called, _ in released)
-    in_force = {digest for called, digest in released if called not in withdrawn}
+    released = [each for each in of_event("released", entries) if name in each["rounds"]]
+    alone = {each["release"] for each in released if each["rounds"] == {name: present}}
+    torn = any((each["release"] in withdrawn) != (each["release"] in noticed) for each in released)
+    in_force = {each["rounds"][name] for each in released if each["release"] not in withdrawn}
     try:
         if not torn and _stands(arrived, last, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs

@@ -7,7 +7,7 @@ from itertools import count
 from typing import Any, Unpack
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
+from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
@@ -293,7 +293,7 @@ def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, C
         return not _holds(store, called, standing, data)
     try:
         found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except MISREAD:
         return False
     return found != _decisive(json.loads(document(data, MANIFEST)))
 

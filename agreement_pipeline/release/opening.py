@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Policy, Waiver, assess, waived
+from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -330,14 +330,7 @@ def _derived(
         labels = labels_of(members)
     except ReleaseInvalidError:
         raise
-    except (
-        AgreementError,
-        KeyError,
-        OverflowError,
-        TypeError,
-        ValueError,
-        pa.ArrowException,
-    ) as cause:
+    except (*MISREAD, pa.ArrowException) as cause:
         raise ReleaseInvalidError(
             f"{path}: found {ANNOTATIONS} and {MANIFEST} that do not give rounds that can be "
             f"judged ({cause}); expected those released. Fetch the release again.",
@@ -362,7 +355,7 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Rati
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
-    if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
+    if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
@@ -391,15 +384,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
             on,
             tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
         )
-    except (
-        AgreementError,
-        AttributeError,
-        KeyError,
-        OverflowError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as cause:
+    except MISREAD as cause:
         raise ReleaseInvalidError(
             f"{path / POLICY}: found content that cannot be used ({cause}); "
             "expected a policy, a contract and a scale. Fetch the release again."

@@ -16,7 +16,7 @@ import pandas as pd
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
-from agreement_pipeline.policy import AUDITED, DIGEST, OF_THE_GATE, Policy
+from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, is_digest
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
     Certificate,
@@ -39,7 +39,7 @@ class Audit:
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
-        if not DIGEST.fullmatch(said["certificate"]):
+        if not is_digest(said["certificate"]):
             raise ValueError("certificate")
         return cls(
             Identity.from_mapping(said["classifier"]),
@@ -175,7 +175,7 @@ class CertifiedBy:
         items, drawn = _items_of(ratings, ratings.everyone), False
         self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
         for entry in store.history():
-            drawn |= entry["event"] == "drawn" and entry["seed"] == draw.seed
+            drawn |= entry.get("seed") == draw.seed
             if entry["event"] != "ingested":
                 continue
             name, digest = entry["round"], entry["ratings_digest"]

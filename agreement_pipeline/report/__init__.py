@@ -38,7 +38,6 @@ if TYPE_CHECKING:
         decision_word as decision_word,
         event_table as event_table,
         health as health,
-        last_events as last_events,
         not_admitted as not_admitted,
         policy_changed as policy_changed,
         round_table as round_table,

@@ -96,10 +96,7 @@ class UnitSettings:
 
     kind: Annotated[str, one_of(KINDS)]
     rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
-    similarity: Annotated[
-        Similarity | None,
-        Value(one_of(SIMILARITIES).expected, lambda value: value in (None, *SIMILARITIES)),
-    ] = None
+    similarity: Annotated[Similarity | None, one_of(SIMILARITIES)] = None
     at_least: Annotated[
         float,
         Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
@@ -110,9 +107,7 @@ class UnitSettings:
     step: Annotated[
         float, Value("a number above 0", lambda value: is_number(value) and value > 0)
     ] = 1
-    criterion: Annotated[
-        str | None, Value("a name", lambda value: value is None or isinstance(value, str))
-    ] = None
+    criterion: Annotated[str | None, Value("a name", lambda name: isinstance(name, str))] = None
     members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
     most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
     part: Annotated[Part, one_of(get_args(Part))] = "all"
