@@ -3,9 +3,9 @@ import json
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 PART = 2**20
 
@@ -52,6 +52,9 @@ class LargeFile:
 
 
 Content = bytes | LargeFile
+Plain = dict[str, Any]
+Facts = Mapping[str, Any]
+"""Plain data by name, as JSON has them: made here, or only read."""
 
 
 def digest_of_plain(data: object) -> str:

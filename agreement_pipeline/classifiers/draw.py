@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import chain
 from math import sqrt
 from types import MappingProxyType
-from typing import Any
 
 from agreement_pipeline.classifiers.correction import (
     MOST_DRAWN,
@@ -26,6 +25,7 @@ from agreement_pipeline.classifiers.correction import (
     the_classifier,
 )
 from agreement_pipeline.errors import DrawError
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
@@ -87,14 +87,14 @@ class Draw:
             f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {'; '.join(self.reasons)}"
         )
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
         said = {**vars(self), "strata": dict(self.strata), **of_texts}
         return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
-        facts: dict[str, Any] = {
+    def from_mapping(cls, said: Facts) -> "Draw":
+        facts: Plain = {
             name: tuple(said[name]) if isinstance(said[name], list) else said[name]
             for name in cls.__dataclass_fields__
             if name != "listed" or name in said
@@ -103,7 +103,7 @@ class Draw:
         return cls(**facts)
 
     @classmethod
-    def logged(cls, entry: Mapping[str, Any]) -> "Draw":
+    def logged(cls, entry: Facts) -> "Draw":
         found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.large_files import Facts, Plain, digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import OF_THE_GATE, is_digest
 from agreement_pipeline.ratings import Ratings
@@ -69,7 +69,7 @@ class Identity:
     version: Annotated[str | None, IF_KNOWN] = None
     prompt_digest: Annotated[str | None, DIGEST] = None
     rubric_digest: Annotated[str | None, DIGEST] = None
-    parameters: Annotated[Mapping[str, Any] | None, PARAMETERS] = None
+    parameters: Annotated[Facts | None, PARAMETERS] = None
     date: Annotated[datetime.date | None, DAY] = None
 
     def __post_init__(self) -> None:
@@ -82,7 +82,7 @@ class Identity:
                 data = {**data, "date": datetime.date.fromisoformat(day)}
         return validated(cls, data, source, CertificateError)
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         given = None if self.parameters is None else dict(self.parameters)
         return {
             **vars(self),

@@ -3,12 +3,13 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
 import click
 
+from agreement_pipeline.large_files import Facts
 from agreement_pipeline.progress import end_progress
 
 COLOURS = {
@@ -70,7 +71,7 @@ def say_found(
     found: Sequence[Any],
     rows: Callable[[Sequence[Any]], list[dict[str, str]]],
     output: str,
-    before: Sequence[Mapping[str, Any]] = (),
+    before: Sequence[Facts] = (),
 ) -> None:
     said = [each.to_mapping() for each in found] if output == "json" else rows(found)
     if before:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
 
@@ -120,7 +121,7 @@ class Expectation:
     __pydantic_config__ = CLOSED
 
     type: Annotated[str, TYPE]
-    kwargs: Annotated[Mapping[str, Any], KWARGS, ALLOWED, OPEN]
+    kwargs: Annotated[Facts, KWARGS, ALLOWED, OPEN]
     description: Annotated[str, DESCRIPTION]
     meta: Meta
     severity: Annotated[str, one_of(tuple(SEVERITIES))] = "critical"
@@ -142,7 +143,7 @@ class Expectation:
             "Write it with one repeat.",
         )
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         meta = {name: said for name, said in vars(self.meta).items() if said}
         return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
@@ -168,14 +169,14 @@ class Expectation:
         return None
 
 
-def _has_regex(kwargs: Mapping[str, Any]) -> bool:
+def _has_regex(kwargs: Facts) -> bool:
     try:
         return bool(re.compile(kwargs["regex"]))
     except (KeyError, TypeError, re.error):
         return False
 
 
-def _copy(kwargs: Mapping[str, Any]) -> Any:
+def _copy(kwargs: Facts) -> Any:
     return json.loads(json.dumps(kwargs))
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from agreement_pipeline.estimates import (
     values_of,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
-from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.large_files import Plain, digest_of_plain
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, levels_met
 from agreement_pipeline.policy.reasons import Kind
@@ -157,7 +156,7 @@ class Decision(Tabular):
     def digest(self) -> str:
         return digest_of_plain(self.to_mapping())
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         return {
             "decision": "admitted" if self.admitted else "held",
             "tentative": self.tentative,
@@ -180,7 +179,7 @@ class Decision(Tabular):
         decided = "admitted" if self.admitted else "held"
         return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Plain]:
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, inf, isnan
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from agreement_pipeline.intervals import (
     drawn_masses,
     fewest_draws,
 )
+from agreement_pipeline.large_files import Plain
 from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.policy.populations import (
     assumed,
@@ -87,7 +88,7 @@ class Plan(Tabular):
     def n_ratings(self) -> int | None:
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -96,7 +97,7 @@ class Plan(Tabular):
             "curve": [list(point) for point in self.curve],
         }
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Plain]:
         said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
         shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
         yield {name: said[name] for name in (*shown, "decided", "impossible")}

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Estimate, registered
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
-from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.large_files import Plain, digest_of_plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -34,7 +34,7 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
-LATER: dict[str, Any] = {
+LATER: Plain = {
     "items_in_conflict": "unresolved",
     "passed_by_guessing": "",
     "waiver_days": WAIVER_DAYS,
@@ -279,7 +279,7 @@ class Policy:
         """Every mistake is named with its place in `source`."""
         return validated(cls, data, source, PolicyError)
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         return asdict(self, dict_factory=_plain)
 
     @property
@@ -429,6 +429,6 @@ def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
     return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
 
 
-def _plain(said: list[tuple[str, Any]]) -> dict[str, Any]:
+def _plain(said: list[tuple[str, Any]]) -> Plain:
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said}
     return {key: value for key, value in plain.items() if value != LATER.get(key, NEVER)}

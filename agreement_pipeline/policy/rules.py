@@ -6,10 +6,11 @@ lower limit reaches the cut-off. Data whose lower limit is under 0.667 are never
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
+from agreement_pipeline.large_files import Plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -208,8 +209,8 @@ class Verdict(Tabular):
         reason = f"{self.reason}; {where} it is {other.kind}: {other.reason}"
         return replace(self, kind="inconclusive", reason=reason, code=code)
 
-    def to_mapping(self) -> dict[str, Any]:
-        numbers: dict[str, Any] = dict.fromkeys(
+    def to_mapping(self) -> Plain:
+        numbers: Plain = dict.fromkeys(
             ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
         )
         if found := self.estimate:
@@ -231,7 +232,7 @@ class Verdict(Tabular):
             **numbers,
         }
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Plain]:
         said = self.to_mapping()
         shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
         yield {name: said[name] for name in shown}

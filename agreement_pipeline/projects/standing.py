@@ -9,17 +9,17 @@ No decision and no release reads it: it is there to be shown, and to tell what i
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from agreement_pipeline.estimates import Charted, Reading
 from agreement_pipeline.intervals import Interval
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.report import rows_by_round
 from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 
 FOLDER = f"standing/{__version__}"
-Rows = list[dict[str, Any]]
-Entry = Mapping[str, Any]
+Rows = list[Plain]
+Entry = Facts
 
 
 @dataclass(frozen=True, eq=False)

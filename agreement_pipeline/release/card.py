@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import yaml
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import counted, in_words, interval, unlinked
@@ -58,7 +59,7 @@ TERMS = (
     "subField",
     "transform",
 )
-CONTEXT: dict[str, Any] = {
+CONTEXT: Plain = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
@@ -71,7 +72,7 @@ CONTEXT: dict[str, Any] = {
     "sc": "https://schema.org/",
     **{name: f"cr:{name}" for name in TERMS},
 }
-SINCE_1_1: dict[str, Any] = {
+SINCE_1_1: Plain = {
     "arrayShape": "cr:arrayShape",
     "containedIn": "cr:containedIn",
     "description": {"@container": "@language"},
@@ -93,8 +94,8 @@ CONFIGS = {
 
 def card(
     project: str,
-    decisions: Mapping[str, Mapping[str, Any]],
-    report: Mapping[str, Any],
+    decisions: Mapping[str, Facts],
+    report: Facts,
     policy: Policy,
     contract: Contract,
     scale: Scale,
@@ -163,14 +164,14 @@ def _template() -> "Template":
 def croissant(
     project: str,
     tables: Mapping[str, tuple[pa.Schema, str]],
-    decisions: Mapping[str, Mapping[str, Any]],
+    decisions: Mapping[str, Facts],
     *,
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
     silver: Collection[str] = (),
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
-) -> dict[str, Any]:
+) -> Plain:
     """The description in Croissant, with the properties for responsible AI, as plain data.
 
     No property takes a coefficient of agreement, so these are given in words. `rows` counts labels
@@ -222,7 +223,7 @@ def croissant(
     }
 
 
-def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
+def _analysis(decision: Facts, version: str) -> Iterator[str]:
     yield from (each["reason"] for each in decision["verdicts"])
     if version == "1.0":
         return
@@ -238,12 +239,12 @@ def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
         yield "admitted on a tentative verdict, so conclusions from these labels are tentative too"
 
 
-def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
+def _record_set(name: str, schema: pa.Schema, version: str) -> Plain:
     of = name.rsplit("-", 3)[0].replace("/", "_")
     fields = []
     for column in schema:
         kind: pa.DataType = column.type
-        shape: dict[str, Any] = {}
+        shape: Plain = {}
         if pa.types.is_fixed_size_list(kind):
             of_1_1 = {"isArray": True, "arrayShape": f"{kind.list_size}"}
             kind, shape = kind.value_type, of_1_1 if version == "1.1" else {"repeated": True}

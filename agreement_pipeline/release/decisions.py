@@ -10,11 +10,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import (
     OF_THE_GATE,
     Decision,
@@ -123,8 +124,8 @@ class Judged:
     policy: Policy
 
     @property
-    def facts(self) -> dict[str, Any]:
-        by: dict[str, Any] = {
+    def facts(self) -> Plain:
+        by: Plain = {
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
@@ -193,7 +194,7 @@ def decide(
         return judged, withdrawn
 
 
-def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
+def is_last_decision(store: Store, version: RoundVersion, facts: Facts) -> bool:
     last = (of_event("decided", store.history(version.round)) or [{}])[-1]
     return all(last.get(name) == facts.get(name) for name in DECIDING)
 
@@ -433,9 +434,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
         store.record("withdrawn", round_name, releases=[called], reasons=reasons)
 
 
-def _disagreeing(
-    store: Store, rounds: Iterable[str]
-) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
+def _disagreeing(store: Store, rounds: Iterable[str]) -> list[tuple[Facts, Facts | None]]:
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
     notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
@@ -497,7 +496,7 @@ def reassess(
     An error of one round ends nothing.
     """
     terms = Terms.today(policy, contract, **under)
-    said: dict[str, list[Mapping[str, Any]]] = {}
+    said: dict[str, list[Facts]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
         for entry in store.history():
@@ -513,7 +512,7 @@ def reassess(
 def _reassessed(
     store: Store,
     name: str,
-    entries: Sequence[Mapping[str, Any]],
+    entries: Sequence[Facts],
     withdrawn: Set[str],
     noticed: Set[str],
     terms: Terms,
@@ -541,7 +540,7 @@ def _reassessed(
 
 def _stands(
     arrived: Sequence[RoundVersion],
-    decided: Mapping[str, Any],
+    decided: Facts,
     released: Set[str],
     terms: Terms,
 ) -> bool:

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content
+from agreement_pipeline.large_files import Content, Plain
 from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
@@ -130,7 +129,7 @@ def read_of(path: Folder, name: str) -> Iterator[None]:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, Any]:
+def json_in(data: Mapping[str, Content], name: str, path: Folder) -> Plain:
     """Written again, the object must give the same bytes.
 
     So no key is in the file twice, and all readers read the same.
@@ -149,7 +148,7 @@ def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, A
     )
 
 
-def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
+def _parsed(content: bytes, name: str, path: Folder) -> Plain:
     try:
         found = json.loads(content)
     except MISREAD as cause:

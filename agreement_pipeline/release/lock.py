@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.large_files import Content
+from agreement_pipeline.large_files import Content, Facts
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
 from agreement_pipeline.release.contents import (
@@ -304,7 +304,7 @@ def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Conten
     )
 
 
-def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
+def _decisive(manifest: Facts) -> tuple[Any, ...]:
     rounds = [
         (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get("silver"))
         for entry in manifest["rounds"]

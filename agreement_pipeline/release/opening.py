@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from reprlib import repr as shortened
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ import pyarrow as pa
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content
+from agreement_pipeline.large_files import Content, Facts
 from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -283,7 +282,7 @@ def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
 
 
 def _refuse_otherwise_derived(
-    data: Mapping[str, Content], manifest: Mapping[str, Any], release: Release
+    data: Mapping[str, Content], manifest: Facts, release: Release
 ) -> None:
     path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
@@ -306,9 +305,7 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
     )
 
 
-def _derived(
-    data: Mapping[str, Content], manifest: Mapping[str, Any], path: Folder, on: date
-) -> Release:
+def _derived(data: Mapping[str, Content], manifest: Facts, path: Folder, on: date) -> Release:
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
@@ -342,7 +339,7 @@ def _derived(
     return Release(path, project, *judged_by, members, labels, *written)
 
 
-def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
+def _ratings(annotations: Cells, entry: Facts, scale: Scale) -> Ratings:
     table, name = annotations.relation, check_round_name(entry["round"])
     optional = [*EXTRAS, *content_columns(annotations.names)]
     absent = [each for each in optional if each not in entry["columns"]]
@@ -354,7 +351,7 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Rati
     return ratings_of(replace(annotations, relation=here), scale, origin)
 
 
-def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
+def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
     if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:

@@ -5,17 +5,17 @@ admits the panel on the drawn items, and if the upper limit of wrong labels ther
 policy's.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any
 
 import pandas as pd
 
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, is_digest
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
@@ -38,7 +38,7 @@ class Audit:
     draw: Draw
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
+    def from_mapping(cls, said: Facts) -> "Audit":
         if not is_digest(said["certificate"]):
             raise ValueError("certificate")
         return cls(
@@ -48,7 +48,7 @@ class Audit:
             Draw.from_mapping(said["draw"]),
         )
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         return {
             "classifier": self.identity.to_mapping(),
             "certificate": self.certificate,

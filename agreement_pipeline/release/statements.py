@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.errors import MISREAD, MissingExtraError, ReleaseInvalidError
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.release.contents import MANIFEST, Release, as_json
 from agreement_pipeline.version import __version__
@@ -30,7 +31,7 @@ HOW = "Sign the statement that verify writes with --statement."
 
 def statement(
     subjects: Mapping[str, str],
-    decisions: Mapping[str, Mapping[str, Any]],
+    decisions: Mapping[str, Facts],
     policy: Policy,
     when: datetime,
     read: Mapping[str, str] = MappingProxyType({}),
@@ -42,7 +43,7 @@ def statement(
     leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
-    ours: dict[str, Any] = {
+    ours: Plain = {
         "verifier": {
             "id": f"urn:agreement-pipeline:{__version__}",
             "policies": [{**named, "digest": {"sha256": policy.digest}}],
@@ -161,7 +162,7 @@ def _digests(described: Any) -> list[Any]:
     return [each["digest"]["sha256"] for each in described]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, Any]]) -> Plain:
     """Another reader may take the first of two equal keys."""
     found = dict(pairs)
     if len(found) < len(pairs):

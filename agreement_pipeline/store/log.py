@@ -28,9 +28,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from agreement_pipeline.errors import MISREAD, StoreError
+from agreement_pipeline.large_files import Facts
 from agreement_pipeline.store.entries import (
     OWN,
     SUBJECTS,
@@ -343,7 +344,7 @@ class Log:
         finally:
             self._held, self._writing = before
 
-    def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
+    def append(self, event: str, round_name: str, facts: Facts) -> None:
         """Nothing is added if the last entry on the same subject says the same. Call only while the
         log is held.
         """
