@@ -30,18 +30,16 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.policy.policy import (
         BUNDLED as BUNDLED,
+        RELIABLE as RELIABLE,
+        TENTATIVE as TENTATIVE,
         Policy as Policy,
+        Rule as Rule,
+        Verdict as Verdict,
         load_policy as load_policy,
     )
     from agreement_pipeline.policy.reasons import (
         HELPS as HELPS,
         more_items as more_items,
-    )
-    from agreement_pipeline.policy.rules import (
-        RELIABLE as RELIABLE,
-        TENTATIVE as TENTATIVE,
-        Rule as Rule,
-        Verdict as Verdict,
     )
     from agreement_pipeline.policy.waivers import (
         NONE as NONE,

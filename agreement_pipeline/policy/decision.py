@@ -30,9 +30,8 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
 from agreement_pipeline.large_files import Plain, digest_of_plain
 from agreement_pipeline.policy import reasons
-from agreement_pipeline.policy.policy import Policy, levels_met
+from agreement_pipeline.policy.policy import Policy, Rule, Verdict, levels_met
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import Rule, Verdict
 from agreement_pipeline.policy.waivers import NONE, OF_HISTORY, OF_THE_GATE, Waiver, Waivers
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular

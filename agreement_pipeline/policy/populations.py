@@ -10,7 +10,7 @@ from agreement_pipeline.counting import Rated
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import basis_of, registered
 from agreement_pipeline.measures import SUBJECTS
-from agreement_pipeline.policy.rules import Rule
+from agreement_pipeline.policy.policy import Rule
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import (
     CategoryCounts,

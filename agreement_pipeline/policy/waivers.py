@@ -15,8 +15,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
 from agreement_pipeline.mistakes import CLOSED, Need, Value, is_text, refuse_mistakes
-from agreement_pipeline.policy.policy import Policy
-from agreement_pipeline.policy.rules import MEASURE, Verdict
+from agreement_pipeline.policy.policy import MEASURE, Policy, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
