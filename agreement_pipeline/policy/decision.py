@@ -141,6 +141,10 @@ class Decision(Tabular):
         return (*broken, *(verdict.reason for verdict in of_rules), *met, *waived, *self.refused)
 
     @property
+    def why_held(self) -> tuple[str, ...]:
+        return () if self.admitted else self.reasons
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """The reason codes of a held round, which `docs/reasons.md` lists."""
         if self.admitted:

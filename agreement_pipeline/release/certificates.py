@@ -253,7 +253,7 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
@@ -695,8 +695,7 @@ def _derived(
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
-            today(),
-            tuple(map(Waiver.from_mapping, panel["waivers"])),
+            waivers=tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])

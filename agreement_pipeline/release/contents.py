@@ -122,8 +122,8 @@ class Release:
     @property
     def held_today(self) -> dict[str, tuple[str, ...]]:
         """The rounds that today's code would hold, by the release's own rules, and why."""
-        decisions = {each.round: each.assessment.decision for each in self.members}
-        return {name: each.reasons for name, each in decisions.items() if not each.admitted}
+        why = {each.round: each.assessment.decision.why_held for each in self.members}
+        return {name: reasons for name, reasons in why.items() if reasons}
 
     @property
     def tentative(self) -> bool:

@@ -72,16 +72,12 @@ class Under(TypedDict, total=False):
 class Terms:
     policy: Policy
     contract: Contract
-    on: date
+    on: date = field(default_factory=lambda: today())  # noqa: PLW0108  # it may be another function
     waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
     identities: Sequence[Identity] = ()
-
-    @classmethod
-    def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
-        return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
         return for_round(self.waivers, round_name, self.on)
@@ -299,7 +295,7 @@ def judge_delivered(
 
     Nothing is kept and nothing is recorded.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
     version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
     kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
@@ -361,8 +357,7 @@ def _reworded(
         return ()
     renamed = tuple(each.renamed(names) for each in terms.waivers if each.round == version.round)
     under = replace(terms, waivers=renamed)
-    decision = judge_version(store, version, under, ratings=ratings.renamed(names)).decision
-    return () if decision.admitted else decision.reasons
+    return judge_version(store, version, under, ratings=ratings.renamed(names)).decision.why_held
 
 
 def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
@@ -378,10 +373,9 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
     try:
-        decision = judge_version(store, version, terms).decision
+        return judge_version(store, version, terms).decision.why_held
     except StoreError as cause:
         return [str(cause)]
-    return () if decision.admitted else decision.reasons
 
 
 def withdraw_versions(
@@ -495,7 +489,7 @@ def reassess(
 
     An error of one round ends nothing.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     said: dict[str, list[Facts]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)

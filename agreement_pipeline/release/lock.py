@@ -64,7 +64,7 @@ def release_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -88,7 +88,7 @@ def release_dataset(
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
 
 
@@ -106,7 +106,7 @@ def judge_round(
     If the round is admitted, its former versions are judged too. A version that this process `kept`
     is not read again; no release rests on it. True if a release was withdrawn.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0], withdrawn
 
@@ -203,16 +203,9 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "the present ones. Adjudicate the present version, or remove the labels."
         )
     del judged
-    by = terms.policy, terms.contract, waivers
-    member = Member.assessed(
-        version.round,
-        version.original_digest,
-        ratings,
-        *by,
-        version=gate.number,
-        audit=gate.silver[1] if gate.silver else None,
-        identities=gate.identities,
-    )
+    audit = gate.silver[1] if gate.silver else None
+    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, audit, gate.identities
+    member = Member(version.round, version.original_digest, ratings, *by)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
@@ -228,7 +221,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
-    return replace(member, adjudicated=adjudicated)
+    return member
 
 
 def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:

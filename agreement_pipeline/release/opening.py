@@ -356,7 +356,6 @@ def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
-    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
     if audit is not None and terms.on > audit.expires:
         raise ReleaseInvalidError(
@@ -365,10 +364,11 @@ def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
             "release_certificate_ended",
         )
     known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
-    member = Member.assessed(
-        entry["round"], digest, *judged, version=version, audit=audit, identities=known
-    )
-    return replace(member, adjudicated=Adjudicated.released(entry))
+    adjudicated = Adjudicated.released(entry)
+    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
+    member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
+    _ = member.assessment
+    return member
 
 
 def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:
