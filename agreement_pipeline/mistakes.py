@@ -6,6 +6,7 @@ that one error lists every mistake.
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from math import inf
 from typing import Any, NamedTuple, get_args, get_type_hints
@@ -21,13 +22,15 @@ class Value:
     """What the value of a field must be, unless its annotation allows None. Use it there.
 
     `step` says what to do about a wrong value. If it is `nested`, pydantic must first read the
-    value as the rest of the annotation says, for example as a tuple of other settings.
+    value as the rest of the annotation says, for example as a tuple of other settings. `read` gives
+    the value of what a file says.
     """
 
     expected: str
     meets: Callable[[Any], bool]
     step: str = "Correct the value."
     nested: bool = False
+    read: Callable[[Any], Any] = lambda value: value
 
     def check(self, value: Any) -> Any:
         if not self.meets(value):
@@ -40,9 +43,10 @@ class Value:
         return replace(self, meets=lambda value: value is None or self.meets(value))
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        value = self.of_kind(source)
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": self.of_kind(source).check},
+            "function": {"type": "no-info", "function": lambda said: value.check(self.read(said))},
             "schema": handler(source) if self.nested else {"type": "any"},
         }
 
@@ -93,6 +97,18 @@ def is_number(value: object) -> bool:
 
 def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
+
+
+def _day(said: object) -> object:
+    try:
+        return date.fromisoformat(said) if isinstance(said, str) else said
+    except ValueError:
+        return said
+
+
+def day(step: str = "Correct the value.") -> Value:
+    is_day = "a day, as 2027-01-31", lambda value: type(value) is date
+    return Value(*is_day, step, read=_day)
 
 
 def one_of(among: tuple[Any, ...]) -> Value:

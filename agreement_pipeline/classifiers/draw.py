@@ -29,6 +29,7 @@ from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.yaml_files import validated
 
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
@@ -94,13 +95,7 @@ class Draw:
 
     @classmethod
     def from_mapping(cls, said: Facts) -> "Draw":
-        facts: Plain = {
-            name: tuple(said[name]) if isinstance(said[name], list) else said[name]
-            for name in cls.__dataclass_fields__
-            if name != "listed" or name in said
-        }
-        facts["strata"] = dict(facts["strata"])
-        return cls(**facts)
+        return validated(cls, said, "draw", DrawError)
 
     @classmethod
     def logged(cls, entry: Facts) -> "Draw":

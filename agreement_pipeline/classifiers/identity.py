@@ -3,7 +3,6 @@
 import datetime
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ from typing import Annotated, Any
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.large_files import Facts, Plain, digest_of_plain
-from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
+from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import OF_THE_GATE, is_digest
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import digest_at
@@ -36,7 +35,6 @@ DIGEST = Value(
     is_digest,
     "Name the file instead, as prompt: judge.txt, and its digest is taken.",
 )
-DAY = Value("a day, as 2027-01-31", lambda value: type(value) is datetime.date)
 PARAMETERS = Value("texts, finite numbers, true or false, and lists of these, by name", _are_plain)
 
 
@@ -70,16 +68,13 @@ class Identity:
     prompt_digest: Annotated[str | None, DIGEST] = None
     rubric_digest: Annotated[str | None, DIGEST] = None
     parameters: Annotated[Facts | None, PARAMETERS] = None
-    date: Annotated[datetime.date | None, DAY] = None
+    date: Annotated[datetime.date | None, day()] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, CertificateError)
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
-        if isinstance(data, Mapping) and isinstance(day := data.get("date"), str):
-            with suppress(ValueError):
-                data = {**data, "date": datetime.date.fromisoformat(day)}
         return validated(cls, data, source, CertificateError)
 
     def to_mapping(self) -> Plain:

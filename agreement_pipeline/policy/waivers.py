@@ -5,7 +5,6 @@ A waiver is valid for the ratings of one digest, and that of a check for one con
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Annotated
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
-from agreement_pipeline.mistakes import CLOSED, Need, Value, is_text, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
 from agreement_pipeline.policy.policy import MEASURE, Policy, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -42,11 +41,7 @@ WHY = Value(
     "Write why it does no harm.",
 )
 BYTES = Value("64 hexadecimal digits", is_digest, "Copy them from the decision.")
-DAY = Value(
-    "a day, as 2027-01-31",
-    lambda day: type(day) is date,
-    "A waiver without an end would be a weaker policy.",
-)
+DAY = day("A waiver without an end would be a weaker policy.")
 SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
@@ -114,11 +109,8 @@ class Waiver:
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
         """Every mistake is named with its place in `source`."""
-        if isinstance(data, Mapping) and "until" in data:
-            measure, until = {"measure": None} if "check" in data else {}, data["until"]
-            with suppress(ValueError):
-                until = date.fromisoformat(until) if isinstance(until, str) else until
-            data = {**measure, **data, "until": until}
+        if isinstance(data, Mapping) and "check" in data:
+            data = {"measure": None, **data}
         return validated(cls, data, source, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:

@@ -169,7 +169,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         decisions,
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
-        silver={each.audit.identity.name for each in release.members if each.audit},
+        silver={each.audit.classifier.name for each in release.members if each.audit},
         rows=report["rows"] if new else {},
         version="1.1" if new else "1.0",
     )

@@ -359,7 +359,7 @@ def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
     audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
     if audit is not None and terms.on > audit.expires:
         raise ReleaseInvalidError(
-            f"round {entry['round']}: found labels of {audit.identity.name}, whose certificate "
+            f"round {entry['round']}: found labels of {audit.classifier.name}, whose certificate "
             f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
             "release_certificate_ended",
         )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
+from typing import Annotated
 
 import pandas as pd
 
@@ -16,6 +17,7 @@ from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of,
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
 from agreement_pipeline.large_files import Facts, Plain
+from agreement_pipeline.mistakes import Value, day
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, is_digest
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
@@ -26,31 +28,25 @@ from agreement_pipeline.release.certificates import (
 )
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
+from agreement_pipeline.yaml_files import validated
 
 PERCENT = ".2%"
 
 
 @dataclass(frozen=True)
 class Audit:
-    identity: Identity
-    certificate: str
-    expires: date
+    classifier: Identity
+    certificate: Annotated[str, Value("a digest", is_digest)]
+    expires: Annotated[date, day()]
     draw: Draw
 
     @classmethod
     def from_mapping(cls, said: Facts) -> "Audit":
-        if not is_digest(said["certificate"]):
-            raise ValueError("certificate")
-        return cls(
-            Identity.from_mapping(said["classifier"]),
-            said["certificate"],
-            date.fromisoformat(said["expires"]),
-            Draw.from_mapping(said["draw"]),
-        )
+        return validated(cls, said, "silver", CertificateError)
 
     def to_mapping(self) -> Plain:
         return {
-            "classifier": self.identity.to_mapping(),
+            "classifier": self.classifier.to_mapping(),
             "certificate": self.certificate,
             "expires": self.expires.isoformat(),
             "draw": self.draw.to_mapping(),
@@ -64,7 +60,7 @@ class Audit:
                 "classifier gave the labels. Write silver: {most_wrong: 0.05} into the policy."
             )
             return _held("silver_no_limit", words)
-        name = self.identity.name
+        name = self.classifier.name
         try:
             self.draw.refuse_others(ratings, ratings, name)
             self.draw.refuse_relabelled(ratings, name)
@@ -104,7 +100,7 @@ class Audit:
         value, upper, perfect, apart = (in_words(each or 0.0, PERCENT) for each in numbers)
         few = (found.upper or 0.0) < most
         words = (
-            f"found {value} of the labels of {self.identity.name} wrong, with an upper limit of "
+            f"found {value} of the labels of {self.classifier.name} wrong, with an upper limit of "
             f"{upper}, on {found.n_labels:,} drawn of {found.n_items:,} items: a majority of "
             f"{found.majority_of} of {counted(found.n_raters, 'rater')} would give another label. "
             f"A perfect classifier would score {perfect} here, and single raters differ from it on "
@@ -112,7 +108,7 @@ class Audit:
         )
         observed = tuple(vars(found).items())
         if few:
-            said = f"{words}. Certified until {self.expires}: {self.identity.in_words}"
+            said = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
             return Finding(AUDITED, OF_THE_GATE, True, "error", said, observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "

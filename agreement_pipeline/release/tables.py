@@ -63,7 +63,7 @@ class Member:
     @cached_property
     def labels(self) -> PanelLabels:
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
-        return found.beside(self.ratings, self.audit.identity.name) if self.audit else found
+        return found.beside(self.ratings, self.audit.classifier.name) if self.audit else found
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
