@@ -36,6 +36,7 @@ from agreement_pipeline.intervals import (
     split_for,
     why_without,
 )
+from agreement_pipeline.large_files import Plain
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts
@@ -204,7 +205,7 @@ class Prevalences(NamedTuple):
         more = len(self.differing) - MOST_NAMED
         return f"prevalence differs: {named}{f' and {more} more' if more > 0 else ''}"
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         return {
             "one": dict(zip(self.categories, self.one, strict=True)),
             "other": dict(zip(self.categories, self.other, strict=True)),
@@ -290,7 +291,7 @@ class Difference(WithLimits):
             return None
         return self.prevalences.words
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[Plain]:
         yield {
             **self.attributes("one", "other"),
             "difference": self.value,
@@ -299,7 +300,7 @@ class Difference(WithLimits):
             **self.attributes("prevalence", "undefined"),
         }
 
-    def to_mapping(self) -> dict[str, Any]:
+    def to_mapping(self) -> Plain:
         common = self.common_prevalence
         return {
             **self.attributes("one", "other"),

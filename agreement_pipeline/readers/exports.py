@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.large_files import Facts
 from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers.submissions import Submission
 
 
-Record = tuple[str, Mapping[str, Any]]
+Record = tuple[str, Facts]
 """The place and the fields of what was written."""
 
 
@@ -65,7 +66,7 @@ class Export:
         return kind_of(self.files[0]) if self.files else "text"
 
     @cached_property
-    def first(self) -> Mapping[str, Any]:
+    def first(self) -> Facts:
         if not self.files:
             return {}
         try:
@@ -90,7 +91,7 @@ class Export:
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
     kind, what = kind_of(path), "record"
-    rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
+    rows: Iterable[tuple[int, Facts]] = ()
     if kind == "text":
         rows, what = delimited_rows(path, place, errors), "row"
     elif kind == "json":

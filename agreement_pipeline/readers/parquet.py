@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import (
     Footer,
     FooterError,
@@ -36,7 +37,7 @@ PATTERN = "*?[{"
 KEY = b"huggingface"
 SPLIT = "split"
 NO_LABEL = -1
-Data = Mapping[str, Any]
+Data = Facts
 Named = Callable[[Any], Any]
 
 
@@ -107,7 +108,7 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
         ) from None
 
 
-def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dict[str, Any]]:
+def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[Plain]:
     """Who looks only at the first row does not ask for one reading: to find out takes long."""
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":

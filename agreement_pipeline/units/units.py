@@ -13,6 +13,7 @@ import pandas as pd
 
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.large_files import Plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -316,7 +317,7 @@ def at_each(
     """
     name = "step" if "step" in RULES[settings.rule].settings else "at_least"
     for value in values:
-        changed: dict[str, Any] = {name: value}
+        changed: Plain = {name: value}
         yield value, units_of(marked, replace(settings, **changed), scale)
 
 

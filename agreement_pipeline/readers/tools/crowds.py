@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.large_files import Plain
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import kind_of
 from agreement_pipeline.readers.submissions import Data, Status, Submission, at, has, plain, tool
@@ -24,7 +25,7 @@ TOLOKA: dict[str, Status] = {
 }
 
 
-def _part(row: Data, prefix: str) -> dict[str, Any]:
+def _part(row: Data, prefix: str) -> Plain:
     return {
         name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
     }
@@ -71,11 +72,11 @@ def mturk(export: Export) -> Iterator[Submission]:
         )
 
 
-def _answers(row: Data) -> dict[str, Any]:
+def _answers(row: Data) -> Plain:
     if row.get(WHOLE):
         (said, *_) = json.loads(row[WHOLE])
         return {name: _of_element(value) for name, value in said.items()}
-    found: dict[str, Any] = {}
+    found: Plain = {}
     for name, cell in _part(row, ANSWER).items():
         asked, _, option = name.partition(".")
         if name.endswith(LABELS):
