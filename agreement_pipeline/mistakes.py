@@ -55,7 +55,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Need(NamedTuple):
-    path: KeyPath
+    where: str | KeyPath
     met: bool
     expected: str
     step: str = "Correct the value."
@@ -151,5 +151,6 @@ def _values(kind: type) -> dict[str, tuple[Value, ...]]:
 def _unmet(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
     for need in needs:
         if not need.met:
-            found = need.found or shown(getattr(settings, str(need.path[-1])))
-            yield need.path, f"found {found}; expected {need.expected}. {need.step}".rstrip()
+            path = (need.where,) if isinstance(need.where, str) else need.where
+            found = need.found or shown(getattr(settings, str(path[-1])))
+            yield path, f"found {found}; expected {need.expected}. {need.step}".rstrip()

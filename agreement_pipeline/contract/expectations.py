@@ -132,12 +132,12 @@ class Expectation:
 
     def _needs(self) -> Iterator[Need]:
         yield Need(
-            ("kwargs",),
+            "kwargs",
             not self.meta.redact or (self.type == REDACTING and _has_regex(self.kwargs)),
             f"{REDACTING} with a valid regex, since meta.redact is true",
         )
         yield Need(
-            ("kwargs",),
+            "kwargs",
             not any(map(may_be_endless, _texts([*map(self.kwargs.get, REGEXES)]))),
             "a regex without repeats inside of repeats, since such a search may never end",
             "Write it with one repeat.",

@@ -98,7 +98,7 @@ class Rule:
     def _needs(self) -> Iterator[Need]:
         measure, holds = registered(self.measure), self.effect == "hold"
         why = measure.cannot_hold
-        yield Need(("effect",), not (why and holds), f"'warn' for {self.measure}, since {why}", "")
+        yield Need("effect", not (why and holds), f"'warn' for {self.measure}, since {why}", "")
         low, high = (TENTATIVE if holds else measure.bounds[0]), measure.bounds[1]
         in_bounds = f"{low:g} to {high:g} for {self.measure}"
         if holds:
@@ -107,9 +107,9 @@ class Rule:
             cutoff = getattr(self, key)
             is_percent = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
             step = f"Did you mean {cutoff / 100:g}?" if is_percent else "Correct the value."
-            yield Need((key,), low <= cutoff <= high, in_bounds, step)
+            yield Need(key, low <= cutoff <= high, in_bounds, step)
         at_most = f"at most the reliable cut-off, {self.reliable!r}"
-        yield Need(("tentative",), not self.tentative > self.reliable, at_most, "Swap them.")
+        yield Need("tentative", not self.tentative > self.reliable, at_most, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
             "round",
             "category",
@@ -118,9 +118,9 @@ class Rule:
             f"false for {self.measure} of the {self.scope}, since only a measure of replicates or "
             "confidence, of the round or category, can leave out a rater"
         )
-        yield Need(("every_rater",), not self.every_rater or can_leave_out, left_out)
+        yield Need("every_rater", not self.every_rater or can_leave_out, left_out)
         few = f"hold for the scope {self.scope}, since only strata may be told of or pooled"
-        yield Need(("if_too_few",), self.if_too_few == "hold" or self.scope == "stratum", few)
+        yield Need("if_too_few", self.if_too_few == "hold" or self.scope == "stratum", few)
 
     @property
     def name(self) -> str:
@@ -438,7 +438,7 @@ class Policy:
             of_rules += [("classifiers", self.classifiers, "every classifier would be certified")]
         for key, rules, otherwise in of_rules:
             yield Need(
-                (key,),
+                key,
                 any(rule.effect == "hold" for rule in rules),
                 f"at least one, or {otherwise}",
                 "Give a rule effect: hold.",
@@ -447,7 +447,7 @@ class Policy:
             times = Counter(rule.name for rule in rules)
             twice = sorted(name for name, n in times.items() if n > 1)
             yield Need(
-                (key,),
+                key,
                 not twice,
                 "one rule for a measure and a scope",
                 "Keep the stricter one.",
@@ -455,7 +455,7 @@ class Policy:
             )
             blind = sorted({rule.measure for rule in rules if rule.effect == "hold"})
             yield Need(
-                ("passed_by_guessing",),
+                "passed_by_guessing",
                 bool(self.passed_by_guessing.strip())
                 or not blind
                 or not all(registered(name).passed_by_guessing for name in blind),
@@ -466,7 +466,7 @@ class Policy:
                 "pass",
             )
         asks = self.cut is None or bool(self.classifiers)
-        yield Need(("cut",), asks, "none without rules for classifiers", found=shown(self.cut))
+        yield Need("cut", asks, "none without rules for classifiers", found=shown(self.cut))
         for place, rule in enumerate(self.classifiers):
             alone = rule.scope == "classifier" and not rule.requires
             only = "a rule on the scope classifier, without requires"
@@ -474,21 +474,21 @@ class Policy:
         at_large = METHODS[self.interval_method].population == "raters at large"
         names = sorted({name for name in self.measures if registered(name).needs in ABOUT_THESE})
         yield Need(
-            ("interval_method",),
+            "interval_method",
             not (at_large and names),
             f"a method about these raters for {listed(names)}, which is about no others",
             "Choose another method, or another measure.",
         )
         for key in ("always_valid_at", "looks"):
             yield Need(
-                (key,),
+                key,
                 getattr(self, key) is None or not at_large,
                 f"none with {self.interval_method}, since a round gains items while it fills and "
                 "not raters",
                 f"Leave {key} out.",
             )
         yield Need(
-            ("looks",),
+            "looks",
             self.looks is None or self.always_valid_at is None,
             "none beside always_valid_at, whose limits hold at every look",
             "Leave one of them out.",

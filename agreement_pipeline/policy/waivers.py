@@ -100,11 +100,11 @@ class Waiver:
 
     def _needs(self) -> Iterator[Need]:
         one = (self.measure is None) is not (self.check is None)
-        yield Need(("measure",), one, "either a measure or a check", "Write one waiver for each.")
+        yield Need("measure", one, "either a measure or a check", "Write one waiver for each.")
         bound = (self.check is None) is (self.contract_digest is None)
-        yield Need(("contract_digest",), bound, "the digest of the contract of a check")
+        yield Need("contract_digest", bound, "the digest of the contract of a check")
         whole = self.check is None or self.scope == "round"
-        yield Need(("scope",), whole, "round, since a check is about the whole round")
+        yield Need("scope", whole, "round, since a check is about the whole round")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":

@@ -125,11 +125,11 @@ class UnitSettings:
     def _needs(self) -> Iterator[Need]:
         rule = RULES.get(self.rule)
         able = sorted(name for name, of in RULES.items() if self.kind in of.kinds)
-        yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
+        yield Need("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
         for each in fields(self)[2:]:  # all but the kind and the rule
             is_read = rule is None or each.name in rule.settings
             yield Need(
-                (each.name,),
+                each.name,
                 is_read or getattr(self, each.name) == each.default,
                 f"nothing, since the rule {self.rule} does not read it",
                 "Leave it out.",
@@ -137,9 +137,9 @@ class UnitSettings:
         of_keypoints = self.kind == KEYPOINTS
         alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
         fits = self.similarity in (None, *alike)
-        yield Need(("similarity",), fits, f"one of {', '.join(alike)} for {self.kind}")
+        yield Need("similarity", fits, f"one of {', '.join(alike)} for {self.kind}")
         yield Need(
-            ("sigmas",),
+            "sigmas",
             of_keypoints or not self.sigmas,
             "nothing, since only keypoints have them",
             "Leave them out.",
