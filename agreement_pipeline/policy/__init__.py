@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         for_round as for_round,
         is_digest as is_digest,
         load_waiver as load_waiver,
+        of_gate as of_gate,
         waived as waived,
     )
 else:

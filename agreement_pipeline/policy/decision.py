@@ -32,7 +32,14 @@ from agreement_pipeline.large_files import Plain, digest_of_plain
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, Rule, Verdict, levels_met
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.waivers import NONE, OF_HISTORY, OF_THE_GATE, Waiver, Waivers
+from agreement_pipeline.policy.waivers import (
+    NONE,
+    OF_HISTORY,
+    OF_THE_GATE,
+    Waiver,
+    Waivers,
+    of_gate,
+)
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
@@ -498,22 +505,22 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             f"found {_cannot_show(ratings, lacking)}; expected what the "
             "policy requires. Export another format, and deliver the round again."
         )
-        yield Finding("not_shown", OF_THE_GATE, False, "error", words)
+        yield of_gate("not_shown", words)
     if ratings.n_assisted:
         words = _with_and_without(ratings, policy)
-        yield Finding("assisted", OF_THE_GATE, False, "warning", words)
+        yield of_gate("assisted", words, "warning")
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
             "as the policy requires. Export the history of the annotations, or name the columns "
             "first_label and changed_at."
         )
-        yield Finding("first_labels_not_known", OF_THE_GATE, False, "error", words)
+        yield of_gate("first_labels_not_known", words)
     changes = changes_of(ratings)
     if changes is not None and changes.aimed:
         if ratings.tells_first_labels:
             words = f"{changes.words}; agreement rests on the first labels"
-            yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+            yield of_gate("labels_given_again", words, "warning")
         else:
             yield given_again(changes)
     elif n_late:
@@ -522,7 +529,7 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             "stayed, and what they were first is not known; a verdict must stand as if they had "
             "differed then"
         )
-        yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+        yield of_gate("labels_given_again", words, "warning")
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> str:
@@ -548,7 +555,7 @@ def given_again(changes: Changes) -> Finding:
         "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
-    return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+    return of_gate("labels_given_again", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
@@ -603,13 +610,13 @@ def _of_round(policy: Policy, also: Sequence[Finding], version: int | None) -> I
             "round in a project that says certified_by, or judge people's labels by a policy "
             "without silver."
         )
-        yield Finding("silver_not_audited", OF_THE_GATE, False, "error", words)
+        yield of_gate("silver_not_audited", words)
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
         words = (
             f"found version {version} of the round; expected {policy.most_versions} at most, since "
             "each further look may admit by chance. Collect a fresh round."
         )
-        yield Finding("too_many_versions", OF_THE_GATE, False, "error", words)
+        yield of_gate("too_many_versions", words)
 
 
 def manner(policy: Policy, version: int | None) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
@@ -51,6 +51,19 @@ WAIVABLE = ("items", "round")
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
+
+
+def of_gate(
+    check: str,
+    words: str,
+    severity: str = "error",
+    *,
+    passed: bool = False,
+    observed: tuple[tuple[str, Any], ...] = (),
+) -> Finding:
+    return Finding(check, OF_THE_GATE, passed, severity, words, observed)
+
+
 OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
 """A person may waive these. Only a store shows earlier deliveries of a round."""
 

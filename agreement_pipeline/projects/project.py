@@ -21,7 +21,7 @@ from agreement_pipeline.errors import (
     RatingsError,
 )
 from agreement_pipeline.large_files import Plain
-from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
+from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import (
@@ -281,7 +281,7 @@ class Project:
             "column among columns.raters. Name those of raters, or leave the others out of the "
             "table."
         )
-        return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
+        return [of_gate("columns_left_out", words, "warning", passed=not found)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket

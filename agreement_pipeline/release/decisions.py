@@ -17,7 +17,6 @@ from agreement_pipeline.contract import Contract, Finding, changes_since, droppe
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
 from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import (
-    OF_THE_GATE,
     Decision,
     Policy,
     Waiver,
@@ -25,6 +24,7 @@ from agreement_pipeline.policy import (
     assess,
     for_round,
     given_again,
+    of_gate,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
@@ -267,7 +267,7 @@ def found_by_gate(
             "expected the same columns, scale, classifiers, layout, replicates and limits. "
             "Put the round's file into the inbox, so that it is read again."
         )
-        found = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+        found = [of_gate("read_otherwise", words)]
     found += _given_again(store, version, None if renamed else ratings)
     known = list[Identity]()
     for each, others in known_in(ratings, terms.identities):
@@ -313,7 +313,7 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             before.append(store.ratings_of(each))
         except StoreError as cause:
             words = f"an earlier version was not compared: {in_a_sentence(cause)}"
-            yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
+            yield of_gate("earlier_not_compared", words, "warning")
     if not before:
         return
     if ratings is None:
@@ -329,7 +329,7 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             f"found that {dropped.words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
-        yield Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
+        yield of_gate("disputed_items_dropped", words)
     everyone = {*ratings.raters}.union(*(each.raters for each in before))
     if gone := everyone - {*ratings.raters}:
         words = (
@@ -337,7 +337,7 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             "had some in an earlier one; who differs from others may have been left out. Say why "
             "they are gone"
         )
-        yield Finding("raters_gone", OF_THE_GATE, False, "warning", words)
+        yield of_gate("raters_gone", words, "warning")
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:

@@ -18,7 +18,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
 from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.mistakes import Value, day
-from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, is_digest
+from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
     Certificate,
@@ -59,7 +59,7 @@ class Audit:
                 f"found no limit of wrong labels in policy {policy.policy}; expected one, since a "
                 "classifier gave the labels. Write silver: {most_wrong: 0.05} into the policy."
             )
-            return _held("silver_no_limit", words)
+            return of_gate("silver_no_limit", words)
         name = self.classifier.name
         try:
             self.draw.refuse_others(ratings, ratings, name)
@@ -72,21 +72,21 @@ class Audit:
                 confidence_level=policy.confidence_level,
             )
         except DrawError as error:
-            return _held(error.code, str(error))
+            return of_gate(error.code, str(error))
         except RatingsError as error:
-            return _held("silver_undefined", str(error))
+            return of_gate("silver_undefined", str(error))
         if self.draw.design == "clustered":
             words = (
                 "found a draw of whole clusters; expected one of items, since nobody studied how "
                 "often few wrong clusters hide many wrong labels. Draw items from fresh ones."
             )
-            return _held("silver_undefined", words)
+            return of_gate("silver_undefined", words)
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
                 "no random sample. Deliver fresh items, and draw from these."
             )
-            return _held("draw_again", words)
+            return of_gate("draw_again", words)
         return self._judged(found, policy.silver.most_wrong)
 
     def _judged(self, found: WrongLabels, most: float) -> Finding:
@@ -96,7 +96,7 @@ class Audit:
                 f"found no share of wrong labels, since {found.undefined}; expected "
                 f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
             )
-            return _held("silver_undefined", words)
+            return of_gate("silver_undefined", words)
         value, upper, perfect, apart = (in_words(each or 0.0, PERCENT) for each in numbers)
         few = (found.upper or 0.0) < most
         words = (
@@ -109,14 +109,14 @@ class Audit:
         observed = tuple(vars(found).items())
         if few:
             said = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
-            return Finding(AUDITED, OF_THE_GATE, True, "error", said, observed)
+            return of_gate(AUDITED, said, passed=True, observed=observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
             "agreement-pipeline plan says how many."
         )
         limit = in_words(most, PERCENT)
         said = f"{words}; expected a limit under {limit}. {step}"
-        return Finding("silver_wrong_labels", OF_THE_GATE, False, "error", said, observed)
+        return of_gate("silver_wrong_labels", said, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class CertifiedBy:
             earlier = [*self._delivered_since(store, ratings, audit.draw)]
             earlier += self._first_given(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
-            return _held(error.code, str(error)), None
+            return of_gate(error.code, str(error)), None
         found = audit.finding(ratings, policy)
         for name, labels in earlier if found.passed else ():
             before = audit.finding(labels, policy)
@@ -147,7 +147,7 @@ class CertifiedBy:
                     "come to agree with it. Deliver settled labels as adjudicated ones, or draw "
                     "from fresh items."
                 )
-                return _held("silver_labels_given_again", words), None
+                return of_gate("silver_labels_given_again", words), None
         return found, audit
 
     def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:
@@ -222,7 +222,3 @@ class CertifiedBy:
 
 def _items_of(ratings: Ratings, raters: Collection[str]) -> frozenset[str]:
     return frozenset(ratings.first(["item"], raters=raters)["item"].to_pylist())
-
-
-def _held(code: str, words: str) -> Finding:
-    return Finding(code, OF_THE_GATE, False, "error", words)
