@@ -52,6 +52,7 @@ class LargeFile:
 
 
 Content = bytes | LargeFile
+Files = Mapping[str, Content]
 Plain = dict[str, Any]
 Facts = Mapping[str, Any]
 """Plain data by name, as JSON has them: made here, or only read."""

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.large_files import Content, Plain, parts_of
+from agreement_pipeline.large_files import Content, Files, Plain, parts_of
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -250,7 +250,7 @@ def _report(release: Release) -> Plain:
     return {"rounds": rounds, "rows": rows, **elsewhere}
 
 
-def document(data: Mapping[str, Content], name: str) -> bytes:
+def document(data: Files, name: str) -> bytes:
     return b"".join(parts_of(data[name]))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content, Plain
+from agreement_pipeline.large_files import Content, Files, Plain
 from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
@@ -129,7 +129,7 @@ def read_of(path: Folder, name: str) -> Iterator[None]:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Mapping[str, Content], name: str, path: Folder) -> Plain:
+def json_in(data: Files, name: str, path: Folder) -> Plain:
     """Written again, the object must give the same bytes.
 
     So no key is in the file twice, and all readers read the same.

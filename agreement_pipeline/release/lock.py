@@ -1,14 +1,14 @@
 """The lock: the only module that releases training data. It reads and judges every round again."""
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from itertools import count
 from typing import Any, Unpack
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.large_files import Content, Facts
+from agreement_pipeline.large_files import Content, Facts, Files
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
 from agreement_pipeline.release.contents import (
@@ -224,7 +224,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     return member
 
 
-def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
+def _let_out(store: Store, name: str, ready: Release, data: Files) -> Release:
     """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
@@ -250,7 +250,7 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
     return release
 
 
-def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
+def _at(store: Store, called: str, ready: Release, data: Files) -> Release | None:
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -281,7 +281,7 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
     return release
 
 
-def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
+def _another(store: Store, called: str, standing: Set[str], data: Files) -> bool:
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:
@@ -291,7 +291,7 @@ def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, C
     return found != _decisive(json.loads(document(data, MANIFEST)))
 
 
-def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
     return names <= data.keys() and all(
         store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
     )

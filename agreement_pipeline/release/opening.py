@@ -16,7 +16,7 @@ import pyarrow as pa
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content, Facts
+from agreement_pipeline.large_files import Facts, Files
 from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -227,9 +227,7 @@ def counts(ratings: Ratings) -> dict[str, int]:
     return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
 
 
-def prove(
-    data: Mapping[str, Content], path: Folder, on: date, logged: Set[str] | None = None
-) -> Release:
+def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
     A waiver in the release must hold on the given day. What an earlier version of this package
@@ -267,7 +265,7 @@ def prove(
     return release
 
 
-def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
+def _as_decided(data: Files, release: Release) -> Release:
     decided = json_in(data, DECISION, release.path)
     admitted = {
         name
@@ -281,9 +279,7 @@ def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
     return replace(release, decided=decided)
 
 
-def _refuse_otherwise_derived(
-    data: Mapping[str, Content], manifest: Facts, release: Release
-) -> None:
+def _refuse_otherwise_derived(data: Files, manifest: Facts, release: Release) -> None:
     path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
@@ -305,7 +301,7 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
     )
 
 
-def _derived(data: Mapping[str, Content], manifest: Facts, path: Folder, on: date) -> Release:
+def _derived(data: Files, manifest: Facts, path: Folder, on: date) -> Release:
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
@@ -371,7 +367,7 @@ def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
     return member
 
 
-def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:
+def _judged_by(data: Files, path: Folder, on: date) -> tuple[Terms, Scale]:
     found = json_in(data, POLICY, path)
     try:
         scale = Scale.from_mapping(found["scale"])
@@ -395,9 +391,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
     return terms, scale
 
 
-def _refuse_other_rows(
-    data: Mapping[str, Content], release: Release, *, logged: bool = False
-) -> None:
+def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -> None:
     """A footer of a file that a log proves may be written as another version wrote it."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
@@ -417,7 +411,7 @@ def _refuse_other_rows(
 
 def _refuse_reworded(
     path: Folder,
-    data: Mapping[str, Content],
+    data: Files,
     derived: Mapping[str, bytes],
     writers: Mapping[str, str],
 ) -> None:
