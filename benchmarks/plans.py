@@ -23,10 +23,11 @@ from agreement_pipeline.policy.planning import (
     HOPELESS,
     WORTH,
     Judging,
+    assumed,
     plan_measure,
     simulated_rounds,
+    true_value,
 )
-from agreement_pipeline.policy.populations import assumed, true_value
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
 from benchmarks.real_rounds import ratings_of, rounds_in
