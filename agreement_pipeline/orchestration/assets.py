@@ -22,14 +22,12 @@ from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
 from agreement_pipeline.orchestration.host import ASSETS, Host, released
 from agreement_pipeline.orchestration.metadata import (
-    INDEX,
     NOT_KNOWN,
     decision_metadata,
     first_rows,
     keep_page,
     link,
     metered,
-    page_of,
     refused,
     release_metadata,
     rendered,
@@ -48,7 +46,14 @@ from agreement_pipeline.orchestration.runs import (
 )
 from agreement_pipeline.orchestration.sensors import shown_state
 from agreement_pipeline.policy import Decision, judged_part
-from agreement_pipeline.projects import Project, overdue, project_page, round_before
+from agreement_pipeline.projects import (
+    INDEX,
+    Project,
+    overdue,
+    page_of,
+    project_page,
+    round_before,
+)
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
@@ -159,8 +164,7 @@ def training_data(project: Project, round_name: str) -> Result:
 def round_page(project: Project, round_name: str) -> Result:
     """The page of the round, for people without this UI. Its link opens it."""
     today = datetime.now(UTC).date()
-    pages = {name: page_of(name) for name in project.store.rounds()}
-    page = page_of_one(project, round_name, on=today, pages=pages, index=INDEX)
+    page = page_of_one(project, round_name, on=today, beside=project.store.rounds())
     keep_page(project, page_of(round_name), page)
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
@@ -174,9 +178,8 @@ def agreement_history(project: Project) -> Result:
     late, unused = overdue(project, time.time()), project.unused_waivers()
     why = "; ".join(late.why) if late else ""
     if project.settings.pages:
-        pages = {name: page_of(name) for name in standing.rows}
         of_store = table_of_rows(standing.rows)
-        keep_page(project, INDEX, project_page(project, pages, rounds=of_store))
+        keep_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),

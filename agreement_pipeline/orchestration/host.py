@@ -8,9 +8,9 @@ import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import Plain
-from agreement_pipeline.orchestration.metadata import link, page_of
+from agreement_pipeline.orchestration.metadata import link
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, page_of
 from agreement_pipeline.release import Release, release_dataset, release_round
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.text import listed

@@ -38,7 +38,6 @@ MAX_ROWS = 40
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
-INDEX = "index.html"
 NOT_KNOWN = "not_known"
 IMPERSONAL = ("round", "category", "stratum")
 PLACES = 4
@@ -363,10 +362,6 @@ def in_cell(value: Any) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     return str(number(value) if isinstance(value, float) else value)
-
-
-def page_of(round_name: str) -> str:
-    return f"{round_name}.html"
 
 
 def link(project: Project, name: str) -> Plain:

@@ -14,6 +14,8 @@ from agreement_pipeline.projects.notices import (
     with_who_differs as with_who_differs,
 )
 from agreement_pipeline.projects.pages import (
+    INDEX as INDEX,
+    page_of as page_of,
     project_page as project_page,
     projects_page as projects_page,
     round_page as round_page,
