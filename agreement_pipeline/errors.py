@@ -59,7 +59,7 @@ MISREAD = (
     TypeError,
     ValueError,
 )
-"""What may be raised where data that somebody else wrote are taken for something else."""
+"""What data that somebody else wrote may raise."""
 
 
 def passes(error: BaseException) -> bool:

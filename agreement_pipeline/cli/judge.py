@@ -42,7 +42,6 @@ from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import (
     Round,
-    decision_word,
     markdown_text,
     printable,
     rule_rows,
@@ -226,13 +225,12 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
 
 def _in_markdown(found: Round, asked: Asked) -> str:
     decision = found.decision
-    word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {word}: {markdown_text(asked.file)}",
+            f"### {decision.word}: {markdown_text(asked.file)}",
             "",
             *(f"- {markdown_text(each)}" for each in _said(found, asked.left_out)),
             "",
@@ -244,9 +242,7 @@ def _in_markdown(found: Round, asked: Asked) -> str:
 
 
 def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
-    decision = found.decision
-    decided = "admitted" if decision.admitted else "held"
-    yield f"{decided} (tentative)" if decision.tentative else decided
+    yield found.decision.word
     yield from _said(found, left_out)
     if found.steps:
         yield "what to do now:"

@@ -22,7 +22,6 @@ from agreement_pipeline.report import (
     Plot,
     Round,
     Section,
-    decision_word,
     markdown_text,
     printable,
     rule_rows,
@@ -214,7 +213,7 @@ def _tell(found: Round) -> None:
     meter, decision = get_meter("agreement_pipeline", __version__), found.decision
     of: dict[str, str | int] = {"project": found.project, "round": found.name}
     decided = {
-        "decision": "admitted" if decision.admitted else "held",
+        "decision": decision.outcome,
         "policy": found.policy.policy,
         "policy_version": found.policy.version,
     }
@@ -248,7 +247,7 @@ def decision_metadata(found: Round, page: Facts) -> Plain:
     named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
     digests = pd.DataFrame(named.items(), columns=["of", "digest"])
     return {
-        "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
+        "decision": decision.word,
         "why": dg.MetadataValue.md(_bullets(said)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(decision)),

@@ -124,6 +124,14 @@ class Decision(Tabular):
         """True if the round is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
+    @property
+    def outcome(self) -> str:
+        return "admitted" if self.admitted else "held"
+
+    @property
+    def word(self) -> str:
+        return "admitted (tentative)" if self.tentative else self.outcome
+
     def waives(self, found: Verdict | Finding) -> bool:
         return any(waiver.turns(found) for waiver in self.waived)
 
@@ -168,7 +176,7 @@ class Decision(Tabular):
 
     def to_mapping(self) -> Plain:
         return {
-            "decision": "admitted" if self.admitted else "held",
+            "decision": self.outcome,
             "tentative": self.tentative,
             "codes": list(self.codes),
             "reasons": list(self.reasons),
@@ -186,14 +194,13 @@ class Decision(Tabular):
         }
 
     def __str__(self) -> str:
-        decided = "admitted" if self.admitted else "held"
-        return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
+        return "\n  ".join([self.word, *self.reasons])
 
     def rows(self) -> Iterator[Plain]:
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
-        return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
+        return f"<p>{self.outcome}</p>{super()._repr_html_()}"
 
 
 @dataclass(frozen=True)

@@ -496,7 +496,6 @@ class Policy:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
-        """Every mistake is named with its place in `source`."""
         return validated(cls, data, source, PolicyError)
 
     def to_mapping(self) -> Plain:

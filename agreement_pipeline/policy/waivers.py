@@ -121,7 +121,6 @@ class Waiver:
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
-        """Every mistake is named with its place in `source`."""
         if isinstance(data, Mapping) and "check" in data:
             data = {"measure": None, **data}
         return validated(cls, data, source, WaiverError)

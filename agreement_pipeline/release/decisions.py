@@ -468,7 +468,7 @@ class Reassessed:
     def row(self) -> dict[str, str]:
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
-            now = "admitted" if self.judged.decision.admitted else "held"
+            now = self.judged.decision.outcome
             why = "; ".join(self.judged.decision.reasons)
         return {
             "round": self.round,

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.history import (
         admitted_rounds as admitted_rounds,
         decisions as decisions,
-        decision_word as decision_word,
         event_table as event_table,
         health as health,
         not_admitted as not_admitted,

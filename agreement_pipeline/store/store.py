@@ -212,9 +212,7 @@ class Store:
         return table
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
-        """Nothing is added if the last entry on the same subject says the same. `event` is one of
-        those in `entries.SUBJECTS`.
-        """
+        """See `Log.append`. `event` is one of those in `entries.SUBJECTS`."""
         check_round_name(round_name)
         with self.locked():
             self.log.append(event, round_name, facts)
