@@ -281,10 +281,9 @@ def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
     name, decision = judged.version.round, judged.decision
     found = Round(judged.ratings, judged.policy, decision, project.name, name)
     told = decision_metadata(found, link(project, page_of(name)))
-    silver = judged.gate.silver[0] if judged.gate.silver else None
     return dg.MaterializeResult(
         metadata={**told, "release_withdrawn": withdrawn, **metered(found)},
-        check_results=list(checks.policy_results(judged.policy, decision, silver)),
+        check_results=list(checks.policy_results(judged.policy, decision, judged.gate.silver[0])),
         data_version=dg.DataVersion(decision.digest),
     )
 

@@ -107,7 +107,7 @@ class OfTheGate(NamedTuple):
 
     number: int
     findings: Sequence[Finding]
-    silver: "tuple[Finding, Audit | None] | None"
+    silver: "tuple[Finding | None, Audit | None]"
     identities: Sequence[Identity]
 
 
@@ -125,8 +125,8 @@ class Judged:
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
-        if self.gate.silver is not None:
-            found, audit = self.gate.silver
+        found, audit = self.gate.silver
+        if found:
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
         if self.gate.identities:
             by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
@@ -276,11 +276,11 @@ def found_by_gate(
         namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
         known.append(each)
         found.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
-    silver = None
-    if terms.certified_by is not None:
-        silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
-        found.append(silver[0])
-    return OfTheGate(number or _number_of(store, version), found, silver, known)
+    finding, audit = None, None
+    if by := terms.certified_by:
+        finding, audit = by.judged(store, version.round, ratings, terms.policy, terms.on)
+        found.append(finding)
+    return OfTheGate(number or _number_of(store, version), found, (finding, audit), known)
 
 
 def judge_delivered(

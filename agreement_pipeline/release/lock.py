@@ -203,9 +203,8 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "the present ones. Adjudicate the present version, or remove the labels."
         )
     del judged
-    audit = gate.silver[1] if gate.silver else None
-    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, audit, gate.identities
-    member = Member(version.round, version.original_digest, ratings, *by)
+    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
+    member = Member(version.round, version.original_digest, ratings, *by, gate.identities)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
