@@ -3,7 +3,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -82,7 +82,7 @@ def say_found(
         say_table(said)
 
 
-def say_table(rows: Sequence[Facts], wrapped: str | None = None) -> None:
+def say_table(rows: Sequence[Mapping[Any, object]], wrapped: str | None = None) -> None:
     from agreement_pipeline.report import aligned
 
     header = list(rows[0]) if rows else []

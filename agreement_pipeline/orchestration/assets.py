@@ -304,7 +304,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
         _log(context, host.key("acceptability"), each.round, shown)
         if not judged.decision.admitted:
             _show_held(host, context, each.round, judged.decision, each.withdrawn)
-        failed += [said] if (said := shown.metadata.get(NOT_KNOWN)) else []
+        failed += [str(said)] if (said := (shown.metadata or {}).get(NOT_KNOWN)) else []
     if release is not None:
         shown = _released(release, [checks.released()])
         _log(context, host.key("training_data"), each.round, shown)
@@ -314,7 +314,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
 def _log(
     context: dg.AssetExecutionContext, asset: dg.AssetKey, round_name: str, shown: Result
 ) -> None:
-    tags = {DATA_VERSION: shown.data_version.value}
+    tags = {DATA_VERSION: shown.data_version.value} if shown.data_version else {}
     context.log_event(dg.AssetMaterialization(asset, None, shown.metadata, round_name, tags))
     for result in shown.check_results:
         _answered(context, asset, round_name, result)

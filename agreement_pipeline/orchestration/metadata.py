@@ -212,7 +212,7 @@ def _tell(found: Round) -> None:
 
     meter, decision = get_meter("agreement_pipeline", __version__), found.decision
     of: dict[str, str | int] = {"project": found.project, "round": found.name}
-    decided = {
+    decided: dict[str, str | int] = {
         "decision": decision.outcome,
         "policy": found.policy.policy,
         "policy_version": found.policy.version,

@@ -233,7 +233,9 @@ def last_events(history: Iterable[Said]) -> dict[str, dict[str, Said]]:
 def is_decided(last: Mapping[str, Facts]) -> bool:
     arrived, decided = last.get("ingested"), last.get("decided")
     digests = ("ratings_digest", "settings_digest")
-    return bool(arrived and decided) and all(arrived[each] == decided[each] for each in digests)
+    if arrived is None or decided is None:
+        return False
+    return all(arrived[each] == decided[each] for each in digests)
 
 
 def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
