@@ -72,7 +72,7 @@ class Under(TypedDict, total=False):
 class Terms:
     policy: Policy
     contract: Contract
-    on: date = field(default_factory=lambda: today())  # noqa: PLW0108  # it may be another function
+    on: date = field(default_factory=lambda: today())  # noqa: PLW0108  # looked up each time
     waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
