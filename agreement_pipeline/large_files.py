@@ -5,7 +5,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 PART = 2**20
 
@@ -53,9 +53,6 @@ class LargeFile:
 
 Content = bytes | LargeFile
 Files = Mapping[str, Content]
-Plain = dict[str, Any]
-Facts = Mapping[str, Any]
-"""Plain data by name, as JSON has them: made here, or only read."""
 
 
 def digest_of_plain(data: object) -> str:

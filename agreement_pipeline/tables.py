@@ -1,9 +1,8 @@
 """Results as tables: as a DataFrame, and as a notebook shows them."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.text import TABLE, in_words
 
 if TYPE_CHECKING:
@@ -13,7 +12,7 @@ SHORTLY = ".5g"
 
 
 class Tabular:
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of the table. Each holds its cells by the name of their column."""
         raise NotImplementedError
 
@@ -56,5 +55,5 @@ class Table(Tabular, tuple[T, ...]):
     [1.0]
     """
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         return (row for each in self for row in each.rows())

@@ -1,9 +1,9 @@
 """Shares and means of a population that a classifier labelled, corrected by a drawn panel."""
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from agreement_pipeline.classifiers.prediction_powered import (
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import WithLimits
 from agreement_pipeline.intervals import Interval, Population
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import (
     Array,
     Codes,
@@ -94,7 +93,7 @@ class Corrected(WithLimits):
             return "the corrected labels do not vary"
         return None if self.effective_labels is not None else self.undefined
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         low, high = self.classical_interval or (None, None)
         yield {
             **self.attributes("category", "target", "value", "low", "high", "classical"),
@@ -104,7 +103,7 @@ class Corrected(WithLimits):
             **self.attributes("undefined"),
         }
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         (row,) = self.rows()
         more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
         named = self.attributes(*more, "why_not_effective")
@@ -369,7 +368,7 @@ class _Evidence:
         return WrongLabels(*counts, value, upper, perfect, apart)
 
     def _one(
-        self, predicted: Array, given: Array, majority_of: int | None, known: Facts
+        self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]
     ) -> Corrected:
         ends, at_large = self._ends(), known["raters"] == "raters at large"
         why = self._why_undefined(majority_of, at_large)

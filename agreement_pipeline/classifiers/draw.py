@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import chain
 from math import sqrt
 from types import MappingProxyType
+from typing import Any
 
 from agreement_pipeline.classifiers.correction import (
     MOST_DRAWN,
@@ -25,7 +26,6 @@ from agreement_pipeline.classifiers.correction import (
     the_classifier,
 )
 from agreement_pipeline.errors import DrawError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
@@ -88,17 +88,17 @@ class Draw:
             f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {'; '.join(self.reasons)}"
         )
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
         said = {**vars(self), "strata": dict(self.strata), **of_texts}
         return said if said.pop("listed") is False else {**said, "listed": True}
 
     @classmethod
-    def from_mapping(cls, said: Facts) -> "Draw":
+    def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
         return validated(cls, said, "draw", DrawError)
 
     @classmethod
-    def logged(cls, entry: Facts) -> "Draw":
+    def logged(cls, entry: Mapping[str, Any]) -> "Draw":
         found = cls.from_mapping({**entry, "population": entry["round"]})
         derived = _seed(entry["previous"], found.population_digest)
         if not entry.get("carried") and found.seed != derived:

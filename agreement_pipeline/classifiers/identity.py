@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.large_files import Facts, Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import is_digest, of_gate
 from agreement_pipeline.ratings import Ratings
@@ -67,7 +67,7 @@ class Identity:
     version: Annotated[str | None, IF_KNOWN] = None
     prompt_digest: Annotated[str | None, DIGEST] = None
     rubric_digest: Annotated[str | None, DIGEST] = None
-    parameters: Annotated[Facts | None, PARAMETERS] = None
+    parameters: Annotated[Mapping[str, Any] | None, PARAMETERS] = None
     date: Annotated[datetime.date | None, day()] = None
 
     def __post_init__(self) -> None:
@@ -77,7 +77,7 @@ class Identity:
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
         return validated(cls, data, source, CertificateError)
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         given = None if self.parameters is None else dict(self.parameters)
         return {
             **vars(self),

@@ -1,4 +1,5 @@
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,6 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.readers import Columns, Rules
 
 
@@ -80,7 +80,7 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
     return 0
 
 
-def _settings(ctx: click.Context, reading: Facts) -> Plain:
+def _settings(ctx: click.Context, reading: Mapping[str, Any]) -> dict[str, Any]:
     if reading["layout"] in AGGREGATED or reading["of_round"]:
         option = "--of-round" if reading["of_round"] else f"--layout {reading['layout']}"
         raise click.UsageError(

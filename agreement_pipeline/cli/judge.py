@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -28,7 +28,6 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.policy import (
     BUNDLED,
     Decision,
@@ -146,7 +145,7 @@ def _asked(
     files: Iterable[Path],
     policy: Path | None,
     waiver: Iterable[Path],
-    reading: Facts,
+    reading: Mapping[str, Any],
 ) -> Iterator[Asked]:
     on = datetime.now(UTC).date()
     for file in files:
@@ -166,7 +165,7 @@ def _asked(
 
 
 def _of_table(
-    file: Path, reading: Facts, policy: Policy, waivers: Waivers
+    file: Path, reading: Mapping[str, Any], policy: Policy, waivers: Waivers
 ) -> tuple[Ratings, Decision]:
     ratings = read_table(file, {**reading, "in_order": True})
     return ratings, judge_ratings(ratings, policy, waivers=waivers)
@@ -192,7 +191,7 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
         yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out)
 
 
-def _delivered(project: "Project", name: str, by: Facts) -> tuple[Ratings, Decision]:
+def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
     from agreement_pipeline.release import judge_delivered
 
     _, ratings = project.delivered(name)

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,6 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.report import estimate_rows
 
@@ -118,7 +117,7 @@ def measure(
         inference.refuse_too_few()
     source, settings = on_disk(file), _settings(at_each, reading)
     found: list[Estimate] = []
-    before: list[Plain] = []
+    before: list[dict[str, Any]] = []
     for each in settings:
         units = replace(reading["units"], **each) if each else reading["units"]
         ratings = _open(source, {**reading, "units": units})
@@ -139,7 +138,9 @@ def measure(
     return 0
 
 
-def _settings(at_each: Sequence[float] | None, reading: Facts) -> Sequence[dict[str, float]]:
+def _settings(
+    at_each: Sequence[float] | None, reading: Mapping[str, Any]
+) -> Sequence[dict[str, float]]:
     if not at_each:
         return [{}]
     from agreement_pipeline.units import RULES
@@ -154,7 +155,7 @@ def _settings(at_each: Sequence[float] | None, reading: Facts) -> Sequence[dict[
     return [{moved[0]: value} for value in at_each]
 
 
-def _open(source: str | Path, reading: Facts) -> Rated:
+def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     layout = reading["layout"]
     if layout not in AGGREGATED:
         ratings = read_table(source, reading)

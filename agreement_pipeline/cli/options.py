@@ -2,7 +2,7 @@ import csv
 import re
 import shlex
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
 from itertools import pairwise
@@ -19,7 +19,6 @@ from click.types import FuncParamType
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.errors import EXPECTED, ProjectError, StoreError, in_a_sentence
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
@@ -54,7 +53,7 @@ FEWEST_REPETITIONS, MOST_REPETITIONS = 100, 1_000_000
 LIMITED = tuple(each.name for each in fields(Limits))
 
 
-def why_in_json(error: BaseException) -> Plain:
+def why_in_json(error: BaseException) -> dict[str, Any]:
     if isinstance(error, click.UsageError):
         return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
     code = getattr(error, "code", OF_MACHINE)
@@ -261,7 +260,7 @@ def _units(text: str) -> "UnitSettings":
     from agreement_pipeline.units import UnitSettings
 
     kind, *pairs = _names(text)
-    settings: Plain = dict(map(_pair, pairs))
+    settings: dict[str, Any] = dict(map(_pair, pairs))
     for name, value in settings.items():
         if name in ("at_least", "step"):
             settings[name] = _number(value)
@@ -593,7 +592,7 @@ def only_store() -> Path:
     return Path(stores[0])
 
 
-def read_table(source: str | Path, reading: Facts) -> Ratings:
+def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     """What may be a mistake is told: a column that is read as something else than its name, and a
     seldom label that resembles a common one.
     """
@@ -661,7 +660,9 @@ def _like_numbers(labels: Collection[str]) -> bool:
     return len(labels) > 2 and sum(map(bool, map(NUMBER.fullmatch, labels))) >= 0.9 * len(labels)
 
 
-def read_population(source: str | Path, reading: Facts, predicted: str | None) -> Ratings:
+def read_population(
+    source: str | Path, reading: Mapping[str, Any], predicted: str | None
+) -> Ratings:
     """The labels that classifiers gave to a population. Without a name, every rater is one.
 
     `predicted` is the column with the classifier's labels of a table that has a row an item. Such a
@@ -674,7 +675,7 @@ def read_population(source: str | Path, reading: Facts, predicted: str | None) -
     return read_table(source, {**reading, **(wide if predicted else long), "usable": False})
 
 
-def said_of(record: type[Columns] | type[Rules], reading: Facts) -> Plain:
+def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
     where: dict[str, tuple[str, ...]] = {}
     for name, value in reading.get("where", ()):
         where[name] = (*where.get(name, ()), value)
@@ -682,7 +683,7 @@ def said_of(record: type[Columns] | type[Rules], reading: Facts) -> Plain:
     return {each.name: said[each.name] for each in fields(record) if each.name in said}
 
 
-def scale_and_limits(reading: Facts) -> Plain:
+def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
     categories, level = reading["categories"], reading["level"]
     return {
         "scale": None if categories is None else Scale(categories, level),

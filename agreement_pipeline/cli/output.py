@@ -9,7 +9,6 @@ from typing import Any, TextIO
 
 import click
 
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.progress import end_progress
 
 COLOURS = {
@@ -71,7 +70,7 @@ def say_found(
     found: Sequence[Any],
     rows: Callable[[Sequence[Any]], list[dict[str, str]]],
     output: str,
-    before: Sequence[Facts] = (),
+    before: Sequence[Mapping[str, Any]] = (),
 ) -> None:
     said = [each.to_mapping() for each in found] if output == "json" else rows(found)
     if before:

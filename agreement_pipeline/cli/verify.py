@@ -3,7 +3,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -19,7 +19,6 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import TENTATIVE, Policy, Rule, waived
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import counted, interval
@@ -201,7 +200,7 @@ def _rule(text: str) -> Rule:
         ) from None
 
 
-def _mapping(release: "Release", superseded: Sequence[str] | None) -> Plain:
+def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
     from agreement_pipeline.release import counts
 
     cutoffs = {
@@ -243,7 +242,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> Plain:
     }
 
 
-def _in_words(said: Facts) -> Iterator[str]:
+def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
     tentative = "; admitted as tentative" if said["tentative"] else ""
     yield (
         f"verified: rounds {', '.join(said['rounds'])}; "
@@ -274,7 +273,7 @@ def _today(writer: str, held: Mapping[str, Sequence[str]]) -> str:
     return f"written by agreement_pipeline {writer}; {__version__} {now}"
 
 
-def _verdict(verdict: Facts) -> str:
+def _verdict(verdict: Mapping[str, Any]) -> str:
     value = "undefined" if verdict["value"] is None else number(verdict["value"])
     return (
         f"{verdict['measure']} of {verdict['scope']} {value}, "

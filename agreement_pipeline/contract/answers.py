@@ -4,7 +4,7 @@ To import Great Expectations takes more CPU time than all else that is done with
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple, TypeGuard
 
@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.expectations import REDACTING, Expectation
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.ratings import TEXT
 
 Codes = np.ndarray[Any, Any]
@@ -34,7 +33,7 @@ FORMS: dict[str, Sequence[set[str]]] = {
 
 class Answer(NamedTuple):
     success: bool
-    result: Facts
+    result: Mapping[str, Any]
     raised: str | None = None
 
 
@@ -104,7 +103,9 @@ def answer(
     return _counted(fails, frame.index, mostly, int(missing.sum()))
 
 
-def _expected(values: pd.Series, kind: str, kwargs: Facts, vocabulary: Sequence[Any]) -> pd.Series:
+def _expected(
+    values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
+) -> pd.Series:
     if kind == BETWEEN:
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:

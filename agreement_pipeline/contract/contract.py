@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.large_files import Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -152,7 +152,7 @@ class Contract:
         object.__setattr__(contract, "where", place)
         return contract
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         tables = {
             table: [expectation.to_mapping() for expectation in expectations]
             for table, expectations in self.tables.items()
@@ -161,7 +161,7 @@ class Contract:
         return {**self.named, **tables}
 
     @property
-    def named(self) -> Plain:
+    def named(self) -> dict[str, Any]:
         return {"contract": self.contract, "version": self.version} if self.contract else {}
 
     @property

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes
 from agreement_pipeline.ratings import Ratings
 
@@ -121,7 +120,7 @@ class Expectation:
     __pydantic_config__ = CLOSED
 
     type: Annotated[str, TYPE]
-    kwargs: Annotated[Facts, KWARGS, ALLOWED, OPEN]
+    kwargs: Annotated[Mapping[str, Any], KWARGS, ALLOWED, OPEN]
     description: Annotated[str, DESCRIPTION]
     meta: Meta
     severity: Annotated[str, one_of(tuple(SEVERITIES))] = "critical"
@@ -143,7 +142,7 @@ class Expectation:
             "Write it with one repeat.",
         )
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         meta = {name: said for name, said in vars(self.meta).items() if said}
         return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
@@ -169,14 +168,14 @@ class Expectation:
         return None
 
 
-def _has_regex(kwargs: Facts) -> bool:
+def _has_regex(kwargs: Mapping[str, Any]) -> bool:
     try:
         return bool(re.compile(kwargs["regex"]))
     except (KeyError, TypeError, re.error):
         return False
 
 
-def _copy(kwargs: Facts) -> Any:
+def _copy(kwargs: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(kwargs))
 
 

@@ -20,7 +20,6 @@ import pandas as pd
 from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_coded, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.yaml_files import Place
 
 LOADED_LATER = ("altair", "scipy.stats")
@@ -57,7 +56,7 @@ def _using() -> Iterator[None]:
     As errors, the warnings would look like failed checks. PySpark's client ends a program that is
     in no file, and says that all went well. So it is hidden then.
     """
-    stand_ins: Plain = {name: _Later(name) for name in LOADED_LATER}
+    stand_ins: dict[str, Any] = {name: _Later(name) for name in LOADED_LATER}
     if not hasattr(sys.modules["__main__"], "__file__"):
         stand_ins["pyspark.sql.connect"] = None
     stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
@@ -186,7 +185,7 @@ def one_line(message: object) -> str:
     return " ".join(str(message).split())
 
 
-def _raised(info: Facts) -> str | None:
+def _raised(info: Mapping[str, Any]) -> str | None:
     reports = [info] if "raised_exception" in info else list(info.values())
     return next(
         (str(report["exception_message"]) for report in reports if report["raised_exception"]), None

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.ratings import TEXT, Ratings, counts, in_pandas, is_clock, seconds, taken
 
 MEETINGS = 400_000
@@ -70,7 +69,7 @@ class Panel:
         """
         scale, n_rows = self.ratings.scale, len(self.ratings)
         label = "label" if scale.numeric else "code"
-        kinds: Plain = {
+        kinds: dict[str, Any] = {
             "at": np.int32,
             "place": np.min_scalar_type(-len(self.raters)),
             label: float if scale.numeric else np.min_scalar_type(-len(scale.names)),

@@ -1,7 +1,7 @@
 """The three tables that are checked, and what is found in them."""
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.gx import answers, one_line, suite_of
 from agreement_pipeline.contract.panel import Codes, Panel, some
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
@@ -125,7 +124,7 @@ class Finding:
     def holds(self) -> bool:
         return not self.passed and self.severity != "warning"
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
@@ -161,7 +160,7 @@ def _finding(
     plain: Callable[[Any], Any],
 ) -> Finding:
     passed, severity = said.success, expectation.weight
-    observed: Plain = {}
+    observed: dict[str, Any] = {}
     if idle:
         passed, found = True, idle
     elif said.raised is not None:
@@ -176,8 +175,8 @@ def _finding(
 
 
 def _observed(
-    result: Facts, frame: pd.DataFrame, keys: Sequence[str], plain: Callable[[Any], Any]
-) -> Plain:
+    result: Mapping[str, Any], frame: pd.DataFrame, keys: Sequence[str], plain: Callable[[Any], Any]
+) -> dict[str, Any]:
     if "element_count" not in result:
         return {name: plain(result[name]) for name in ("observed_value",) if name in result}
     failing = result.get("partial_unexpected_index_list") or []
@@ -191,7 +190,7 @@ def _observed(
     }
 
 
-def _found(observed: Facts, noun: str) -> str:
+def _found(observed: Mapping[str, Any], noun: str) -> str:
     if "unexpected" in observed:
         missing = f", {observed['missing']} without a value" if observed["missing"] else ""
         failing = [key[0] if len(key) == 1 else key for key in observed["failing"][:SHOWN]]

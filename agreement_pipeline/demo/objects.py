@@ -7,12 +7,11 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agreement_pipeline.demo.rounds import write_whole
-from agreement_pipeline.large_files import Plain
 
 SEED = 19
 RATERS = ("fay", "gus", "hana")
@@ -23,7 +22,7 @@ IMAGE = 400
 CELL = 40
 OTHER = {"DRUG": "DOSE", "DOSE": "DRUG", "cell": "debris", "debris": "cell"}
 Draws = np.random.Generator
-Part = Plain
+Part = dict[str, Any]
 
 
 class Habits(NamedTuple):

@@ -7,11 +7,11 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.ratings import Codes
 
 CATEGORIES = ("safe", "offensive", "hateful")
@@ -45,7 +45,7 @@ REMARKS = (
 )
 
 SEED = 11
-MODERATION: dict[str, Plain] = {
+MODERATION: dict[str, dict[str, Any]] = {
     "2026-W01": {},
     "2026-W02": {"careless": ("dmitri",)},
     "2026-W03": {"split": ("ben", "esra")},
@@ -54,7 +54,7 @@ MODERATION: dict[str, Plain] = {
     "2026-W06": {},
 }
 """Only the first and the last weekly rounds are clean."""
-WORSE: dict[str, Plain] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
+WORSE: dict[str, dict[str, Any]] = {"2026-W06": {"careless": ("ana", "chloe", "esra")}}
 
 
 def simulate_round(

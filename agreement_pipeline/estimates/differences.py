@@ -36,7 +36,6 @@ from agreement_pipeline.intervals import (
     split_for,
     why_without,
 )
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts
@@ -205,7 +204,7 @@ class Prevalences(NamedTuple):
         more = len(self.differing) - MOST_NAMED
         return f"prevalence differs: {named}{f' and {more} more' if more > 0 else ''}"
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return {
             "one": dict(zip(self.categories, self.one, strict=True)),
             "other": dict(zip(self.categories, self.other, strict=True)),
@@ -291,7 +290,7 @@ class Difference(WithLimits):
             return None
         return self.prevalences.words
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         yield {
             **self.attributes("one", "other"),
             "difference": self.value,
@@ -300,7 +299,7 @@ class Difference(WithLimits):
             **self.attributes("prevalence", "undefined"),
         }
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         common = self.common_prevalence
         return {
             **self.attributes("one", "other"),

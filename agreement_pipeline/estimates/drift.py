@@ -5,7 +5,7 @@ A fixed set of items that comes back in every round shows it best. Gold items co
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import Scope, WithLimits
 from agreement_pipeline.estimates.gold import FirstLabels, clusters_of, first_labels, rated_items
 from agreement_pipeline.intervals import Interval, mean_interval, share_interval
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
 from agreement_pipeline.tables import Table
@@ -44,7 +43,7 @@ class Drift(WithLimits):
         change = self.what != "same label" and self.interval is not None
         return change and not self.interval.low <= 0 <= self.interval.high  # type: ignore[union-attr]
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         yield {
             "scope": str(self.scope),
             **self.attributes("what", "value", "low", "high"),

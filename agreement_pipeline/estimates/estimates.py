@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from operator import itemgetter
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from agreement_pipeline.intervals import (
     points_of,
     what_is_known,
 )
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, Statistic, chosen_ratings
@@ -121,7 +120,7 @@ class WithLimits(Tabular):
     def high(self) -> float | None:
         return self.interval.high if self.interval and math.isfinite(self.interval.high) else None
 
-    def attributes(self, *names: str) -> Plain:
+    def attributes(self, *names: str) -> dict[str, Any]:
         return {name: getattr(self, name) for name in names}
 
 
@@ -228,7 +227,7 @@ class Estimate(WithLimits):
         """
         return None if self.distribution is None else self.distribution.under(cutoff)
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return self.attributes(*MAPPED) | {
             "scope": str(self.scope),
             "dropped": dict(self.dropped),
@@ -246,7 +245,7 @@ class Estimate(WithLimits):
             "krippendorff_alpha is biased far less"
         )
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         yield {
             **self.attributes("measure", "scope", "value", "low", "high", "confidence_level"),
             "scope": str(self.scope),

@@ -11,7 +11,6 @@ from typing import Any
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import Notice, Project, notices, with_who_differs
@@ -44,7 +43,7 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
     return url
 
 
-def post(url: str, body: Facts) -> None:
+def post(url: str, body: Mapping[str, Any]) -> None:
     try:
         request = urllib.request.Request(
             url, json.dumps(body).encode(), {"Content-Type": "application/json"}, method="POST"

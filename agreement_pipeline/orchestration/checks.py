@@ -4,6 +4,7 @@ The lock on a release is not here. It is in `release_round`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -11,7 +12,6 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
@@ -192,7 +192,7 @@ def _result(
     passed: bool,
     said: str,
     severity: dg.AssetCheckSeverity = WARN,
-    metadata: Facts | None = None,
+    metadata: Mapping[str, Any] | None = None,
 ) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
         check_name=name, passed=passed, severity=severity, description=said, metadata=metadata

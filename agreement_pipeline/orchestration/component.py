@@ -2,13 +2,12 @@
 
 import re
 from inspect import getdoc
-from typing import Annotated
+from typing import Annotated, Any
 
 import dagster as dg
 from pydantic import BaseModel, Field
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.compat import AssetJob, TranslationFn, TranslationFnResolver
@@ -113,9 +112,9 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
         (request.target_path / name).write_text(text.format(**said), encoding="utf-8")
 
 
-MAPPING = dg.Resolver.default(model_field_type=Plain)
+MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
 
-MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=Plain | None)
+MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=dict[str, Any] | None)
 
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
 

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.orchestration.metadata import link
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project, page_of
@@ -89,7 +88,7 @@ class Host:
     def key(self, name: str) -> dg.AssetKey:
         return self.spec(name).key
 
-    def to_decision(self, round_name: str | None) -> Plain:
+    def to_decision(self, round_name: str | None) -> dict[str, Any]:
         page = {} if round_name is None else link(self.project, page_of(round_name))
         return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
 

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import first_labels
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
@@ -147,14 +146,14 @@ NARROW = 6
 """A table of more columns would move the page's own text out of sight. It opens by a click."""
 
 
-def rendered(section: Section) -> Plain:
-    shown: Plain = {}
+def rendered(section: Section) -> dict[str, Any]:
+    shown: dict[str, Any] = {}
     for name, found in section.items():
         shown |= _rendered(name, found)
     return shown
 
 
-def _rendered(name: str, found: Content) -> Plain:
+def _rendered(name: str, found: Content) -> dict[str, Any]:
     if isinstance(found, Grid):
         left_out = {f"{name}_left_out": found.left_out} if found.left_out else {}
         return {**_rendered(name, found.to_frame()), **left_out}
@@ -178,7 +177,7 @@ def number(value: float) -> float | str:
     return round(known, PLACES) if abs(known) >= 1 else float(f"{known:.{PLACES}g}")
 
 
-def refused(name: str, found: Mapping[str, str], what: str) -> Plain:
+def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
     return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
@@ -231,7 +230,7 @@ def _tell(found: Round) -> None:
                 gauge.set(number, {**of, **judged})
 
 
-def decision_metadata(found: Round, page: Facts) -> Plain:
+def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     """What cannot be told of the ratings hides no decision: it says why under `NOT_KNOWN`."""
     decision = found.decision
     try:
@@ -277,7 +276,7 @@ def _bullets(reasons: Sequence[str]) -> str:
     return "\n".join([*shown[:n], *more])
 
 
-def release_metadata(released: Release) -> Plain:
+def release_metadata(released: Release) -> dict[str, Any]:
     rows = released.labels.resolved
     first = released.labels.take(rows[:20]).frame()
     return {
@@ -294,7 +293,7 @@ def first_of(said: Sequence[str]) -> list[str]:
     return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
 
 
-def table(name: str, frame: pd.DataFrame) -> Plain:
+def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     frame = _readable(name, frame)
     records = [
         dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
@@ -310,7 +309,7 @@ def table(name: str, frame: pd.DataFrame) -> Plain:
     }
 
 
-def opened_table(name: str, frame: pd.DataFrame) -> Plain:
+def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A click opens the table in a window of its own, with a row for each record."""
     if frame.empty:
         return {name: "nothing"}
@@ -324,7 +323,7 @@ def opened_table(name: str, frame: pd.DataFrame) -> Plain:
     return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
 
 
-def first_rows(frame: pd.DataFrame) -> Plain:
+def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
     kinds = {str(name): str(frame[name].dtype) for name in frame}
     schema = _schema(kinds, COLUMNS, OF_DATA)
     return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": schema}
@@ -363,7 +362,7 @@ def in_cell(value: Any) -> str:
     return str(number(value) if isinstance(value, float) else value)
 
 
-def link(project: Project, name: str) -> Plain:
+def link(project: Project, name: str) -> dict[str, Any]:
     folder, url = project.settings.pages, project.settings.pages_url
     if folder is None:
         return {}

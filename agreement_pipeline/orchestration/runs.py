@@ -5,15 +5,14 @@ A round that is held and a file that is broken both end a run, with other tags a
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import dagster as dg
 
 from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError, of_machine, passes
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.report import printable
 from agreement_pipeline.store import Store
 
@@ -31,7 +30,7 @@ T = TypeVar("T")
 def or_fail(
     context: dg.AssetExecutionContext,
     step: Callable[[], T],
-    if_held: Facts = MappingProxyType({}),
+    if_held: Mapping[str, Any] = MappingProxyType({}),
 ) -> T:
     """An error of this package fails the asset with its reason, without retries.
 
@@ -52,7 +51,7 @@ def or_fail(
         raise dg.Failure(description=printable(said)) from error
 
 
-def failure(said: str, code: str, more: Facts = MappingProxyType({})) -> dg.Failure:
+def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})) -> dg.Failure:
     """It is not tried again, since another try finds the same bytes."""
     return dg.Failure(
         description=printable(said), metadata={"reason_code": code, **more}, allow_retries=False

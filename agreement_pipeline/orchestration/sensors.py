@@ -8,11 +8,12 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Any
 
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
-from agreement_pipeline.large_files import Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.orchestration.compat import (
     DATA_VERSION,
     ENDED,
@@ -44,7 +45,7 @@ def running(
     )
 
 
-def said_by(cursor: str | None) -> Plain:
+def said_by(cursor: str | None) -> dict[str, Any]:
     """A cursor of another form says nothing."""
     try:
         said = json.loads(cursor or "{}")
@@ -84,7 +85,7 @@ class Asked:
     """
 
     judged_by: str
-    rounds: dict[str, Plain] = field(default_factory=dict)
+    rounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
@@ -127,7 +128,7 @@ class Asked:
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
         self.rounds[delivery.round] = {"digest": delivery.digest, "tries": tries, "next": until}
 
-    def _known(self, delivery: Delivery) -> Plain:
+    def _known(self, delivery: Delivery) -> dict[str, Any]:
         known = self.rounds.get(delivery.round, {})
         return known if known.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ from agreement_pipeline.estimates import (
     values_of,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
-from agreement_pipeline.large_files import Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, Rule, Verdict, levels_met
 from agreement_pipeline.policy.reasons import Kind
@@ -174,7 +175,7 @@ class Decision(Tabular):
     def digest(self) -> str:
         return digest_of_plain(self.to_mapping())
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return {
             "decision": self.outcome,
             "tentative": self.tentative,
@@ -196,7 +197,7 @@ class Decision(Tabular):
     def __str__(self) -> str:
         return "\n  ".join([self.word, *self.reasons])
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:

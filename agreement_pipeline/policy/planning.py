@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement, product
 from math import ceil, comb, factorial, inf, isnan, nan, prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from agreement_pipeline.intervals import (
     drawn_masses,
     fewest_draws,
 )
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.measures import SUBJECTS
 from agreement_pipeline.policy.policy import Policy, Rule
 from agreement_pipeline.policy.reasons import risks
@@ -91,7 +90,7 @@ class Plan(Tabular):
     def n_ratings(self) -> int | None:
         return None if self.n_items is None else ceil(round(self.n_items * self.labels_an_item, 3))
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         labels = self.labels_an_item
         return {
             **vars(self),
@@ -100,7 +99,7 @@ class Plan(Tabular):
             "curve": [list(point) for point in self.curve],
         }
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
         shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
         yield {name: said[name] for name in (*shown, "decided", "impossible")}

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, get_args
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
-from agreement_pipeline.large_files import Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -216,8 +216,8 @@ class Verdict(Tabular):
         reason = f"{self.reason}; {where} it is {other.kind}: {other.reason}"
         return replace(self, kind="inconclusive", reason=reason, code=code)
 
-    def to_mapping(self) -> Plain:
-        numbers: Plain = dict.fromkeys(
+    def to_mapping(self) -> dict[str, Any]:
+        numbers: dict[str, Any] = dict.fromkeys(
             ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
         )
         if found := self.estimate:
@@ -239,7 +239,7 @@ class Verdict(Tabular):
             **numbers,
         }
 
-    def rows(self) -> Iterator[Plain]:
+    def rows(self) -> Iterator[dict[str, Any]]:
         said = self.to_mapping()
         shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
         yield {name: said[name] for name in shown}
@@ -254,7 +254,7 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
-LATER: Plain = {
+LATER: dict[str, Any] = {
     "items_in_conflict": "unresolved",
     "passed_by_guessing": "",
     "waiver_days": WAIVER_DAYS,
@@ -498,7 +498,7 @@ class Policy:
     def from_mapping(cls, data: object, *, source: str | Place = "policy") -> "Policy":
         return validated(cls, data, source, PolicyError)
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return asdict(self, dict_factory=_plain)
 
     @property
@@ -648,6 +648,6 @@ def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
     return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
 
 
-def _plain(said: list[tuple[str, Any]]) -> Plain:
+def _plain(said: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said}
     return {key: value for key, value in plain.items() if value != LATER.get(key, NEVER)}

@@ -2,15 +2,15 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import (
     AS_PERCENT,
     described,
@@ -40,7 +40,7 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
-NOTHING: Facts = MappingProxyType({})
+NOTHING: Mapping[str, Any] = MappingProxyType({})
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
@@ -86,14 +86,16 @@ class Question:
 class Seen:
     reader: Reader
     questions: tuple[Question, ...]
-    columns: Plain
-    said: Facts
+    columns: dict[str, Any]
+    said: Mapping[str, Any]
     replicates: dict[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
 
 
-def first_files(export: Path, name: str, inbox: str, said: Facts = NOTHING) -> dict[str, str]:
+def first_files(
+    export: Path, name: str, inbox: str, said: Mapping[str, Any] = NOTHING
+) -> dict[str, str]:
     """The project files and the policies for an export, by their paths in configs/.
 
     Each question of the export is a project of its own. What is `said` of the export stands under
@@ -198,7 +200,7 @@ def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
     yield from (f"# {key}: {hint}" for key, hint in hints.items() if key not in seen.said)
 
 
-def _of_tool(path: Path, reader: Reader, said: Facts) -> Seen:
+def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     assert reader.submissions is not None
     asked = said.get("columns", {}).get("label")
     names: dict[str, None] = {}
@@ -234,7 +236,7 @@ def _of_tool(path: Path, reader: Reader, said: Facts) -> Seen:
     return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
-def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Facts) -> Seen:
+def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = []
     for units in every:
@@ -256,13 +258,13 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Facts) 
     return Seen(reader, tuple(questions), columns, said, unsure=unsure)
 
 
-def _of_table(path: Path, reader: Reader, said: Facts) -> Seen:
+def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     """A table is read whole. So whatever is wrong with it is refused, with the next step."""
     given = said.get("columns", {})
     header = header_of(path, Columns(**given))
     is_wide = said.get("layout") == "wide"
     taken = [*given.values(), *given.get("raters", ())]
-    guessed: Plain = {
+    guessed: dict[str, Any] = {
         name: column
         for name, column in probable_columns(header).items()
         if name not in given
@@ -316,7 +318,7 @@ def _of_table(path: Path, reader: Reader, said: Facts) -> Seen:
 
 
 def _of_raters(
-    raters: Iterable[str], said: Facts, path: Path, known: Collection[str] = ()
+    raters: Iterable[str], said: Mapping[str, Any], path: Path, known: Collection[str] = ()
 ) -> tuple[str, ...]:
     """A classifier that was named must be among the raters, or no round of the project could be
     read.
@@ -331,8 +333,8 @@ def _of_raters(
 
 
 def _columns_of(
-    table: pd.DataFrame, fields: Iterable[str], said: Facts
-) -> tuple[Plain, tuple[str, ...]]:
+    table: pd.DataFrame, fields: Iterable[str], said: Mapping[str, Any]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     columns, unsure = dict(said.get("columns", {})), list[str]()
     items = [name for name in fields if ITEM.fullmatch(name.lower()) and _names(table, name)]
     if items and "item" not in columns:
@@ -364,7 +366,7 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
     return {"replicates_share": shared[0]} if shared else {}
 
 
-def _question(name: str, given: Iterable[object], said: Facts) -> Question:
+def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Question:
     scale = said.get("scale", {})
     labels = sorted(set(map(str, scale.get("categories", given))))
     sets = any("|" in label for label in labels)

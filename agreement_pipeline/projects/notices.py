@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from html import escape
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import quote
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.large_files import Facts, Plain, digest_of_plain
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.report import (
@@ -58,7 +58,7 @@ class Notice:
         most = MOST_SAID - len(steps)
         return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
 
-    def body(self, form: Form) -> Plain:
+    def body(self, form: Form) -> dict[str, Any]:
         if form == "slack":
             # Slack sees no link, no mention and no address in escaped text.
             return {"text": escape(self.text, quote=False)}
@@ -156,7 +156,7 @@ def _who_differs(store: Store, notice: Notice) -> str:
     return who_differs(ratings.renamed(shortened(store.pseudonyms(ratings), ratings.classifiers)))
 
 
-def _state(decided: Facts) -> str:
+def _state(decided: Mapping[str, Any]) -> str:
     return _digest([decided.get(fact) for fact in TOLD])
 
 

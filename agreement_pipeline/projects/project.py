@@ -4,6 +4,7 @@ from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 from agreement_pipeline.classifiers import (
     Draw,
@@ -20,7 +21,6 @@ from agreement_pipeline.errors import (
     ProjectError,
     RatingsError,
 )
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
@@ -166,7 +166,7 @@ class Project:
         return found
 
     @property
-    def judged_under(self) -> Plain:
+    def judged_under(self) -> dict[str, Any]:
         return {
             "waivers": self.waivers,
             "settings_digest": self.settings.reading_digest,
@@ -175,7 +175,7 @@ class Project:
         }
 
     @property
-    def terms(self) -> Plain:
+    def terms(self) -> dict[str, Any]:
         return {"policy": self.policy, "contract": self.contract, **self.judged_under}
 
     @property

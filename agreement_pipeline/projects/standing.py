@@ -8,18 +8,18 @@ No decision and no release reads it: it is there to be shown, and to tell what i
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import TypeAdapter
 
 from agreement_pipeline.estimates import Charted
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.report import rows_by_round
 from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 
 FOLDER = f"standing/{__version__}"
-Rows = list[Plain]
-Entry = Facts
+Rows = list[dict[str, Any]]
+Entry = Mapping[str, Any]
 UNBOUNDED = {"ser_json_inf_nan": "constants"}
 
 

@@ -3,10 +3,9 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Facts, Plain
 
 CAPABILITIES = {
     "raters": "who answered",
@@ -52,7 +51,7 @@ class Origin:
     shows: tuple[str, ...]
     left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
     part: Part = ""
-    classifiers: tuple[Facts, ...] = ()
+    classifiers: tuple[Mapping[str, Any], ...] = ()
 
     @classmethod
     def of(
@@ -61,7 +60,7 @@ class Origin:
         shows: Iterable[str],
         left_out: Mapping[str, int],
         part: Part = "",
-        classifiers: Iterable[Facts] = (),
+        classifiers: Iterable[Mapping[str, Any]] = (),
     ) -> "Origin":
         there = frozenset(shows)
         return cls(
@@ -73,7 +72,7 @@ class Origin:
         )
 
     @classmethod
-    def from_mapping(cls, data: Facts) -> "Origin":
+    def from_mapping(cls, data: Mapping[str, Any]) -> "Origin":
         try:
             part = data.get("part", "")
             told = data.get("classifiers", ())
@@ -91,7 +90,7 @@ class Origin:
             )
         return found
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         part = {"part": self.part} if self.part else {}
         told = {"classifiers": list(self.classifiers)} if self.classifiers else {}
         known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits
 from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refuse_twice
@@ -59,7 +58,7 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
     return max(equal, key=lambda mark: widths[mark], default=usual)
 
 
-def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, Plain]]:
+def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
     try:
         with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
             rows = _rows(file, separator_in(path), place)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers.submissions import Submission
 
 
-Record = tuple[str, Facts]
+Record = tuple[str, Mapping[str, Any]]
 """The place and the fields of what was written."""
 
 
@@ -66,7 +65,7 @@ class Export:
         return kind_of(self.files[0]) if self.files else "text"
 
     @cached_property
-    def first(self) -> Facts:
+    def first(self) -> Mapping[str, Any]:
         if not self.files:
             return {}
         try:
@@ -91,7 +90,7 @@ class Export:
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
     kind, what = kind_of(path), "record"
-    rows: Iterable[tuple[int, Facts]] = ()
+    rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
         rows, what = delimited_rows(path, place, errors), "row"
     elif kind == "json":

@@ -10,7 +10,6 @@ from typing import Any, TextIO
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import refuse_twice
@@ -60,7 +59,7 @@ def _refuse_half(found: object, where: str) -> None:
 # Records: an array, lines, or a single object
 
 
-def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, Plain]]:
+def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, numbered from 1. No more than a few are in memory."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         stream = _Stream(path, file, place or path.name)
@@ -76,7 +75,7 @@ class _Stream:
         self.buffer, self.at, self.number = "", 0, 0
         self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
 
-    def objects(self) -> Iterator[tuple[int, Plain]]:
+    def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         array = self._next_mark() == "["
         self.at += array
         while (mark := self._next_mark()) and mark != "]":
@@ -111,7 +110,7 @@ class _Stream:
         self.buffer += read
         return bool(read)
 
-    def _object(self) -> Plain:
+    def _object(self) -> dict[str, Any]:
         while True:
             try:
                 found, end = self.decoder.raw_decode(self.buffer, self.at)
@@ -148,13 +147,13 @@ class _Stream:
 
 class JsonLines:
     def __init__(self, path: Path, limits: Limits) -> None:
-        names, self._parts = dict[str, None](), list[tuple[int, Plain]]()
+        names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
         records = _records(path, limits)
         while some := list(islice(records, AT_ONCE)):
             here = dict.fromkeys(chain.from_iterable(some))
             names |= here
             if len(names) <= limits.columns:
-                cells: Plain = {}
+                cells: dict[str, Any] = {}
                 for name in here:
                     cells[name] = column = [_cell(each.get(name)) for each in some]
                     if all(value is None or isinstance(value, str) for value in column):
@@ -163,7 +162,7 @@ class JsonLines:
         limits.refuse_beyond("columns", len(names), path.name, "columns")
         self.header = list(names)
 
-    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[Plain]:
+    def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[dict[str, Any]]:
         for n_rows, columns in self._parts:
             empty = pa.nulls(n_rows, pa.large_string())
             yield {name: columns.get(name, empty) for name in names}

@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import (
     Footer,
     FooterError,
@@ -37,7 +36,7 @@ PATTERN = "*?[{"
 KEY = b"huggingface"
 SPLIT = "split"
 NO_LABEL = -1
-Data = Facts
+Data = Mapping[str, Any]
 Named = Callable[[Any], Any]
 
 
@@ -108,7 +107,7 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
         ) from None
 
 
-def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[Plain]:
+def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dict[str, Any]]:
     """Who looks only at the first row does not ask for one reading: to find out takes long."""
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":

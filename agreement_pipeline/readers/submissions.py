@@ -29,7 +29,6 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
@@ -48,7 +47,7 @@ if TYPE_CHECKING:
 
 Status = Literal["submitted", "skipped", "draft", "rejected"]
 Kind = Literal["human", "model", "gold", "reviewer"]
-Data = Facts
+Data = Mapping[str, Any]
 Nothing: Data = MappingProxyType({})
 DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
@@ -168,7 +167,7 @@ def within(record: Data, name: str) -> Data:
     return inside if isinstance(inside, Mapping) else record
 
 
-def plain(record: Data, *kinds: type) -> Plain:
+def plain(record: Data, *kinds: type) -> dict[str, Any]:
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
 
@@ -196,7 +195,7 @@ def drawn(
 
 def judge_of(
     model: object = None, prompt: object = None, rubric: object = None, called_with: object = None
-) -> Plain:
+) -> dict[str, Any]:
     """What is known of a model that answered: its texts as digests, and how it is called.
 
     Of the latter only what tells answers apart, since there may be secrets beside it.
@@ -559,7 +558,7 @@ class Tool(Reader):
         some = (name for name in answered if question in (None, name))
         asked = next(some, kind if question in (None, kind) else None)
         for each in self._objects(export, kind):
-            numbers: Plain = dict.fromkeys(each.values)
+            numbers: dict[str, Any] = dict.fromkeys(each.values)
             if asked in numbers or (asked and each.kind != "model"):
                 said, one = each.fields.get(text), each.values.get(asked, Drawn())
                 if kind == "spans" and not one.extent and isinstance(said, str):

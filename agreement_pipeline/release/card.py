@@ -6,13 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import yaml
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import counted, in_words, interval, unlinked
@@ -59,7 +58,7 @@ TERMS = (
     "subField",
     "transform",
 )
-CONTEXT: Plain = {
+CONTEXT: dict[str, Any] = {
     "@language": "en",
     "@vocab": "https://schema.org/",
     "conformsTo": "dct:conformsTo",
@@ -72,7 +71,7 @@ CONTEXT: Plain = {
     "sc": "https://schema.org/",
     **{name: f"cr:{name}" for name in TERMS},
 }
-SINCE_1_1: Plain = {
+SINCE_1_1: dict[str, Any] = {
     "arrayShape": "cr:arrayShape",
     "containedIn": "cr:containedIn",
     "description": {"@container": "@language"},
@@ -94,8 +93,8 @@ CONFIGS = {
 
 def card(
     project: str,
-    decisions: Mapping[str, Facts],
-    report: Facts,
+    decisions: Mapping[str, Mapping[str, Any]],
+    report: Mapping[str, Any],
     policy: Policy,
     contract: Contract,
     scale: Scale,
@@ -164,14 +163,14 @@ def _template() -> "Template":
 def croissant(
     project: str,
     tables: Mapping[str, tuple[pa.Schema, str]],
-    decisions: Mapping[str, Facts],
+    decisions: Mapping[str, Mapping[str, Any]],
     *,
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
     silver: Collection[str] = (),
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
-) -> Plain:
+) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
 
     No property takes a coefficient of agreement, so these are given in words. `rows` counts labels
@@ -223,7 +222,7 @@ def croissant(
     }
 
 
-def _analysis(decision: Facts, version: str) -> Iterator[str]:
+def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
     yield from (each["reason"] for each in decision["verdicts"])
     if version == "1.0":
         return
@@ -239,12 +238,12 @@ def _analysis(decision: Facts, version: str) -> Iterator[str]:
         yield "admitted on a tentative verdict, so conclusions from these labels are tentative too"
 
 
-def _record_set(name: str, schema: pa.Schema, version: str) -> Plain:
+def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
     of = name.rsplit("-", 3)[0].replace("/", "_")
     fields = []
     for column in schema:
         kind: pa.DataType = column.type
-        shape: Plain = {}
+        shape: dict[str, Any] = {}
         if pa.types.is_fixed_size_list(kind):
             of_1_1 = {"isArray": True, "arrayShape": f"{kind.list_size}"}
             kind, shape = kind.value_type, of_1_1 if version == "1.1" else {"repeated": True}

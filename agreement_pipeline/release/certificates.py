@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import MISREAD, CertificateError
 from agreement_pipeline.estimates import measure_ratings
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.policy import Policy, Verdict, Waiver
 from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
@@ -54,7 +53,7 @@ BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
 PARTS = tuple(each.name for each in fields(Identity))
-Entry = Facts
+Entry = Mapping[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +84,7 @@ class Certificate:
     expires: date
     policy: Policy
     terms: Terms
-    rounds: Mapping[str, Plain]
+    rounds: Mapping[str, dict[str, Any]]
     scale: Scale
     earlier: tuple[Entry, ...]
     reason: str
@@ -123,7 +122,7 @@ class Certificate:
     def warnings(self) -> tuple[str, ...]:
         return tuple(self._warned())
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return {
             "schema": SCHEMA,
             "kind": "classifier",
@@ -419,7 +418,7 @@ def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
     return ratings if rules.cut is None else ratings.at_cut(rules.cut)
 
 
-def _evidence(judged: Judged, identity: Identity, rules: Policy) -> Plain:
+def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
     name, ratings = identity.name, judged.ratings.unassisted
     whole = judged.ratings.with_gold_measured
     _refuse_panel(judged, whole, identity)
@@ -537,7 +536,7 @@ def _name(identity: Identity) -> str:
     return f"classifier-{identity.digest[:12]}"
 
 
-def _facts(found: Certificate) -> Plain:
+def _facts(found: Certificate) -> dict[str, Any]:
     return {
         "classifier": found.identity.name,
         "identity_digest": found.identity.digest,
@@ -573,12 +572,12 @@ def _usable(what: str) -> Iterator[None]:
         raise _not_derived(f"{what} that cannot be used ({why})") from None
 
 
-def _identity_in(said: Facts) -> Identity:
+def _identity_in(said: Mapping[str, Any]) -> Identity:
     with _usable("a classifier"):
         return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
 
 
-def _certificate_in(store: Store, entry: Entry) -> Plain:
+def _certificate_in(store: Store, entry: Entry) -> dict[str, Any]:
     return _document(store, "certificates", entry["certificate"])
 
 
@@ -586,7 +585,7 @@ def _labels_in(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
     return [_document(store, "anchors", each["labels"]) for each in looks]
 
 
-def _document(store: Store, kind: str, digest: str) -> Plain:
+def _document(store: Store, kind: str, digest: str) -> dict[str, Any]:
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
     if content is None or digest_of(content) != digest:
@@ -605,7 +604,7 @@ def _document(store: Store, kind: str, digest: str) -> Plain:
 
 def _in_force(
     store: Store, identity: Identity, on: date
-) -> tuple[Certificate, Entry, "_Panel", list[Plain]]:
+) -> tuple[Certificate, Entry, "_Panel", list[dict[str, Any]]]:
     """The certificate, its entry in the log, its panel, and the looks at its anchors."""
     history = store.history()
     entry = _entry_of(store, history, identity)
@@ -688,7 +687,7 @@ def _refuse_before_drift(
 
 
 def _derived(
-    store: Store, said: Facts, entry: Entry, before: Sequence[Entry], identity: Identity
+    store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
 ) -> tuple[Certificate, list[Judged]]:
     with _usable("content"):
         panel = said["panel"]

@@ -4,13 +4,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.large_files import Content, Files, Plain, parts_of
+from agreement_pipeline.large_files import Content, Files, parts_of
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -89,7 +90,7 @@ class Release:
     manifest_digest: str = ""
     written_by: str = __version__
     schema: str = SCHEMA
-    decided: Mapping[str, Plain] | None = None
+    decided: Mapping[str, dict[str, Any]] | None = None
 
     @property
     def rounds(self) -> tuple[str, ...]:
@@ -100,7 +101,7 @@ class Release:
         return {member.round: member.ratings for member in self.members}
 
     @cached_property
-    def decisions(self) -> dict[str, Plain]:
+    def decisions(self) -> dict[str, dict[str, Any]]:
         if self.decided is not None:
             return dict(self.decided)
         return {each.round: each.assessment.decision.to_mapping() for each in self.members}
@@ -182,7 +183,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
     }
 
 
-def identity(release: Release) -> Plain:
+def identity(release: Release) -> dict[str, Any]:
     rounds = []
     for member in release.members:
         ratings, audit = member.ratings, member.audit
@@ -217,7 +218,7 @@ def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:
     return {name: decision["waivers"] for name, decision in release.decisions.items()}
 
 
-def _report(release: Release) -> Plain:
+def _report(release: Release) -> dict[str, Any]:
     labels, rounds, gold_elsewhere = release.labels, {}, {}
     for member in release.members:
         ratings = member.ratings

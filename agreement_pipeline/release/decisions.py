@@ -10,12 +10,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import (
     Decision,
     Policy,
@@ -120,8 +119,8 @@ class Judged:
     policy: Policy
 
     @property
-    def facts(self) -> Plain:
-        by: Plain = {
+    def facts(self) -> dict[str, Any]:
+        by: dict[str, Any] = {
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
@@ -190,7 +189,7 @@ def decide(
         return judged, withdrawn
 
 
-def is_last_decision(store: Store, version: RoundVersion, facts: Facts) -> bool:
+def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
     last = (of_event("decided", store.history(version.round)) or [{}])[-1]
     return all(last.get(name) == facts.get(name) for name in DECIDING)
 
@@ -428,7 +427,9 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
         store.record("withdrawn", round_name, releases=[called], reasons=reasons)
 
 
-def _disagreeing(store: Store, rounds: Iterable[str]) -> list[tuple[Facts, Facts | None]]:
+def _disagreeing(
+    store: Store, rounds: Iterable[str]
+) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
     notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
@@ -490,7 +491,7 @@ def reassess(
     An error of one round ends nothing.
     """
     terms = Terms(policy, contract, **under)
-    said: dict[str, list[Facts]] = {}
+    said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
         for entry in store.history():
@@ -506,7 +507,7 @@ def reassess(
 def _reassessed(
     store: Store,
     name: str,
-    entries: Sequence[Facts],
+    entries: Sequence[Mapping[str, Any]],
     withdrawn: Set[str],
     noticed: Set[str],
     terms: Terms,
@@ -534,7 +535,7 @@ def _reassessed(
 
 def _stands(
     arrived: Sequence[RoundVersion],
-    decided: Facts,
+    decided: Mapping[str, Any],
     released: Set[str],
     terms: Terms,
 ) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from reprlib import repr as shortened
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content, Files, Plain
+from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
@@ -129,7 +130,7 @@ def read_of(path: Folder, name: str) -> Iterator[None]:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Files, name: str, path: Folder) -> Plain:
+def json_in(data: Files, name: str, path: Folder) -> dict[str, Any]:
     """Written again, the object must give the same bytes.
 
     So no key is in the file twice, and all readers read the same.
@@ -148,7 +149,7 @@ def json_in(data: Files, name: str, path: Folder) -> Plain:
     )
 
 
-def _parsed(content: bytes, name: str, path: Folder) -> Plain:
+def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
     try:
         found = json.loads(content)
     except MISREAD as cause:

@@ -1,14 +1,14 @@
 """The lock: the only module that releases training data. It reads and judges every round again."""
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from itertools import count
 from typing import Any, Unpack
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.large_files import Content, Facts, Files
+from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
 from agreement_pipeline.release.contents import (
@@ -296,7 +296,7 @@ def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
     )
 
 
-def _decisive(manifest: Facts) -> tuple[Any, ...]:
+def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [
         (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get("silver"))
         for entry in manifest["rounds"]

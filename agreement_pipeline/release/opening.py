@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import chain
 from reprlib import repr as shortened
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import Facts, Files
+from agreement_pipeline.large_files import Files
 from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -279,7 +280,7 @@ def _as_decided(data: Files, release: Release) -> Release:
     return replace(release, decided=decided)
 
 
-def _refuse_otherwise_derived(data: Files, manifest: Facts, release: Release) -> None:
+def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release: Release) -> None:
     path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
@@ -301,7 +302,7 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
     )
 
 
-def _derived(data: Files, manifest: Facts, path: Folder, on: date) -> Release:
+def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -> Release:
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
@@ -335,7 +336,7 @@ def _derived(data: Files, manifest: Facts, path: Folder, on: date) -> Release:
     return Release(path, project, *judged_by, members, labels, *written)
 
 
-def _ratings(annotations: Cells, entry: Facts, scale: Scale) -> Ratings:
+def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
     table, name = annotations.relation, check_round_name(entry["round"])
     optional = [*EXTRAS, *content_columns(annotations.names)]
     absent = [each for each in optional if each not in entry["columns"]]
@@ -347,7 +348,7 @@ def _ratings(annotations: Cells, entry: Facts, scale: Scale) -> Ratings:
     return ratings_of(replace(annotations, relation=here), scale, origin)
 
 
-def _member(ratings: Ratings, entry: Facts, terms: Terms) -> Member:
+def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:

@@ -5,18 +5,17 @@ admits the panel on the drawn items, and if the upper limit of wrong labels ther
 policy's.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import pandas as pd
 
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.mistakes import Value, day
 from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
 from agreement_pipeline.ratings import Ratings, in_pandas
@@ -41,10 +40,10 @@ class Audit:
     draw: Draw
 
     @classmethod
-    def from_mapping(cls, said: Facts) -> "Audit":
+    def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
         return validated(cls, said, "silver", CertificateError)
 
-    def to_mapping(self) -> Plain:
+    def to_mapping(self) -> dict[str, Any]:
         return {
             "classifier": self.classifier.to_mapping(),
             "certificate": self.certificate,

@@ -10,7 +10,6 @@ from types import MappingProxyType
 from typing import Any
 
 from agreement_pipeline.errors import MISREAD, MissingExtraError, ReleaseInvalidError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.release.contents import MANIFEST, Release, as_json
 from agreement_pipeline.version import __version__
@@ -31,7 +30,7 @@ HOW = "Sign the statement that verify writes with --statement."
 
 def statement(
     subjects: Mapping[str, str],
-    decisions: Mapping[str, Facts],
+    decisions: Mapping[str, Mapping[str, Any]],
     policy: Policy,
     when: datetime,
     read: Mapping[str, str] = MappingProxyType({}),
@@ -43,7 +42,7 @@ def statement(
     leave a part of it out of the decision.
     """
     named = {"name": f"{policy.policy}, version {policy.version}"}
-    ours: Plain = {
+    ours: dict[str, Any] = {
         "verifier": {
             "id": f"urn:agreement-pipeline:{__version__}",
             "policies": [{**named, "digest": {"sha256": policy.digest}}],
@@ -162,7 +161,7 @@ def _digests(described: Any) -> list[Any]:
     return [each["digest"]["sha256"] for each in described]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> Plain:
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Another reader may take the first of two equal keys."""
     found = dict(pairs)
     if len(found) < len(pairs):

@@ -12,7 +12,6 @@ import pyarrow as pa
 from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
     NOT_ADJUDICATED,
@@ -237,7 +236,9 @@ def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) 
     return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
 
 
-def _kinds(labels: PanelLabels, numbers: tuple[str, ...]) -> dict[str, tuple[pa.DataType, Plain]]:
+def _kinds(
+    labels: PanelLabels, numbers: tuple[str, ...]
+) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     scale = labels.scale
     text, whole, real = (
         (pa.string(), _value("string")),
@@ -264,9 +265,9 @@ def _kinds(labels: PanelLabels, numbers: tuple[str, ...]) -> dict[str, tuple[pa.
     }
 
 
-def _value(kind: str) -> Plain:
+def _value(kind: str) -> dict[str, Any]:
     return {"dtype": kind, "_type": "Value"}
 
 
-def _by_category(kind: str, scale: Scale) -> Plain:
+def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
     return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}

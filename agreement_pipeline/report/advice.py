@@ -1,16 +1,15 @@
 """Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.policy import (
     BUNDLED,
     HELPS,
@@ -158,7 +157,7 @@ def who_differs(ratings: Ratings) -> str:
     return standing_out(counting_of(ratings).by_rater(ratings)).sentence
 
 
-def held_for_disagreement(verdicts: Iterable[Facts], policy: Policy) -> bool:
+def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
     """Nobody is named where replicates are missing, or where items are too few."""
     cutoffs: dict[tuple[str, str], float] = {
         (rule.measure, rule.scope): rule.reliable

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.report.tables import value_of, without_numbers
 from agreement_pipeline.text import counted, in_words, interval, joined, listed, natural
 
@@ -34,7 +33,7 @@ COLUMNS = (
 NUMBERS = ("value", "low", "high", "confidence_level")
 BUILT_IN = "default"
 NOT_JUDGED, NONE = "not judged", "none"
-Entry = Facts
+Entry = Mapping[str, Any]
 
 
 def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -> pd.DataFrame:
@@ -50,7 +49,9 @@ def round_table(store: "Store", due: Mapping[str, str] = MappingProxyType({})) -
     return table_of_rows(rows_by_round(history, withdrawn), due)
 
 
-def rows_by_round(history: Iterable[Entry], withdrawn: Container[str]) -> dict[str, list[Plain]]:
+def rows_by_round(
+    history: Iterable[Entry], withdrawn: Container[str]
+) -> dict[str, list[dict[str, Any]]]:
     by_round: dict[str, list[Entry]] = {}
     for entry in history:
         by_round.setdefault(entry["round"], []).append(entry)
@@ -76,7 +77,7 @@ def table_of_rows(
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
 
 
-def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[Plain]:
+def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
     from agreement_pipeline.store import is_decided
 
     last, release = {entry["event"]: entry for entry in entries}, _release(entries, withdrawn)
@@ -115,7 +116,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
     ]
 
 
-def _undecided(name: str, decision: str, release: str, reason: str) -> Plain:
+def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
     said = {"round": name, "decision": decision, "release": release, "reason": reason}
     return {**dict.fromkeys(COLUMNS, ""), **dict.fromkeys(NUMBERS), "version": 0, **said}
 

@@ -8,7 +8,6 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater
 from agreement_pipeline.statistics.clusters import Clusters
@@ -79,12 +78,12 @@ def _arrays(statistic: Counted) -> dict[str, NDArray[Any]]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-def _made(kind: str, plain: Facts, arrays: Arrays) -> Counted:
+def _made(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Counted:
     if kind == "ReplicatedLabels":
         first = {name.removeprefix(FIRST): each for name, each in arrays.items() if FIRST in name}
         labels = cast(LabelsByRater, _made("LabelsByRater", plain, first))
         return ReplicatedLabels(arrays["counts"], arrays["item"], arrays["rater"], labels)
-    named: Plain = {
+    named: dict[str, Any] = {
         "scale": Scale.from_mapping(plain["scale"]),
         "raters": tuple(plain["raters"]),
         "clusters": Clusters(arrays["places"], arrays["times"]) if "places" in arrays else None,

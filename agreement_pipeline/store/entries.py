@@ -6,12 +6,11 @@ from functools import partial
 from typing import Any, TypeVar
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.large_files import Facts, Plain
 from agreement_pipeline.mistakes import is_number, whole
 from agreement_pipeline.text import listed
 
-Entry = Plain
-Said = TypeVar("Said", bound=Facts)
+Entry = dict[str, Any]
+Said = TypeVar("Said", bound=Mapping[str, Any])
 
 HERE = "log"
 """Where an entry on the whole store says that it happened. No round can be called so."""
@@ -230,7 +229,7 @@ def last_events(history: Iterable[Said]) -> dict[str, dict[str, Said]]:
     return last
 
 
-def is_decided(last: Mapping[str, Facts]) -> bool:
+def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
     arrived, decided = last.get("ingested"), last.get("decided")
     digests = ("ratings_digest", "settings_digest")
     if arrived is None or decided is None:

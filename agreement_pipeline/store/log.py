@@ -28,10 +28,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import MISREAD, StoreError
-from agreement_pipeline.large_files import Facts
 from agreement_pipeline.store.entries import (
     OWN,
     SUBJECTS,
@@ -344,7 +343,7 @@ class Log:
         finally:
             self._held, self._writing = before
 
-    def append(self, event: str, round_name: str, facts: Facts) -> None:
+    def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
         """Nothing is added if the last entry on the same subject says the same. Call only while the
         log is held.
         """

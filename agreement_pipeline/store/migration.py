@@ -13,10 +13,10 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.large_files import Content, Plain
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.store.entries import HERE, Entry, of_event
 from agreement_pipeline.store.local import digest_of, kinds_in
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
@@ -33,8 +33,8 @@ from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
-Terms = dict[str, tuple[str, Plain]]
-UNNAMED: tuple[str, Plain] = "", {"policy": "not named", "version": 1}
+Terms = dict[str, tuple[str, dict[str, Any]]]
+UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 
 
 class Migrated(NamedTuple):

@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fsspec import AbstractFileSystem
 from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
-from agreement_pipeline.large_files import Content, Files, LargeFile, Plain
+from agreement_pipeline.large_files import Content, Files, LargeFile
 from agreement_pipeline.store.local import (
     MOST_IN_MEMORY,
     LocalStorage,
@@ -177,7 +177,7 @@ class ObjectStorage:
         """The library may list the folder as an object, if its first object comes meanwhile."""
         at = self._path(folder) + "/"
         with answered(self.root):
-            found: dict[str, Plain] = self._objects.find(
+            found: dict[str, dict[str, Any]] = self._objects.find(
                 self._path(), detail=True, prefix=f"{folder}/" if folder else ""
             )
         return {
@@ -343,7 +343,7 @@ class Bucket:
         at = self.root.path.rstrip("/") + "/"
         try:
             with _allowed(self.root):
-                found: dict[str, Plain] = self._objects.find(at, detail=True, prefix=start)
+                found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True, prefix=start)
         except FileNotFoundError:
             return {}
         return {

@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import urandom
@@ -26,7 +26,7 @@ from typing import Any
 from upath import UPath
 
 from agreement_pipeline.errors import MISREAD, StoreError
-from agreement_pipeline.large_files import Content, Facts, Plain
+from agreement_pipeline.large_files import Content
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
     Origin,
@@ -71,7 +71,7 @@ class RoundVersion:
     settings_digest: str
 
     @classmethod
-    def logged(cls, entry: Facts) -> "RoundVersion":
+    def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
         return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
 
 
@@ -217,7 +217,7 @@ class Store:
         with self.locked():
             self.log.append(event, round_name, facts)
 
-    def history(self, round_name: str | None = None) -> tuple[Plain, ...]:
+    def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """For all, the whole log is checked. For one round, see `Log.look`.
 
         An entry that was edited or removed is a StoreError.
@@ -227,14 +227,14 @@ class Store:
         about = self.log.about(round_name)
         return tuple(entry for entry in about if entry["round"] == round_name)
 
-    def releases_with(self, round_name: str) -> list[Plain]:
+    def releases_with(self, round_name: str) -> list[dict[str, Any]]:
         return [
             entry
             for entry in of_event("released", self.log.about(round_name))
             if round_name in entry["rounds"]
         ]
 
-    def in_force(self, round_name: str | None = None) -> tuple[Plain, ...]:
+    def in_force(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of the releases that were not withdrawn, in order.
 
         Without a name these are all releases, and the whole log is checked.
@@ -248,7 +248,7 @@ class Store:
             withdrawn = self.withdrawn(names)
         return tuple(entry for entry in among if entry["release"] not in withdrawn)
 
-    def withdrawn(self, names: Collection[str] | None = None) -> dict[str, Plain]:
+    def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
         """The withdrawn releases, each with the log entry of its withdrawal.
 
         If no names are given, the whole log is checked.

@@ -13,7 +13,6 @@ import pandas as pd
 
 from agreement_pipeline.engine import Session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.mistakes import (
     CLOSED,
     Need,
@@ -317,7 +316,7 @@ def at_each(
     """
     name = "step" if "step" in RULES[settings.rule].settings else "at_least"
     for value in values:
-        changed: Plain = {name: value}
+        changed: dict[str, Any] = {name: value}
         yield value, units_of(marked, replace(settings, **changed), scale)
 
 

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -162,7 +161,7 @@ def _submissions(
             )
 
 
-def _answers(values: Data, where: str, kind: str) -> Plain:
+def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value

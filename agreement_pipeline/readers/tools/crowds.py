@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import kind_of
 from agreement_pipeline.readers.submissions import Data, Status, Submission, at, has, plain, tool
@@ -25,7 +24,7 @@ TOLOKA: dict[str, Status] = {
 }
 
 
-def _part(row: Data, prefix: str) -> Plain:
+def _part(row: Data, prefix: str) -> dict[str, Any]:
     return {
         name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
     }
@@ -72,11 +71,11 @@ def mturk(export: Export) -> Iterator[Submission]:
         )
 
 
-def _answers(row: Data) -> Plain:
+def _answers(row: Data) -> dict[str, Any]:
     if row.get(WHOLE):
         (said, *_) = json.loads(row[WHOLE])
         return {name: _of_element(value) for name, value in said.items()}
-    found: Plain = {}
+    found: dict[str, Any] = {}
     for name, cell in _part(row, ANSWER).items():
         asked, _, option = name.partition(".")
         if name.endswith(LABELS):

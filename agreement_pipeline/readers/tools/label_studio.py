@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
@@ -104,7 +103,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             )
 
 
-def _about(what: str, said: Data) -> Plain:
+def _about(what: str, said: Data) -> dict[str, Any]:
     if what == "prediction":
         model = said.get("model_version") or "a model without a version"
         return {"rater": model, "kind": "model", "confidence": said.get("score")}
@@ -125,8 +124,8 @@ def _about(what: str, said: Data) -> Plain:
     }
 
 
-def answers_in(result: object) -> Plain:
-    found: Plain = {}
+def answers_in(result: object) -> dict[str, Any]:
+    found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
         if kind in value and AREAS.isdisjoint(value):
@@ -171,7 +170,7 @@ def before_review(annotation: Data, where: str) -> object:
     return own
 
 
-def first_answers(history: object) -> Plain | None:
+def first_answers(history: object) -> dict[str, Any] | None:
     steps = sorted(history if isinstance(history, list) else (), key=_time_of)
     handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
     first = next(handed_in, None)

@@ -8,7 +8,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -42,7 +41,7 @@ def dataloop(export: Export) -> Iterator[Submission]:
         classes = [each for each in item["annotations"] if each.get("type") == "class"]
         for maker, made in together((each["creator"], each) for each in classes).items():
             systems = [at(each, "metadata", "system") or {} for each in made]
-            answers: Plain = {"class": tuple(each["label"] for each in made)}
+            answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
             for system in systems:
                 answers |= {**(system.get("attributes") or {})}
             is_issue = any(system.get("status") == "issue" for system in systems)

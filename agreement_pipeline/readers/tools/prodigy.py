@@ -7,8 +7,8 @@ session is `<data set>-<rater>`, and a data set may belong to one round.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
-from agreement_pipeline.large_files import Plain
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -69,7 +69,7 @@ def _box(part: Data, where: str) -> Box:
     return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], where)
 
 
-def _answer(record: Data) -> Plain:
+def _answer(record: Data) -> dict[str, Any]:
     if "accept" in record:
         ticked = record["accept"]
         is_set = at(record, "config", "choice_style") == "multiple"
