@@ -21,3 +21,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(arguments)
     except Exception as error:
         return crashed(error)
+
+
+__all__ = ["main"]

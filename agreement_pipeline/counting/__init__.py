@@ -1,26 +1,19 @@
 """From ratings to sufficient statistics: the queries, and statistics that were kept."""
 
-from typing import (
-    Any,
-)
+from typing import Any
+
 from agreement_pipeline.counting.counted import (
-    CountedRatings as CountedRatings,
-    CountsOfItems as CountsOfItems,
+    CountedRatings,
+    CountsOfItems,
     OfCounted,
     OfCounts,
-    read_contingency as read_contingency,
-    read_counts as read_counts,
-    summed as summed,
+    read_contingency,
+    read_counts,
+    summed,
 )
-from agreement_pipeline.counting.queried import (
-    OfRatings as OfRatings,
-)
-from agreement_pipeline.errors import (
-    RatingsError,
-)
-from agreement_pipeline.ratings import (
-    Ratings,
-)
+from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import Ratings
 
 Rated = Ratings | CountedRatings | CountsOfItems
 _COUNTING: dict[type, Any] = {
@@ -46,3 +39,16 @@ def refuse_unread(given: object) -> None:
             f"ratings: found {type(given).__name__}; expected what read_ratings gives. "
             "Read the ratings first."
         )
+
+
+__all__ = [
+    "CountedRatings",
+    "CountsOfItems",
+    "OfRatings",
+    "Rated",
+    "counting_of",
+    "read_contingency",
+    "read_counts",
+    "refuse_unread",
+    "summed",
+]

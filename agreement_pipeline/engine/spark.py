@@ -125,3 +125,6 @@ class Spark:
     def _run(self, sql: str) -> Any:
         with answering(ENGINE, Exception):
             return self.session.sql(sql)
+
+
+__all__ = ["Spark", "is_spark_frame", "spark_session"]

@@ -1,38 +1,40 @@
 """One annotation project: its settings and its steps from the inbox to the store."""
 
-from agreement_pipeline.projects.inbox import (
-    Delivery as Delivery,
-)
-from agreement_pipeline.projects.project import (
-    round_before as round_before,
-)
-from agreement_pipeline.projects.notices import (
-    Form as Form,
-    Notice as Notice,
-    notices as notices,
-    overdue as overdue,
-    with_who_differs as with_who_differs,
-)
+from agreement_pipeline.projects.inbox import Delivery
+from agreement_pipeline.projects.project import round_before
+from agreement_pipeline.projects.notices import Form, Notice, notices, overdue, with_who_differs
 from agreement_pipeline.projects.pages import (
-    INDEX as INDEX,
-    page_of as page_of,
-    project_page as project_page,
-    projects_page as projects_page,
-    round_page as round_page,
-    state_of as state_of,
+    INDEX,
+    page_of,
+    project_page,
+    projects_page,
+    round_page,
+    state_of,
 )
-from agreement_pipeline.projects.project import (
-    Project as Project,
-)
-from agreement_pipeline.projects.settings import (
-    ProjectSettings as ProjectSettings,
-    load_project as load_project,
-    load_projects as load_projects,
-)
-from agreement_pipeline.projects.draft import (
-    first_files as first_files,
-    plain_name as plain_name,
-)
-from agreement_pipeline.projects.to_date import (
-    to_date as to_date,
-)
+from agreement_pipeline.projects.project import Project
+from agreement_pipeline.projects.settings import ProjectSettings, load_project, load_projects
+from agreement_pipeline.projects.draft import first_files, plain_name
+from agreement_pipeline.projects.to_date import to_date
+
+__all__ = [
+    "INDEX",
+    "Delivery",
+    "Form",
+    "Notice",
+    "Project",
+    "ProjectSettings",
+    "first_files",
+    "load_project",
+    "load_projects",
+    "notices",
+    "overdue",
+    "page_of",
+    "plain_name",
+    "project_page",
+    "projects_page",
+    "round_before",
+    "round_page",
+    "state_of",
+    "to_date",
+    "with_who_differs",
+]
