@@ -528,12 +528,11 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def line(judged: Path, tmp_path: Path):
-    with dg.DagsterInstance.ephemeral() as instance:
-        made = Line(tmp_path, instance)
-        shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
-        instance.add_dynamic_partitions("reviews_rounds", ["good", "bad"])
-        yield made
+def line(judged: Path, tmp_path: Path, instance: dg.DagsterInstance) -> Line:
+    made = Line(tmp_path, instance)
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
+    instance.add_dynamic_partitions("reviews_rounds", ["good", "bad"])
+    return made
 
 
 @pytest.mark.filterwarnings(
