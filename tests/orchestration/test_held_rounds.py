@@ -127,16 +127,10 @@ def test_a_long_reason_is_cut_in_the_tag_alone(line):
     assert len(first_line(result)) > 300
 
 
-def test_the_run_of_an_admitted_round_says_so(line):
-    line.deliver("w1", GOOD)
-    assert tags(line, line.decide("w1"))[DECISION] == "admitted"
-
-
-@pytest.mark.parametrize("asked", [(), ("training_data",)])
-def test_training_data_alone_is_held_in_the_same_words(line, asked):
+def test_training_data_alone_is_held_in_the_same_words(line):
     line.deliver("w1", BAD)
     line.decide("w1")
-    result = line.run("w1", *asked)
+    result = line.run("w1", "training_data")
 
     assert "round w1: " in first_line(result)
     assert "held" in first_line(result).split("krippendorff_alpha")[0]

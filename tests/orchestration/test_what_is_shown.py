@@ -86,12 +86,6 @@ def test_braces_in_the_name_of_a_policy_stand_in_its_question(line):
     assert "Did a round come in the last 8 days?" in asked
 
 
-def test_a_failed_check_answers_no(line):
-    line.deliver("w1", BAD)
-    found = check(line.decide("w1"), "admitted")
-    assert found.description.startswith("No: krippendorff_alpha ")
-
-
 def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     line.deliver("w1", GOOD)
     result = line.run("w1", "annotations", "inter_rater_agreement")
