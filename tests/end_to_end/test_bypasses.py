@@ -97,8 +97,7 @@ def entry_of(line: Line, round_name: str, event: str) -> Path:
 
 def redeliver(line: Line, round_name: str, frame: pd.DataFrame) -> None:
     line.deliver(round_name, frame)
-    for name in ("annotations", "acceptability"):
-        line.run(round_name, name)
+    line.run(round_name, "annotations", "acceptability")
 
 
 def edit(path: Path, change: Callable[[dict], object]) -> None:
