@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.ratings import MISSING, Scale
-from agreement_pipeline.statistics import CategoryCounts, Clusters, times_seen
+from agreement_pipeline.statistics import CategoryCounts, Clusters
 from agreement_pipeline.statistics.unseen import (
     category_splits,
     cell_splits,
@@ -164,7 +164,7 @@ def test_how_often_a_disagreement_was_seen_is_not_told_where_a_cluster_holds_sev
     def times(*clusters):
         found = Clusters.named(clusters) if clusters else None
         counts = CategoryCounts(rows, [1, 1, 1], scale=scale, clusters=found)
-        return times_seen(counts, counts.with_unseen(3.0)).max()
+        return counts.times_seen(counts.with_unseen(3.0)).max()
 
     assert times() == times("d1", "d2", "d3") == 2
     assert times("d1", "d2", "d2") == 0
