@@ -425,7 +425,7 @@ class ReplicatedLabels(Cells):
         times[of_cells[(possible.counts > 0).sum(1) < 2]] = 0.0
         _, begins = np.unique(possible.item[~seen], return_index=True)
         rarest = np.minimum.reduceat(times[of_cells[~seen]], begins)
-        return rarest * (not self.in_groups)
+        return rarest * (not self.shares_clusters)
 
     @property
     def meeting(self) -> Array:

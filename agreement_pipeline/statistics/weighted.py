@@ -185,14 +185,14 @@ class Statistic:
         [0.0, 4.0, 0.0]
         """
         seen, mixes = self.weights, possible.mixes
-        if mixes is None or self.in_groups:
+        if mixes is None or self.shares_clusters:
             return np.zeros(possible.weights.shape[-1] - len(seen))
         of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
         times = np.bincount(of_seen, seen, len(mixes))
         return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
 
     @property
-    def in_groups(self) -> bool:
+    def shares_clusters(self) -> bool:
         """True if a cluster holds several items."""
         return self.clusters is not None and self.clusters.n < self.weights.sum()
 
