@@ -8,7 +8,7 @@ import pytest
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import NumbersByRater, times_seen
+from agreement_pipeline.statistics import NumbersByRater
 from benchmarks.populations import Errors
 from tests.statistics.open_numbers import (
     ALIKE,
@@ -113,12 +113,12 @@ def test_no_lower_limit_counts_agreed_numbers_that_lie_far_out():
     )
     possible = numbers.with_unseen_by_tail().with_unseen(3.0)
     _, agreed = split_rows(numbers)
-    times = times_seen(numbers, possible)
+    times = numbers.times_seen(possible)
     assert np.isinf(times).sum() == len(agreed)
     assert set(times[~np.isinf(times)]) == {0.0}
     listed = NumbersByRater([[1, 2], [2, 2]], scale=Scale((1, 2), "interval"), raters="ab")
-    assert not np.isinf(times_seen(listed, listed.with_unseen_by_tail().with_unseen(3.0))).any()
-    assert not np.isinf(times_seen(numbers, numbers.with_unseen(3.0))).any()
+    assert not np.isinf(listed.times_seen(listed.with_unseen_by_tail().with_unseen(3.0))).any()
+    assert not np.isinf(numbers.times_seen(numbers.with_unseen(3.0))).any()
 
 
 @pytest.mark.parametrize("measure", ["krippendorff_alpha", "icc_1_1"])
