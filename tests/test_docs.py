@@ -11,12 +11,11 @@ from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.statistics import LabelsByRater
-from tools.pages import degenerate_page, measures_page, reproduction_page
+from tools.pages import measures_page, reproduction_page
 
 DOCS = Path(__file__).parents[1] / "docs"
 GENERATED = {
     "measures.md": measures_page,
-    "proofs/degenerate-inputs.md": degenerate_page,
     "proofs/reproduction.md": reproduction_page,
 }
 PAGES = [

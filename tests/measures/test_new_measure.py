@@ -44,7 +44,7 @@ import pytest
 from tools.pages import degenerate_page, measures_page
 measures_page.main(["docs/measures.md"])
 degenerate_page.main(["docs/proofs/degenerate-inputs.md"])
-named = "unanimity or can_be_named or every_registered or (test_docs and not reproduction)"
+named = "unanimity or can_be_named or every_registered or test_docs or the_page_is_what"
 loaded = "ignore::pytest.PytestAssertRewriteWarning"
 options = ["-q", "-p", "no:cacheprovider", "-W", loaded, "-k", named]
 sys.exit(pytest.main([*options, *sys.argv[1:]]))
@@ -55,6 +55,7 @@ PAGE = (ROOT / "docs/adding-a-measure.md").read_text()
 TESTED = (
     "agreement_pipeline/measures",
     "tests/test_docs.py",
+    "tests/tools/test_degenerate_inputs.py",
     "tests/measures/test_registry.py",
     "tests/measures/test_every_measure.py",
     "tests/measures/test_every_measure_is_reachable.py",

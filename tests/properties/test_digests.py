@@ -135,7 +135,7 @@ def estimates_by_scope(ratings, back):
     return found
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(frame=frames(), data=st.data())
 def test_estimates_are_the_same_to_the_last_digit_for_any_order_of_rows_and_any_names_of_raters(
     frame, data
