@@ -71,7 +71,7 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
 
 def _whole(place: str) -> None:
     def again() -> None:
-        judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
+        judge_round(Store(place, salt=SALT), "round-00000", POLICY, CONTRACT)
 
     for name, work in (
         ("history", lambda: Store(place, salt=SALT).history()),
