@@ -187,7 +187,7 @@ def test_a_plan_from_a_round_whose_raters_the_rule_does_not_read_is_refused(
 
 
 def test_the_command_line_plans_at_the_policys_own_level(tmp_path, capsys):
-    command = ["plan", "--expected", "0.97", "--rounds", "50", "--format", "json", "--policy"]
+    command = ["plan", "--expected", "0.97", "--rounds", "100", "--format", "json", "--policy"]
     plain, both, by_rater = (
         tmp_path / name for name in ("plain.yaml", "both.yaml", "by_rater.yaml")
     )
