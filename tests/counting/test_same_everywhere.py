@@ -8,25 +8,35 @@ from agreement_pipeline.ratings import EXTRAS, Ratings, RatingsRows, content_col
 from agreement_pipeline.ratings.cells import frame_in
 from agreement_pipeline.readers import read
 from tests.counting.tables import MADE, RANDOM, plain
+from tests.readers.exports_of_tools import CASES
 
 pytestmark = pytest.mark.slow
 
 ENGINES = ("duckdb", "spark")
 SOURCES = {**RANDOM, **MADE}
+TOOLS = ("label_studio", "argilla")
 COUNTED = {
     *(name for name in RANDOM if name.startswith(("nominal", "numbers"))),
+    "ordinal met again, in clusters",
+    "interval preceded, weighted",
+    "ratio with strata, texts and gold",
     "vectors preceded, weighted",
+    "sets with right labels, assisted",
     "many raters",
     "replicates of a classifier",
+    "numbers too small to square, beside others",
 }
-"""Tables that are counted. Others have odd cells, or labels that are counted as those of these."""
+"""Tables that are counted: of each level, and of each form. Others have odd cells."""
 
 
-@pytest.fixture(params=SOURCES)
+@pytest.fixture(params=[*SOURCES, *TOOLS])
 def both(request, in_parts, tmp_path):
     """The ratings of one source in DuckDB, and in Spark."""
     if request.param.startswith("nominal"):
         in_parts(2)
+    if request.param in TOOLS:
+        case = CASES[request.param]
+        return [read(case.file, case.columns, rules=case.rules, engine=each) for each in ENGINES]
     made = SOURCES[request.param]
     source = made.source(tmp_path)
     if made.form == "checked":
