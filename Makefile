@@ -30,7 +30,7 @@ ui: $(VENV)/.runs
 	-@$(BIN)/agreement-pipeline demo > /dev/null
 	$(BIN)/dagster dev -w workspace.yaml
 
-test: lint types definitions docs tests
+test: lint types definitions tests
 
 tests: $(VENV)/.installed
 	$(BIN)/pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder

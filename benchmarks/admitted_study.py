@@ -8,7 +8,6 @@ benchmarks/admitted.csv for each population and measure. Rows that are already t
 `--page` writes the table of docs/proofs/coverage.md.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -22,6 +21,7 @@ from scipy.stats import binom
 
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference
 from agreement_pipeline.policy import RELIABLE
+from benchmarks.asked import asked
 from benchmarks.coverage_report import PAGE, SURE
 from benchmarks.coverage_study import GROUPS, append, rows_in, share_of, statistic_of
 from benchmarks.populations import CELLS, CELLS_AT_LARGE, Population, design
@@ -126,22 +126,17 @@ def beyond_chance(rows: pd.DataFrame) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    options = asked(
+        __doc__, arguments, table=str(TABLE), rounds=300, draws=400, share="0/1", page=False
     )
-    parser.add_argument("--table", type=Path, default=TABLE)
-    parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--draws", type=int, default=400)
-    parser.add_argument("--share", type=share_of, default=(0, 1), metavar="I/N", help="from 0")
-    parser.add_argument("--page", action="store_true", help="write the table")
-    options = parser.parse_args(arguments)
+    table = Path(options.table)
     if options.page:
-        rows = pd.DataFrame(rows_in(options.table, Row))
+        rows = pd.DataFrame(rows_in(table, Row))
         text = between_marks(PAGE.read_text(encoding="utf-8"), "admitted", page(rows))
         PAGE.write_text(text, encoding="utf-8")
         return
-    for row in study(options.table, options.rounds, options.draws, options.share):
-        append(options.table, [row])
+    for row in study(table, options.rounds, options.draws, share_of(options.share)):
+        append(table, [row])
 
 
 if __name__ == "__main__":

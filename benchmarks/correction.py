@@ -7,7 +7,6 @@ it calls another 12 % of all items positive. The script prints the table of
 docs/proofs/correction.md. With `--methods`, it compares limits that could have been chosen.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import groupby, product
@@ -26,6 +25,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
     prediction_powered,
 )
 from agreement_pipeline.intervals import Interval
+from benchmarks.asked import asked
 
 N_ITEMS, SEED = 20_000, 2026
 SHARES, LABELS = (0.02, 0.1, 0.5), (30, 200, 1_000)
@@ -294,16 +294,13 @@ def table(found: list[Outcome]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=200)
-    parser.add_argument("--methods", action="store_true")
-    asked = parser.parse_args()
-    if asked.methods:
-        print("\n".join(methods(asked.rounds)))
+    options = asked(__doc__, rounds=200, methods=False)
+    if options.methods:
+        print("\n".join(methods(options.rounds)))
         return
-    found = [outcome(at, asked.rounds) for at in situations()]
+    found = [outcome(at, options.rounds) for at in situations()]
     print("\n".join(table(found)))
-    print(f"\n{len(found)} situations of {asked.rounds} rounds; ", end="")
+    print(f"\n{len(found)} situations of {options.rounds} rounds; ", end="")
     print(f"{sum(not each.holds for each in found)} miss more than promised; ", end="")
     print(f"the widest is {max(each.ratio for each in found):.2f} of the classical interval.")
     good = [x for x in found if x.situation.accuracy >= 0.9 and x.situation.n >= 200]

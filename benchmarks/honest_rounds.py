@@ -6,7 +6,6 @@ Each line is for one kind of round: how many of the simulated rounds are held by
 of the built-in contract, or since a verdict does not stand with what was left out or repeated.
 """
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,6 +18,7 @@ from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
+from benchmarks.asked import asked, line
 
 N_ITEMS, ROUNDS = 300, 100
 SCALE = Scale(("a", "b", "c"))
@@ -176,12 +176,11 @@ def held(frame: pd.DataFrame) -> bool:
 
 
 def main() -> None:
-    n = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
+    n = asked(__doc__, rounds=(ROUNDS,)).rounds
     for kinds in (HONEST, DISHONEST):
         for number, make in enumerate(kinds):
             count = sum(held(make(np.random.default_rng((number, seed)))) for seed in range(n))
-            said = str(make.__doc__).rstrip(".")
-            print(f"| {said} | {100 * count / n:.1f} |", flush=True)
+            line(str(make.__doc__).rstrip("."), f"{100 * count / n:.1f}")
 
 
 if __name__ == "__main__":

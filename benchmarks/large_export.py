@@ -1,11 +1,10 @@
 """Ingest a large Label Studio export, and print the time and the most memory that this took.
 
-    python -m benchmarks.large_export 5.0 --folder FOLDER
+    python -m benchmarks.large_export 5.0 FOLDER
 
 The export is made first, of the size in decimal gigabytes, and removed at the end.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from random import Random
 from shutil import rmtree
 from typing import Any
 
+from benchmarks.asked import asked
 from benchmarks.measuring import unlimited
 
 RATERS = (11, 12, 13)
@@ -134,20 +134,15 @@ def ingest(path: Path, store: Path) -> None:
 
 def main() -> None:
     """Make an export, and ingest it in a process of its own."""
-    asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("gigabytes", type=float)
-    asked.add_argument("--folder", type=Path, required=True)
-    asked.add_argument("--of", type=Path, help=argparse.SUPPRESS)
-    said = asked.parse_args()
-    if said.of:
-        ingest(said.of, said.folder / "store")
+    said = asked(__doc__, gigabytes=float, folder=Path)
+    path = said.folder.resolve() / "export.json"
+    if not said.gigabytes:
+        ingest(path, said.folder / "store")
         return
     said.folder.mkdir()
-    path = said.folder.resolve() / "export.json"
     try:
         made(path, round(said.gigabytes * 1e9))
-        command = (sys.executable, "-m", "benchmarks.large_export", 0, "--folder", path.parent)
-        found = unlimited((*command, "--of", path))
+        found = unlimited((sys.executable, "-m", "benchmarks.large_export", 0, path.parent))
         size = path.stat().st_size / 1e9
         print(f"{size:.2f} GB: {found.note.strip()}, {found.cpu:.0f} CPU s, {found.peak:,.0f} MB")
     finally:

@@ -9,7 +9,6 @@ import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,6 +25,8 @@ from agreement_pipeline.units import (
     UnitSettings,
     units_of,
 )
+from benchmarks.asked import asked, head, line
+from benchmarks.measuring import seconds
 
 RATERS = ("ana", "ben", "chi")
 MOST_PAIRS = 3_000_000
@@ -108,19 +109,21 @@ CASES: dict[str, Callable[[], Ratings]] = {
 
 
 def main() -> None:
-    if len(sys.argv) > 1:
-        start, before = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        ratings = CASES[sys.argv[1]]()
-        found = measure(ratings)
-        spent = time.process_time() - start
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"| {CASES[sys.argv[1]].__doc__} | {spent:.1f} | {most / 1024:.0f} |", end="")
-        print(f" {(most - before) / 1024:.0f} | {len(ratings):,} | {found.value or 0:.3f} |")
+    name = asked(__doc__, case=("",)).case
+    if not name:
+        head("objects", "CPU s", "peak MB", "of it for these", "ratings", "alpha")
+        for each in CASES:
+            subprocess.run([sys.executable, "-m", "benchmarks.large_units", each], check=True)
         return
-    print("| objects | CPU s | peak MB | of it for these | ratings | alpha |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |", flush=True)
-    for name in CASES:
-        subprocess.run([sys.executable, "-m", "benchmarks.large_units", name], check=True)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    spent, _, (ratings, value) = seconds(lambda: of_units(CASES[name]()))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    memory = f"{most / 1024:.0f}", f"{(most - before) / 1024:.0f}"
+    line(CASES[name].__doc__, f"{spent:.1f}", *memory, f"{len(ratings):,}", f"{value:.3f}")
+
+
+def of_units(ratings: Ratings) -> tuple[Ratings, float]:
+    return ratings, measure(ratings).value or 0
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ The disk is a small one in memory, which only root can mount. Others give a fold
 `--disk FOLDER`. The machine should have nothing else to do.
 """
 
-import argparse
 import os
 import platform
 import resource
@@ -27,6 +26,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.projects import Project, load_project
+from benchmarks.asked import asked
 
 ROOT = Path(__file__).parents[1]
 DISK_BYTES = 32_000_000
@@ -258,12 +258,8 @@ def said(
 
 def main(words: Sequence[str] | None = None) -> int:
     """Read the options."""
-    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    options.add_argument("--rounds", type=int, default=30, help="how many arrive")
-    options.add_argument("--every", type=float, default=4.0, help="seconds from one to the next")
-    options.add_argument("--disk", type=Path, default=None, help="a folder on a small disk")
-    given = options.parse_args(words)
-    return run(given.rounds, given.every, given.disk)
+    given = asked(__doc__, words, rounds=30, every=4.0, disk="")
+    return run(given.rounds, given.every, Path(given.disk) if given.disk else None)
 
 
 if __name__ == "__main__":

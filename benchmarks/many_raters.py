@@ -7,7 +7,6 @@ The simulated rounds have three categories. A rater gives the true one four time
 In the crowd, three of a thousand raters rate each item.
 """
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.report import details, disputed, patterns
+from benchmarks.asked import asked
 from benchmarks.measuring import seconds
 
 QUESTIONS: tuple[Question, ...] = ("inter-rater", "intra-rater", "classifier")
@@ -83,7 +83,7 @@ def main() -> None:
     """Print one line for each round."""
     rounds: dict[str, Callable[[], pd.DataFrame]] = {
         Path(file).stem: lambda file=file: pd.read_csv(file, dtype=str)[["item", "rater", "label"]]
-        for file in sys.argv[1:]
+        for file in asked(__doc__, files=[str]).files
     }
     rounds |= {name: lambda size=size: simulated(*size) for name, size in ROUNDS.items()}
     assess(read_ratings(simulated(3, 30, 1.0)), POLICY, Contract.default())

@@ -6,7 +6,6 @@ Each line is for one kind of round: how many of the simulated rounds the policy 
 or, if they are honest, how many it takes back for a weak part (`weak_part`).
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -26,6 +25,7 @@ from agreement_pipeline.units import (
     UnitSettings,
     units_of,
 )
+from benchmarks.asked import asked, head, line
 
 POLICY = replace(load_policy("standard"), n_resamples=1000)
 CONTRACT = Contract.default()
@@ -204,18 +204,19 @@ def rounds(made: Made, n: int) -> Iterator[Decision]:
 
 
 def main() -> None:
-    dishonest, honest = (int(each) for each in (*sys.argv[1:], "40", "200")[:2])
-    print(
-        f"| of {dishonest} rounds, % | admitted | admitted but for a part |\n| --- | ---: | ---: |"
-    )
+    of = asked(__doc__, dishonest=(40,), honest=(200,))
+    head(f"of {of.dishonest} rounds, %", "admitted", "admitted but for a part")
     for name, made in DISHONEST.items():
-        found = [(each.admitted, each.codes == ("weak_part",)) for each in rounds(made, dishonest)]
+        found = [
+            (each.admitted, each.codes == ("weak_part",)) for each in rounds(made, of.dishonest)
+        ]
         admitted, but_for = 100 * np.mean(found, axis=0)
-        print(f"| {name} | {admitted:.1f} | {admitted + but_for:.1f} |", flush=True)
-    print(f"\n| of {honest} rounds, % | held for a part |\n| --- | ---: |")
+        line(name, f"{admitted:.1f}", f"{admitted + but_for:.1f}")
+    print()
+    head(f"of {of.honest} rounds, %", "held for a part")
     for name, made in HONEST.items():
-        held = 100 * np.mean(["weak_part" in each.codes for each in rounds(made, honest)])
-        print(f"| {name} | {held:.1f} |", flush=True)
+        held = 100 * np.mean(["weak_part" in each.codes for each in rounds(made, of.honest)])
+        line(name, f"{held:.1f}")
 
 
 if __name__ == "__main__":

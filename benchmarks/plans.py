@@ -8,7 +8,6 @@ yes and no by three raters. There the share that decides is exact: a round decid
 enough split items.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import NormalDist
@@ -30,6 +29,7 @@ from agreement_pipeline.policy.planning import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
+from benchmarks.asked import asked
 from benchmarks.real_rounds import ratings_of, rounds_in
 from benchmarks.studies.study import ALPHA
 
@@ -231,15 +231,9 @@ def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, nargs="?", help="of real rounds")
-    parser.add_argument("--rounds", type=int, default=400, help="earlier rounds of each rule")
-    parser.add_argument("--plans", type=int, default=100, help="plans of each population")
-    asked = parser.parse_args(arguments)
-    for line in rules_side_by_side(asked.rounds):
-        print(line, flush=True)
+    given = asked(__doc__, arguments, folder=("",), rounds=400, plans=100)
+    for each in rules_side_by_side(given.rounds):
+        print(each, flush=True)
     print(
         "\n| raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
         "| median | 5 % | 95 % | needed is in the range |"
@@ -251,9 +245,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         *((3, cell) for cell in FURTHER[1:]),
     ):
         population = assumed(ALPHA, truth, (0.5, 0.5), raters)
-        print(made_plans(str(raters), population, CUTOFF, m, asked.plans), flush=True)
-    for name, population, cutoff in panels(asked.folder) if asked.folder else ():
-        print(made_plans(name, population, cutoff, 150, asked.plans), flush=True)
+        print(made_plans(str(raters), population, CUTOFF, m, given.plans), flush=True)
+    for name, population, cutoff in panels(Path(given.folder)) if given.folder else ():
+        print(made_plans(name, population, cutoff, 150, given.plans), flush=True)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ the largest round of each are cut at random into two halves, 400 times. No data 
 each cut has a cut-off of its own: any within four standard errors of the limit of a half.
 """
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import numpy as np
 from agreement_pipeline.estimates import basis_of, estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import Statistic
+from benchmarks.asked import asked, head, line
 from benchmarks.real_rounds import ratings_of, rounds_in
 from benchmarks.studies.repeats import METHOD, Repeat, repeat, shares
 from benchmarks.studies.study import ALPHA
@@ -52,17 +52,15 @@ def cuts(whole: Statistic, name: str) -> list[Repeat | None]:
 
 
 def main() -> None:
-    folder, *names = sys.argv[1:]
-    print("| data set | items | cuts | all | first admitted | first held |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    for path in sorted(Path(folder).glob("*.csv")):
-        if names and path.stem not in names:
+    given = asked(__doc__, folder=Path, names=[str])
+    head("data set", "items", "cuts", "all", "first admitted", "first held")
+    for path in sorted(given.folder.glob("*.csv")):
+        if given.names and path.stem not in given.names:
             continue
         _, rows, scale = max(rounds_in(path), key=lambda each: len(each[1]))
         whole = basis_of(ratings_of(rows, scale), ALPHA)
         if whole is not None:
-            cells = shares(cuts(whole, path.stem))
-            print("|", " | ".join([path.stem, f"{whole.n_used:,}", *cells]), "|", flush=True)
+            line(path.stem, f"{whole.n_used:,}", *shares(cuts(whole, path.stem)))
 
 
 if __name__ == "__main__":

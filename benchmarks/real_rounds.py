@@ -9,7 +9,6 @@ label. Of several numbers, the first is read.
 """
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +18,7 @@ import pandas as pd
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.policy import OF_THE_GATE, judge, load_policy
 from agreement_pipeline.ratings import UNIVARIATE
+from benchmarks.asked import asked
 
 DOUBTS = ("flattered", "dissent_left_out", "weak_part", "ratings_chosen")
 POLICY = replace(load_policy("standard"), n_resamples=1000)
@@ -55,7 +55,7 @@ def ratings_of(rows: pd.DataFrame, scale: Scale) -> Ratings:
 
 
 def main() -> None:
-    for path in sorted(Path(sys.argv[1]).glob("*.csv")):
+    for path in sorted(asked(__doc__, folder=Path).folder.glob("*.csv")):
         for name, rows, scale in rounds_in(path):
             ratings = ratings_of(rows, scale)
             print(path.stem, name, len(ratings), *failing(ratings), sep="\t", flush=True)

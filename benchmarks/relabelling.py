@@ -7,7 +7,6 @@ script prints the tables of docs/proofs/relabelling.md. The contract is not aske
 other things.
 """
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from agreement_pipeline.contract import Contract, Finding, changes_since
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import Decision, assess, given_again
+from benchmarks.asked import asked, head, line
 
 SCALE = Scale(("safe", "rude", "hateful"))
 SHARES, N_ITEMS, HARD, SEED = (0.45, 0.3, 0.25), 400, 0.25, 2026
@@ -279,21 +279,15 @@ def held(made: Made, carried: str, n: int) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=40, help="rounds of each dishonest kind")
-    parser.add_argument("--honest", type=int, default=200, help="rounds of each honest kind")
-    given = parser.parse_args(arguments)
-    print(f"| admitted / told, % of {given.rounds} | {' | '.join(CARRIED)} |")
-    print(f"| --- |{' ---: |' * len(CARRIED)}")
+    given = asked(__doc__, arguments, rounds=40, honest=200)
+    head(f"admitted / told, % of {given.rounds}", *CARRIED)
     for name, made in RELABELLED.items():
         cells = (share(made, carried, given.rounds) for carried in CARRIED)
-        said = " | ".join(f"{admitted:.0f} / {told:.0f}" for admitted, told in cells)
-        print(f"| {name} | {said} |", flush=True)
-    print(f"\n| held for changes, % of {given.honest} | {' | '.join(HOLDING)} |")
-    print(f"| --- |{' ---: |' * len(HOLDING)}")
+        line(name, *(f"{admitted:.0f} / {told:.0f}" for admitted, told in cells))
+    print()
+    head(f"held for changes, % of {given.honest}", *HOLDING)
     for name, made in HONEST.items():
-        cells = (f"{held(made, carried, given.honest):.1f}" for carried in HOLDING)
-        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+        line(name, *(f"{held(made, carried, given.honest):.1f}" for carried in HOLDING))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ so many items that its share of wrong labels is exact. Items are drawn as often 
 limit is under the limit. The script prints the table of docs/proofs/silver.md.
 """
 
-import argparse
 from collections.abc import Iterator
 from itertools import product
 from typing import NamedTuple
@@ -17,6 +16,7 @@ import numpy as np
 from agreement_pipeline.classifiers import items_to_draw
 from agreement_pipeline.classifiers.correction import majorities
 from agreement_pipeline.classifiers.prediction_powered import Stratum, lowest_mean
+from benchmarks.asked import asked, line
 
 N_ITEMS, RARER, SLIPS, SEED = 20_000, 0.2, 0.03, 2026
 LIMIT, GOOD, LEVEL, MAJORITY = 0.05, 0.02, 0.95, 3
@@ -62,11 +62,10 @@ def study(rounds: int, n: int) -> Iterator[tuple[Situation, float]]:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=2_000)
+    n_rounds = asked(__doc__, rounds=2_000).rounds
     planned = items_to_draw(LIMIT, GOOD, confidence_level=LEVEL)
     assert planned is not None
     print(f"{planned} items are drawn.\n")
     print("| wrong labels | raters | draw | admitted |\n| ---: | ---: | --- | ---: |")
-    for at, share in study(parser.parse_args().rounds, planned):
-        print(f"| {at.wrong:.0%} | {at.raters} | {at.design} | {100 * share:.2f} % |", flush=True)
+    for at, share in study(n_rounds, planned):
+        line(f"{at.wrong:.0%}", at.raters, at.design, f"{100 * share:.2f} %")

@@ -5,7 +5,6 @@
 Ratings are yes or no. Raters guess on hard items, and skip some of these or of all.
 """
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -17,6 +16,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
+from benchmarks.asked import asked, head, line
 
 SCALE = Scale(("no", "yes"))
 POLICY = replace(load_policy("standard"), n_resamples=1000)
@@ -149,22 +149,20 @@ def rounds(made: Made, n: int) -> Iterator[Ratings]:
 
 
 def main() -> None:
-    dishonest, honest = (int(each) for each in (*sys.argv[1:], "200", "2000")[:2])
-    contract = Contract.default()
-    print(f"| of {dishonest} rounds, % | admitted | admitted before | found |")
-    print("| --- | ---: | ---: | ---: |")
+    of, contract = asked(__doc__, dishonest=(200,), honest=(2000,)), Contract.default()
+    head(f"of {of.dishonest} rounds, %", "admitted", "admitted before", "found")
     for name, made in DISHONEST.items():
         found = []
-        for ratings in rounds(made, dishonest):
+        for ratings in rounds(made, of.dishonest):
             before = assess(ratings, POLICY, contract, checked=()).decision.admitted
             held = is_held(ratings)
             found.append((before and not held, before, held))
-        admitted, before, held = 100 * np.mean(found, axis=0)
-        print(f"| {name} | {admitted:.1f} | {before:.1f} | {held:.1f} |", flush=True)
-    print(f"\n| of {honest} rounds, % | held |\n| --- | ---: |")
+        line(name, *(f"{share:.1f}" for share in 100 * np.mean(found, axis=0)))
+    print()
+    head(f"of {of.honest} rounds, %", "held")
     for name, made in HONEST.items():
-        held = 100 * np.mean([is_held(each) for each in rounds(made, honest)])
-        print(f"| {name} | {held:.2f} |", flush=True)
+        held = 100 * np.mean([is_held(each) for each in rounds(made, of.honest)])
+        line(name, f"{held:.2f}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,6 @@ last line has a quarter as many rounds of five raters. They are held since no ra
 twice, though one has 12 % of errors where the others have 2 %.
 """
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +18,7 @@ from agreement_pipeline.estimates import StandingOut, standing_out
 from agreement_pipeline.ratings import MISSING
 from agreement_pipeline.report import Round
 from agreement_pipeline.statistics import LabelsByRater
+from benchmarks.asked import asked, line
 
 SCALE, SHARES, N_ITEMS, SEED = Scale(("safe", "rude", "hateful")), (0.5, 0.3, 0.2), 300, 2026
 USUAL = 0.1
@@ -125,15 +125,13 @@ def named_without_replicates(n_rounds: int) -> float:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=2_000, help="rounds of each kind")
-    n_rounds = parser.parse_args(arguments).rounds
+    n_rounds = asked(__doc__, arguments, rounds=2_000).rounds
     print("| the raters | five | forty | forty, five an item | asked of the first two |")
     print("| --- | ---: | ---: | ---: | --- |")
     for each in SITUATIONS:
         panels = ((5, None), (40, None), (40, 5))
         found = (f"{share(each, n, n_rounds, an_item):.1f}" for n, an_item in panels)
-        print(f"| {each.name} | {' | '.join(found)} | {each.demand} |", flush=True)
+        line(each.name, *found, each.demand)
     named = named_without_replicates(n_rounds // 4)
     print(f"| no replicates: somebody is named | {named:.1f} | | | at most 5 |")
 

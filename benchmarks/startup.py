@@ -5,7 +5,6 @@ of fresh processes. The first lines are Python and the libraries alone. They say
 machine is. A share of the other lines is theirs.
 """
 
-import argparse
 import os
 import platform
 import random
@@ -16,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from benchmarks.asked import asked, head, line
 from benchmarks.measuring import unlimited
 
 ITEMS, RATERS, PROJECTS = 60, ("ana", "ben", "carla"), 50
@@ -118,9 +118,7 @@ def write_inputs(folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--times", type=int, default=5, help="Processes of each line.")
-    times = parser.parse_args().times
+    times = asked(__doc__, times=5).times
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_inputs(folder)
@@ -130,9 +128,9 @@ def main() -> None:
                 here = {"AGREEMENT_ROOT": str(folder), **start.environment}
                 found[start.name].append(unlimited(start.command, folder, **here).cpu)
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}\n")
-    print("| start | CPU s, median | fastest |\n|---|---|---|")
+    head("start", "CPU s, median", "fastest")
     for name, (_, *seconds) in found.items():
-        print(f"| {name} | {statistics.median(seconds):.2f} | {min(seconds):.2f} |")
+        line(name, f"{statistics.median(seconds):.2f}", f"{min(seconds):.2f}")
 
 
 if __name__ == "__main__":

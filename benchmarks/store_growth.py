@@ -10,7 +10,6 @@ and in a bucket. The bucket is a server on this machine. It prints:
 Each round is handled by a store that was opened anew. CPU time is that of this process alone.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -26,6 +25,7 @@ import fsspec
 
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.store import Store
+from benchmarks.asked import asked
 from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more
 from benchmarks.measuring import seconds
 
@@ -33,12 +33,7 @@ REQUESTS: list[str] = []
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--rounds", type=int, default=10_000)
-    parser.add_argument("--more", type=int, default=12, help="rounds to add to each store")
-    options = parser.parse_args(arguments)
+    options = asked(__doc__, arguments, rounds=10_000, more=12)
     _count_requests()
     with tempfile.TemporaryDirectory() as folder, _server() as bucket:
         root = Path(folder)
@@ -76,7 +71,7 @@ def _added(place: str, empty: str, original: Path, n_more: int) -> None:
 
 def _whole(place: str) -> None:
     def again() -> None:
-        judge_round(Store(place, salt=SALT), "round-00007", POLICY, CONTRACT)
+        judge_round(Store(place, salt=SALT), "round-00000", POLICY, CONTRACT)
 
     for name, work in (
         ("history", lambda: Store(place, salt=SALT).history()),

@@ -7,7 +7,6 @@ libraries of the Python that runs this. Each program runs in turn for the one an
 other work on the machine falls on both. Below 1, the new version costs less.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
+from benchmarks.asked import asked, head, line
 from benchmarks.large_export import made as write_export
 from benchmarks.measuring import Result, run
 
@@ -95,18 +95,12 @@ def cost(version: Path, arguments: list[str]) -> Result:
 
 def main() -> None:
     """Run all programs and print a table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("old", type=Path)
-    parser.add_argument("new", type=Path)
-    parser.add_argument("--ratings", type=int, default=5_000_000)
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+    options = asked(__doc__, old=Path, new=Path, ratings=5_000_000, repeats=5)
     for version in (options.old, options.new):
         compile_dir(
             version / "agreement_pipeline", quiet=1
         )  # or one of them might compile each time
-    print("| program | CPU s, old | new | ratio | MB, old | new | ratio |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    head("program", "CPU s, old", "new", "ratio", "MB, old", "new", "ratio")
     with TemporaryDirectory() as folder:
         for name, arguments in written(Path(folder), options.ratings):
             runs = [
@@ -120,7 +114,7 @@ def main() -> None:
                     for side in zip(*runs, strict=True)
                 )
                 cells += [f"{old:.2f}", f"{new:.2f}", f"{new / old:.2f}"]
-            print(f"| {name} | {' | '.join(cells)} |", flush=True)
+            line(name, *cells)
 
 
 if __name__ == "__main__":

@@ -119,6 +119,21 @@ def serology(tabled):
     return tabled(text, ("NR", "BL", "RE"), classifiers=("T",))
 
 
+@pytest.fixture(scope="module")
+def instance_of_file():
+    import dagster
+
+    with dagster.DagsterInstance.ephemeral() as made:
+        yield made
+
+
+@pytest.fixture
+def instance(instance_of_file):
+    """A Dagster instance in memory that knows no run, event or partition."""
+    yield instance_of_file
+    instance_of_file.wipe()
+
+
 @pytest.fixture
 def known_keys(monkeypatch):
     """The stores of a test draw the same keys in every run. So equal raters have equal pseudonyms.
@@ -187,6 +202,7 @@ def spark():
     """A Spark session on this machine. Queries are short, so Java compiles lightly.
 
     A table has one part, so that a query is few tasks. `in_parts` gives it more.
+    Plans, which nobody reads, are not written out.
     """
     pytest.importorskip("pyspark")
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
@@ -206,19 +222,28 @@ def spark():
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.sql.codegen.factoryMode", "NO_CODEGEN")
         .config("spark.sql.adaptive.enabled", "false")
+        .config("spark.sql.ui.explainMode", "simple")
+        .config("spark.sql.maxPlanStringLength", "0")
+        .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
+    # Spark looks for the place of each call in a deep stack, unless it is told one.
+    for form in ("short", "long"):
+        session.sparkContext.setLocalProperty(f"callSite.{form}", "a test")
     yield session
     session.stop()
 
 
 @pytest.fixture
-def in_parts(spark):
+def in_parts(spark, monkeypatch):
     """A function that sets in how many parts Spark puts a table, and a grouping, in this test."""
+    from agreement_pipeline.engine import spark as engine
+
     names = ("spark.sql.shuffle.partitions", "spark.sql.leafNodeDefaultParallelism")
     before = {name: spark.conf.get(name) for name in names}
 
     def split(parts):
+        monkeypatch.setattr(engine, "IN_ONE_PART", 0)
         for name in names:
             spark.conf.set(name, parts)
 

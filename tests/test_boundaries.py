@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -46,9 +47,6 @@ ONLY_IN = {
 }
 ALLOWED = {"intervals": {"threadpoolctl"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
-everywhere = pytest.mark.parametrize(
-    "path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE))
-)
 
 
 def part(path):
@@ -56,31 +54,21 @@ def part(path):
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@cache
 def imported(path):
     """Every module that a file imports, anywhere in it."""
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: a relative import hides where a name comes from"
-            yield from (
-                (f"{node.module}.{alias.name}" for alias in node.names)
+            found += (
+                [f"{node.module}.{alias.name}" for alias in node.names]
                 if node.module == "agreement_pipeline"
-                else (node.module,)
+                else [node.module]
             )
-
-
-def imported_when_loaded(path):
-    """The top-level names of the modules that a file imports outside functions."""
-    body = [*ast.parse(path.read_text(encoding="utf-8")).body]
-    while body:
-        node = body.pop()
-        if isinstance(node, ast.Import):
-            yield from (alias.name.split(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module.split(".")[0]
-        elif not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            body.extend(ast.iter_child_nodes(node))
+    return found
 
 
 def own(path):
@@ -91,40 +79,40 @@ def own(path):
             yield room, tuple(inside)
 
 
-@everywhere
-def test_a_room_imports_only_rooms_before_it(path):
-    here = part(path)
-    assert here in RANK, f"{here} has no place in the order of imports; give it one"
-    after = sorted({room for room, _ in own(path) if room != here and RANK[room] >= RANK[here]})
-    assert not after, f"{here} imports {after}, which do not come before it"
-
-
-@everywhere
-def test_a_room_is_entered_through_its_face(path):
-    inner = [(room, *inside) for room, inside in own(path) if room != part(path) and inside]
-    assert not inner, f"{path} reaches past the face of a room: {inner}"
-
-
 def test_every_room_has_its_place():
     assert {part(path) for path in MODULES} == set(RANK)
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in MODULES if part(path) in MIDDLE], ids=lambda path: path.stem
-)
-def test_in_the_middle_nothing_but_numpy_and_the_standard_library_is_imported(path):
+def test_a_room_imports_only_rooms_before_it_and_enters_them_through_their_faces():
+    wrong = [
+        (str(path), room, *inside)
+        for path in MODULES
+        for room, inside in own(path)
+        if room != part(path) and (inside or RANK[room] >= RANK[part(path)])
+    ]
+    assert wrong == []
+
+
+def test_in_the_middle_nothing_but_numpy_and_the_standard_library_is_imported():
     allowed = {"agreement_pipeline", "numpy", *sys.stdlib_module_names}
-    allowed |= ALLOWED.get(part(path), set())
-    assert set(imported_when_loaded(path)) <= allowed
-    assert {name.split(".")[0] for name in imported(path)} <= allowed
+    wrong = [
+        (str(path), name)
+        for path in MODULES
+        if part(path) in MIDDLE
+        for name in (library.split(".")[0] for library in imported(path))
+        if name not in allowed | ALLOWED.get(part(path), set())
+    ]
+    assert wrong == []
 
 
-@everywhere
-def test_a_heavy_library_is_imported_in_its_one_place(path):
-    found = {name.split(".")[0] for name in imported(path)} & set(ONLY_IN)
-    assert all(part(path) in ONLY_IN[name] for name in found), (
-        f"{part(path)} imports {sorted(found)}"
-    )
+def test_a_heavy_library_is_imported_in_its_one_place():
+    wrong = [
+        (str(path), name)
+        for path in MODULES
+        for name in {library.split(".")[0] for library in imported(path)} & set(ONLY_IN)
+        if part(path) not in ONLY_IN[name]
+    ]
+    assert wrong == []
 
 
 def loaded_by(module):

@@ -76,20 +76,22 @@ def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Ancho
     >>> found.drifted, round(found.first, 3), round(found.last, 3), round(found.upper, 2)
     (True, 0.917, 0.083, 0.17)
     """
+    values, places = np.unique(looks, return_inverse=True)
+    counts = (places.reshape(looks.shape)[:, :, None] == np.arange(len(values))).sum(1)
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _evidence(looks, middle) >= 1 / tail else (middle, high)
+        enough = _evidence(values, counts, middle) >= 1 / tail
+        low, high = (low, middle) if enough else (middle, high)
     means = float(first.mean()), float(looks[-1].mean())
     return Anchored(*means, means[0] - most_lost, high, looks.shape[1], len(looks))
 
 
-def _evidence(looks: Array, under: float) -> float:
-    rises = np.log1p(BETS[:, None, None] * (under - looks) / (1 - under)).sum(2)
-    n_looks = rises.shape[1]
-    starts = np.arange(1, n_looks + 1)
-    until = np.cumsum(rises, axis=1)
-    logs = until[:, None, :] - (until - rises)[:, :, None]  # of each bet, start and look
-    begun = starts[:, None] <= starts
-    bets = np.where(begun, np.exp(np.minimum(logs, 500.0)), 0.0).mean(0)
-    return float(((1 / (starts * (starts + 1))) @ bets + 1 / (starts + 1)).max())
+def _evidence(values: Array, counts: Array, under: float) -> float:
+    """The most that the average reached at a look, of which `counts` (T, V) anchors had a value."""
+    looks = np.arange(1, len(counts) + 1)[:, None]
+    rises = counts @ np.log1p(BETS * (under - values[:, None]) / (1 - under))
+    until = np.cumsum(rises, axis=0)
+    begun = np.logaddexp.accumulate(rises - until - np.log(looks * (looks + 1)))
+    bets = np.exp(np.minimum(until + begun, 500.0)).mean(1, keepdims=True)
+    return float((bets + 1 / (looks + 1)).max())

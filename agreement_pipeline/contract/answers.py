@@ -110,7 +110,8 @@ def _expected(
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:
         return values.isin(vocabulary)
-    return ~values.astype(TEXT).str.contains(kwargs["regex"])
+    found = re.compile(kwargs["regex"]).search
+    return pd.Series([found(text) is None for text in values.astype(TEXT).tolist()], dtype=bool)
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINE = "spark"
+IN_ONE_PART = 10_000
+"""So many rows that are loaded, or fewer, stay together, so that Spark need not shuffle them."""
 
 
 def is_spark_frame(source: Any) -> bool:
@@ -55,7 +57,8 @@ class Spark:
         table = pa.Table.from_batches(batches, schema)
         table = table.append_column("nth", pa.array(range(len(table)), pa.int64()))
         kinds = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
-        return self._seen(self.session.createDataFrame(table, kinds))
+        frame = self.session.createDataFrame(table, kinds)
+        return self._seen(frame.coalesce(1) if len(table) <= IN_ONE_PART else frame)
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         return self.frame(self.session.read.parquet(path), columns)

@@ -34,7 +34,6 @@ from agreement_pipeline.statistics import (
     SeenRows,
     Statistic,
     effective_raters,
-    times_seen,
     with_equal_counts_as_one,
 )
 
@@ -310,7 +309,7 @@ def values_drawn(
     places = _raising(possible) if upper else {}
     raised: dict[str, list[Array]] = {name: [] for name in places}
     shares = [
-        [OFTEN / np.maximum(times_seen(point.basis, form), OFTEN) for form in forms]
+        [OFTEN / np.maximum(point.basis.times_seen(form), OFTEN) for form in forms]
         for point, forms in possible
     ]
     n_seen = possible[0][0].basis.weights.shape[-1]

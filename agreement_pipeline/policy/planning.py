@@ -604,15 +604,17 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
             f"labels an item: found {n_raters}; expected 2 to {MOST_LABELS}. "
             "Plan for as many as an item will have."
         )
+    ways, known, guessed = _clear_or_guessed(measure, shares, n_raters)
+
+    def with_clear(share: float) -> Statistic:
+        return ways.reweighted(share * known + (1 - share) * guessed)
+
     low, high = 0.0, 1.0
     for _ in range(STEPS_OF_AGREEMENT):
         middle = (low + high) / 2
-        low, high = (
-            (middle, high)
-            if true_value(measure, _clear_or_guessed(measure, middle, shares, n_raters)) < expected
-            else (low, middle)
-        )
-    population = _clear_or_guessed(measure, high, shares, n_raters)
+        too_few = true_value(measure, with_clear(middle)) < expected
+        low, high = (middle, high) if too_few else (low, middle)
+    population = with_clear(high)
     if not np.isclose(true_value(measure, population), expected, atol=1e-6):
         raise PolicyError(
             f"{measure}: found {expected:g}; expected a value that raters who know or guess can "
@@ -630,7 +632,10 @@ def true_value(measure: str, population: Statistic) -> float:
     return float(known.min()) if known.size else nan
 
 
-def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: int) -> Statistic:
+def _clear_or_guessed(
+    measure: str, prevalence: Array, n_raters: int
+) -> tuple[Statistic, Array, Array]:
+    """The ways to label an item, and how often a clear and an unclear item is labelled so."""
     n, needs = len(prevalence), registered(measure).needs
     if needs not in ("counts", "patterns", "replicates"):
         raise PolicyError(
@@ -648,21 +653,20 @@ def _clear_or_guessed(measure: str, clear: float, prevalence: Array, n_raters: i
     raters = tuple(f"r{number}" for number in range(n_raters))
     if needs == "patterns":
         codes = np.array(list(product(range(n), repeat=n_raters)))
-        all_alike = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
+        known = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
         guessed = prevalence[codes].prod(1)
-        return LabelsByRater(
-            codes, clear * all_alike + (1 - clear) * guessed, scale=scale, raters=raters
-        )
+        return LabelsByRater(codes, guessed, scale=scale, raters=raters), known, guessed
     given = combinations_with_replacement(range(n), n_raters)
     counts = np.array([np.bincount(labels, minlength=n) for labels in given])
     orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
     guessed = orders * (prevalence**counts).prod(1)
-    weights = clear * ((counts == n_raters) @ prevalence) + (1 - clear) * guessed
+    known = (counts == n_raters) @ prevalence
     if needs == "counts":
-        return CategoryCounts(counts, weights, scale=scale, n_raters=n_raters)
-    first = LabelsByRater(counts.argmax(1)[:, None], weights, scale=scale, raters=raters[:1])
+        counted = CategoryCounts(counts, guessed, scale=scale, n_raters=n_raters)
+        return counted, known, guessed
+    first = LabelsByRater(counts.argmax(1)[:, None], guessed, scale=scale, raters=raters[:1])
     places = np.arange(len(counts))
-    return ReplicatedLabels(counts, places, np.zeros_like(places), first)
+    return ReplicatedLabels(counts, places, np.zeros_like(places), first), known, guessed
 
 
 def mean_labels(population: Statistic) -> float:

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -150,13 +150,19 @@ class JsonLines:
         names, self._parts = dict[str, None](), list[tuple[int, dict[str, Any]]]()
         records = _records(path, limits)
         while some := list(islice(records, AT_ONCE)):
-            here = dict.fromkeys(chain.from_iterable(some))
-            names |= here
+            places: dict[str, list[int]] = {}
+            for at, record in enumerate(some):
+                for name in record:
+                    places.setdefault(name, []).append(at)
+            names |= dict.fromkeys(places)
             if len(names) <= limits.columns:
                 cells: dict[str, Any] = {}
-                for name in here:
-                    cells[name] = column = [_cell(each.get(name)) for each in some]
-                    if all(value is None or isinstance(value, str) for value in column):
+                for name, there in places.items():
+                    column: list[Any] = [None] * len(some)
+                    for at in there:
+                        column[at] = _cell(some[at][name])
+                    cells[name] = column
+                    if all(column[at] is None or isinstance(column[at], str) for at in there):
                         cells[name] = pa.array(column, pa.large_string())
                 self._parts.append((len(some), cells))
         limits.refuse_beyond("columns", len(names), path.name, "columns")

@@ -14,7 +14,6 @@ from agreement_pipeline.statistics.by_rater import (
     Apart,
     LabelsByRater,
     raters_apart,
-    times_seen,
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
 from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
@@ -58,6 +57,5 @@ __all__ = [
     "seed_of",
     "statistic_bytes",
     "statistic_of",
-    "times_seen",
     "with_equal_counts_as_one",
 ]

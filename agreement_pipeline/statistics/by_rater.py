@@ -38,7 +38,6 @@ from agreement_pipeline.statistics.weighted import (
     distinct_in,
     extended,
     joint_raters,
-    kinds,
     refuse_sum,
     total,
 )
@@ -353,12 +352,13 @@ class NumbersByRater(ByRater):
             [np.roll(rows, turn * n_raters // turns, axis=1) for turn in range(turns)]
         )
 
-    def only_raising(self, n_unseen: int) -> Flags:
-        """Agreed numbers that lie as far out as the tail says. No lower limit counts them."""
-        unseen = self.values[len(self.values) - n_unseen :]
+    def times_seen(self, possible: Self) -> Array:
+        """Agreed numbers that lie as far out as the tail says count for no lower limit."""
+        unseen = possible.values[len(self.values) :]
         agreed = (np.nanmax(unseen, 1) == np.nanmin(unseen, 1)).all(1)
         is_open = self.scale.categories is None or not self.scale.declared
-        return np.asarray(agreed & (self.by_tail and is_open and self.classifier is None))
+        outside = agreed & (possible.by_tail and is_open and self.classifier is None)
+        return np.where(outside, np.inf, 0.0)
 
     def crossed(self) -> "NumbersByRater":
         complete = np.asarray(self.given.all(1))
@@ -726,29 +726,6 @@ def _meetings(labels: LabelsByRater) -> Array:
     given, sizes = labels.given, labels.counts().sizes
     of_two = given[sizes == 2].astype(float)
     return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
-
-
-def times_seen(statistic: Statistic, possible: Statistic) -> Array:
-    """How many items show the mix of each unseen row of `possible`.
-
-    It is 0 for rows whose labels agree, and infinite for those that count for upper limits alone.
-    It is 0 too if the statistic cannot tell: if a cluster holds several items, or if more than the
-    labels of a panel counts.
-
-    Examples
-    --------
-    >>> from agreement_pipeline import Scale
-    >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
-    >>> times_seen(rows, rows.with_unseen(3.0)).tolist()
-    [0.0, 4.0, 0.0]
-    """
-    seen, clusters, mixes = statistic.weights, statistic.clusters, possible.mixes
-    if mixes is None or (clusters is not None and clusters.n < seen.sum()):
-        alone = possible.only_raising(possible.weights.shape[-1] - len(seen))
-        return np.where(alone, np.inf, 0.0)
-    of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
-    times = np.bincount(of_seen, seen, len(mixes))
-    return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
 
 
 class Apart(NamedTuple):

@@ -40,6 +40,7 @@ from agreement_pipeline.statistics.weighted import (
     distinct_in,
     extended,
     joint_raters,
+    kinds,
     refuse_sum,
     total,
     whole,
@@ -415,6 +416,16 @@ class ReplicatedLabels(Cells):
             rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
             first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
         )
+
+    def times_seen(self, possible: Self) -> Array:
+        """How many cells show the rarest mix of each unseen row: raters slip apart from others."""
+        n_seen, of_cells = len(self.weights), kinds(possible.counts.astype(np.int64))
+        seen = possible.item < n_seen
+        times = np.bincount(of_cells[seen], self.cell_weights, len(of_cells))
+        times[of_cells[(possible.counts > 0).sum(1) < 2]] = 0.0
+        _, begins = np.unique(possible.item[~seen], return_index=True)
+        rarest = np.minimum.reduceat(times[of_cells[~seen]], begins)
+        return rarest * (not self.shares_clusters)
 
     @property
     def meeting(self) -> Array:

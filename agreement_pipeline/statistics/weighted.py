@@ -164,14 +164,37 @@ class Statistic:
         """Unseen rows follow the tail of errors, if errors have one."""
         return self
 
-    def only_raising(self, n_unseen: int) -> Flags:
-        """True for those of the last rows, which nobody saw, that count for upper limits alone."""
-        return np.zeros(n_unseen, dtype=bool)
-
     @property
     def mixes(self) -> Array | None:
         """The labels of each row without their raters, if nothing else counts. Shape (P, K)."""
         return None
+
+    def times_seen(self, possible: Self) -> Array:
+        """How many items show the mix of each unseen row of `possible`.
+
+        It is 0 for rows whose labels agree, and infinite for those that count for upper limits
+        alone. It is 0 too if the statistic cannot tell: if a cluster holds several items, or if
+        more than the labels of a panel counts.
+
+        Examples
+        --------
+        >>> from agreement_pipeline import Scale
+        >>> from agreement_pipeline.statistics import CategoryCounts
+        >>> rows = CategoryCounts([[2, 0], [1, 1]], [9, 4], scale=Scale(("no", "yes")))
+        >>> rows.times_seen(rows.with_unseen(3.0)).tolist()
+        [0.0, 4.0, 0.0]
+        """
+        seen, mixes = self.weights, possible.mixes
+        if mixes is None or self.shares_clusters:
+            return np.zeros(possible.weights.shape[-1] - len(seen))
+        of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
+        times = np.bincount(of_seen, seen, len(mixes))
+        return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
+
+    @property
+    def shares_clusters(self) -> bool:
+        """True if a cluster holds several items."""
+        return self.clusters is not None and self.clusters.n < self.weights.sum()
 
     @property
     def n_used(self) -> int:

@@ -9,7 +9,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_few_bad_rounds_and_most_good_ones_are_admitted():
-    shares = dict(study(40, 390))
+    shares = dict(study(25, 390))
     assert len(shares) == 12
     assert {share for at, share in shares.items() if at.wrong == 0.08} == {0.0}
     assert max(share for at, share in shares.items() if at.wrong == 0.05) <= 0.1

@@ -26,13 +26,13 @@ def simulated(rng, n=60, n_items=600, share=0.3, right=0.9):
     return stratum(true[:n], said[:n], said[n:])
 
 
-@pytest.mark.parametrize("case", CASES, ids=range(len(CASES)))
-def test_the_estimate_and_its_error_are_those_of_the_authors_package(case):
-    found = stratum(case["labels"], case["predicted"], case["others"])
-    low, high = case["interval"]
-    error = (high - low) / 2 / NormalDist().inv_cdf(0.95)
-    assert found.value == pytest.approx(case["value"], abs=1e-9)
-    assert found.variances[1] ** 0.5 == pytest.approx(error, abs=1e-9)
+def test_the_estimate_and_its_error_are_those_of_the_authors_package():
+    for number, case in enumerate(CASES):
+        found = stratum(case["labels"], case["predicted"], case["others"])
+        low, high = case["interval"]
+        error = (high - low) / 2 / NormalDist().inv_cdf(0.95)
+        assert found.value == pytest.approx(case["value"], abs=1e-9), number
+        assert found.variances[1] ** 0.5 == pytest.approx(error, abs=1e-9), number
 
 
 def slowly(groups):
@@ -168,13 +168,13 @@ def test_estimates_and_limits_stay_inside_the_scale(seed):
     ("n", "share", "right"), [(30, 0.02, 0.9), (30, 0.3, 0.98), (200, 0.1, 0.9)]
 )
 def test_the_limits_hold_on_few_labels(n, share, right):
-    """In 300 rounds, 5 % of misses give more than 30 in one of a thousand studies."""
+    """In 150 rounds, 5 % of misses give more than 17 in one of a thousand studies."""
     rng, missed, widths = np.random.default_rng(9), 0, np.zeros(2)
-    for _ in range(300):
+    for _ in range(150):
         one = simulated(rng, n=n, n_items=4_000, share=share, right=right)
         found = prediction_powered([one], 0.95)
         low, high = found.corrected.interval
         missed += not low <= share <= high
         widths += [high - low, found.classical.interval.high - found.classical.interval.low]
-    assert missed <= 30
+    assert missed <= 17
     assert widths[0] < 1.02 * widths[1]

@@ -235,7 +235,7 @@ def test_there_is_no_third_delivery(tmp_path):
     ("name", "alpha", "self_agreement", "released"),
     [
         ("2026-W01", "reliable", "reliable", True),
-        ("2026-W02", "tentative", "tentative", False),
+        ("2026-W02", "tentative", "reliable", False),
         ("2026-W03", "unreliable", "reliable", False),
         ("2026-W04", "inconclusive", None, False),
         ("2026-W05", "reliable", "not_evaluated", False),

@@ -194,7 +194,6 @@ class Deployment:
         where = ("-h", "127.0.0.1", "-p", str(web))
         self.web = self._part("web", PROGRAMS / "dagster-webserver", *said, *where, port=web)
         self.url = f"http://127.0.0.1:{web}"
-        self.url = f"http://127.0.0.1:{web}"
 
     def _part(self, name: str, *command: str | Path, port: int = 0, **env: str) -> Part:
         words = list(map(str, command))

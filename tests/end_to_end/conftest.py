@@ -389,10 +389,9 @@ def _known_keys(known_keys):
 
 
 @pytest.fixture
-def line(tmp_path: Path) -> Iterator[Line]:
+def line(tmp_path: Path, instance: dg.DagsterInstance) -> Line:
     """A project of its own, without a webserver."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield Line(tmp_path, instance)
+    return Line(tmp_path, instance)
 
 
 @pytest.fixture(scope="module")

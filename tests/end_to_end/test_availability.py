@@ -23,27 +23,26 @@ def asked_for(found) -> list[str]:
     return sorted(request.partition_key for request in found.run_requests)
 
 
-def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path):
+def test_a_file_that_cannot_be_read_holds_up_only_itself(tmp_path, instance):
     """Its rounds are not even known, since a column names them."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        line = Line(tmp_path, instance, columns={"round": "week"})
-        for name in ("w1", "w2"):
-            at_rest(line.deliver(name, ratings_frame(0.99).assign(week=name)))
-        (line.root / "inbox/bad.csv").write_text(BROKEN)
-        (line.root / "inbox/none.csv").write_text("item,rater,label\ni1,ana,safe\n")
-        for name in ("bad", "none"):
-            at_rest(line.root / f"inbox/{name}.csv")
-        assert asked_for(tick(line)) == ["w1", "w2"]
-        assert set(line.project.look().refused) == {"bad", "none"}
-        assert line.run("w1", "annotations").success
-        assert line.run("w1", "training_data").success
-        assert current_release(line.project.store, "w1")
-        found = assets.agreement_history(line.project)
-        files = found.metadata["files_refused"].records
-        assert [(row.data["file"], "none.csv" in row.data["why"]) for row in files] == [
-            ("bad", False),
-            ("none", True),
-        ]
+    line = Line(tmp_path, instance, columns={"round": "week"})
+    for name in ("w1", "w2"):
+        at_rest(line.deliver(name, ratings_frame(0.99).assign(week=name)))
+    (line.root / "inbox/bad.csv").write_text(BROKEN)
+    (line.root / "inbox/none.csv").write_text("item,rater,label\ni1,ana,safe\n")
+    for name in ("bad", "none"):
+        at_rest(line.root / f"inbox/{name}.csv")
+    assert asked_for(tick(line)) == ["w1", "w2"]
+    assert set(line.project.look().refused) == {"bad", "none"}
+    assert line.run("w1", "annotations").success
+    assert line.run("w1", "training_data").success
+    assert current_release(line.project.store, "w1")
+    found = assets.agreement_history(line.project)
+    files = found.metadata["files_refused"].records
+    assert [(row.data["file"], "none.csv" in row.data["why"]) for row in files] == [
+        ("bad", False),
+        ("none", True),
+    ]
 
 
 def test_a_round_in_two_files_holds_up_only_itself(line):
@@ -174,41 +173,38 @@ def test_a_round_of_gold_alone_is_shown_and_held(line):
     assert not line.run("w1", "acceptability").success
 
 
-def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path):
+def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path, instance):
     """Without the one who dissents, the others agree."""
-    with dg.DagsterInstance.ephemeral() as instance:
-        line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
-        wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
-        line.deliver("w1", wide.reset_index().assign(remark="seen"))
-        found = assets.annotations(line.project, "w1")
-        (advice,) = [each for each in found.check_results if each.check_name == "contract_advice"]
-        assert not advice.passed
-        assert "found labels that are not read in column 'chi'" in advice.description
-        line.deliver("w1", wide.drop(columns="chi").reset_index().assign(remark="seen"))
-        assert all(each.passed for each in line.project.left_out(line.project.delivered("w1")[0]))
+    line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
+    wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
+    line.deliver("w1", wide.reset_index().assign(remark="seen"))
+    found = assets.annotations(line.project, "w1")
+    (advice,) = [each for each in found.check_results if each.check_name == "contract_advice"]
+    assert not advice.passed
+    assert "found labels that are not read in column 'chi'" in advice.description
+    line.deliver("w1", wide.drop(columns="chi").reset_index().assign(remark="seen"))
+    assert all(each.passed for each in line.project.left_out(line.project.delivered("w1")[0]))
 
 
-def test_s20_the_card_says_how_many_columns_were_not_read_and_names_nobody(tmp_path):
-    with dg.DagsterInstance.ephemeral() as instance:
-        line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
-        wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
-        line.deliver("w1", wide.reset_index().assign(remark="seen"))
-        line.run("w1", "annotations", "acceptability", "training_data")
-        released = current_release(line.project.store, "w1")
-        assert verify_release(released).ratings["w1"].origin.left_out == {
-            "columns of labels not read": 1
-        }
-        card = (released / "README.md").read_text()
-        assert "- w1, read as table. No ratings: columns of labels not read 1." in card
-        assert "chi" not in re.findall(r"\w+", card)
+def test_s20_the_card_says_how_many_columns_were_not_read_and_names_nobody(tmp_path, instance):
+    line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
+    wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
+    line.deliver("w1", wide.reset_index().assign(remark="seen"))
+    line.run("w1", "annotations", "acceptability", "training_data")
+    released = current_release(line.project.store, "w1")
+    assert verify_release(released).ratings["w1"].origin.left_out == {
+        "columns of labels not read": 1
+    }
+    card = (released / "README.md").read_text()
+    assert "- w1, read as table. No ratings: columns of labels not read 1." in card
+    assert "chi" not in re.findall(r"\w+", card)
 
 
-def test_s12_a_named_column_of_clusters_that_is_gone_is_refused(tmp_path):
-    with dg.DagsterInstance.ephemeral() as instance:
-        line = Line(tmp_path, instance, columns={"cluster": "batch"})
-        line.deliver("w1", ratings_frame(0.99))
-        with pytest.raises(RatingsError, match=r"found no column 'batch'"):
-            line.project.delivered("w1")
+def test_s12_a_named_column_of_clusters_that_is_gone_is_refused(tmp_path, instance):
+    line = Line(tmp_path, instance, columns={"cluster": "batch"})
+    line.deliver("w1", ratings_frame(0.99))
+    with pytest.raises(RatingsError, match=r"found no column 'batch'"):
+        line.project.delivered("w1")
 
 
 def test_p16_a_file_with_a_date_in_the_future_is_said(line):

@@ -97,8 +97,7 @@ def entry_of(line: Line, round_name: str, event: str) -> Path:
 
 def redeliver(line: Line, round_name: str, frame: pd.DataFrame) -> None:
     line.deliver(round_name, frame)
-    for name in ("annotations", "acceptability"):
-        line.run(round_name, name)
+    line.run(round_name, "annotations", "acceptability")
 
 
 def edit(path: Path, change: Callable[[dict], object]) -> None:
@@ -528,12 +527,11 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def line(judged: Path, tmp_path: Path):
-    with dg.DagsterInstance.ephemeral() as instance:
-        made = Line(tmp_path, instance)
-        shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
-        instance.add_dynamic_partitions("reviews_rounds", ["good", "bad"])
-        yield made
+def line(judged: Path, tmp_path: Path, instance: dg.DagsterInstance) -> Line:
+    made = Line(tmp_path, instance)
+    shutil.copytree(judged, tmp_path, dirs_exist_ok=True)
+    instance.add_dynamic_partitions("reviews_rounds", ["good", "bad"])
+    return made
 
 
 @pytest.mark.filterwarnings(

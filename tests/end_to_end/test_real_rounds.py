@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow
 SHARED = Path(__file__).parents[2] / "../shared/data"
 POLICY = """policy: strict
 version: 1
+n_resamples: 1000
 rules:
   - measure: krippendorff_alpha
   - measure: self_agreement_unbiased

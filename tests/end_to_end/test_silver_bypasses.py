@@ -126,7 +126,6 @@ class Silver:
         yield main(["judge", path, "--of-round", "s1"]) == 0
         first = self.run("silver", "s1")
         yield first.success
-        yield self.run("silver", "s1", "training_data").success
         yield self.run("silver", "s1", "training_data", dagster__backfill="all").success
         again = {"dagster__parent_run_id": first.run_id, "dagster__root_run_id": first.run_id}
         yield self.run("silver", "s1", "training_data", **again).success
@@ -162,9 +161,8 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def silver(certified: Path, tmp_path: Path) -> Iterator[Silver]:
-    with dg.DagsterInstance.ephemeral() as instance:
-        yield Silver(copytree(certified, tmp_path, dirs_exist_ok=True), instance)
+def silver(certified: Path, tmp_path: Path, instance: dg.DagsterInstance) -> Silver:
+    return Silver(copytree(certified, tmp_path, dirs_exist_ok=True), instance)
 
 
 def as_it_should_be(silver: Silver, monkeypatch) -> None:

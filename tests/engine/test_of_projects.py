@@ -27,14 +27,21 @@ ROUNDS = {
     "csv": Made(met_again(SAID, LABELS), "csv"),
     "jsonl": Made(SAID, "jsonl"),
 }
-NAMED = [
-    {"engine": "duckdb", "memory_limit": "300MB"},
-    pytest.param({"engine": "spark"}, marks=pytest.mark.slow),
-]
+DUCKDB = {"engine": "duckdb", "memory_limit": "300MB"}
+SPARK = {"engine": "spark"}
 """How a project names its engine."""
 
 
-@pytest.fixture(params=NAMED, ids=lambda said: said["engine"])
+def on(*duckdb, spark):
+    """The cases of a test on DuckDB, and the one for which Spark goes another way.
+
+    `test_same_everywhere` and `test_exports` compare all other sources in Spark.
+    """
+    cases = [pytest.param(DUCKDB, each, id=f"duckdb-{each}") for each in duckdb]
+    return [*cases, pytest.param(SPARK, spark, id=f"spark-{spark}", marks=pytest.mark.slow)]
+
+
+@pytest.fixture
 def engine(request):
     """What a project says of its engine."""
     if request.param["engine"] == "spark":
@@ -75,7 +82,7 @@ def decided(project, name):
     return judged.decision.to_mapping(), version
 
 
-@pytest.mark.parametrize("form", ROUNDS)
+@pytest.mark.parametrize(("engine", "form"), on(*ROUNDS, spark="parquet"), indirect=["engine"])
 def test_decisions_and_digests_are_equal_on_all_engines(project, engine, form):
     usual, named = project(), project(**engine)
     ROUNDS[form].source(usual.inbox)
@@ -84,6 +91,9 @@ def test_decisions_and_digests_are_equal_on_all_engines(project, engine, form):
     assert named.due() == ()
 
 
+@pytest.mark.parametrize(
+    "engine", [DUCKDB, pytest.param(SPARK, marks=pytest.mark.slow)], indirect=True
+)
 def test_a_round_of_a_file_with_several_and_a_folder_of_files_are_read_alike(project, engine):
     weeks = [SAID.assign(week=week).drop(columns="confidence") for week in ("w1", "w2")]
     for settings in ({"columns": {"round": "week"}, "inbox": "inbox/all.csv"}, {}):
@@ -159,7 +169,11 @@ def test_only_a_project_that_says_so_reads_all_rounds_of_a_file_as_one(project):
     assert project(all_rounds=True).delivered("w1")[1].n_items == 90
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize(
+    ("engine", "name"),
+    on(*TOLD, spark="assisted labels, models and rules"),
+    indirect=["engine"],
+)
 def test_what_a_project_says_of_its_rounds_is_read_alike(project, engine, name):
     settings, more = TOLD[name]
     frame = told_frame(**more)
@@ -174,6 +188,7 @@ def test_what_a_project_says_of_its_rounds_is_read_alike(project, engine, name):
         assert expected.digest != project(store="bare").delivered("w1")[1].digest
 
 
+@pytest.mark.parametrize("engine", [DUCKDB], indirect=True)
 def test_a_wide_table_is_read_alike(project, engine):
     settings = {"layout": "wide", "classifiers": (), "columns": {"raters": ["r0", "r1", "r2"]}}
     usual, named = project(**settings), project(**engine, **settings)
@@ -182,6 +197,7 @@ def test_a_wide_table_is_read_alike(project, engine):
     assert (found.engine, found.digest) == (engine["engine"], expected.digest)
 
 
+@pytest.mark.parametrize("engine", [DUCKDB], indirect=True)
 def test_the_export_of_a_tool_is_read_alike(project, engine):
     settings = {"classifiers": (), "requires": []}
     usual, named = project(**settings), project(**engine, **settings)
@@ -206,7 +222,9 @@ def test_the_export_of_a_tool_is_read_alike(project, engine):
     assert len(found) == 24
 
 
-@pytest.mark.parametrize("rule", ["positions", "matched"])
+@pytest.mark.parametrize(
+    ("engine", "rule"), on("positions", "matched", spark="matched"), indirect=["engine"]
+)
 def test_units_are_put_where_the_project_says(tmp_path, engine, rule):
     path = label_studio_spans(tmp_path)
     rules = Rules(units=UnitSettings("spans", rule=rule), requires=())

@@ -346,3 +346,16 @@ def test_spark_answers_as_duckdb_does(session, spark):
     words = r"^spark: found a source that the engine cannot read \(.*\); expected a plain table\."
     with pytest.raises(Unreadable, match=words):
         spark_session().ask("SELECT nothing FROM nowhere")
+
+
+@pytest.mark.slow
+def test_few_rows_stay_together_in_spark_and_many_are_parted(spark, in_parts):
+    def parts():
+        return spark.table(loaded(spark_session()).name).rdd.getNumPartitions()
+
+    before = spark.conf.get("spark.sql.leafNodeDefaultParallelism")
+    spark.conf.set("spark.sql.leafNodeDefaultParallelism", "2")
+    assert parts() == 1
+    spark.conf.set("spark.sql.leafNodeDefaultParallelism", before)
+    in_parts(2)
+    assert parts() == 2

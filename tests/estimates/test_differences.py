@@ -13,7 +13,7 @@ from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, Numbers
 from tests.estimates.labelled import TWO, N, labelled, panels
 
 
-def item_bootstrap(one, other, measure, paired, seed=0, n=3000):
+def item_bootstrap(one, other, measure, paired, seed=0, n=1000):
     """Limits of the difference when items are drawn with replacement, as a loop.
 
     Paired sides get the same items. Other sides get items of their own.

@@ -75,9 +75,8 @@ def test_every_nominal_measure_is_compared(as_first_listed):
     assert {name for (name, _), (_, limits, *_) in found if limits} == nominal
 
 
-@pytest.mark.parametrize("order", [LABELS[::-1], ("maybe", "yes", "no")])
-def test_limits_do_not_follow_the_order_of_categories(as_first_listed, order):
-    assert surveyed(listed(order)) == as_first_listed
+def test_limits_do_not_follow_the_order_of_categories(as_first_listed):
+    assert surveyed(listed(("maybe", "yes", "no"))) == as_first_listed
 
 
 def test_nor_the_order_of_rows(as_first_listed):

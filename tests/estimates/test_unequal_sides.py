@@ -53,7 +53,7 @@ def test_a_small_round_is_not_found_worse_than_a_large_one_of_the_same_populatio
 
 def test_few_clusters_are_not_found_worse_than_many_of_the_same_population():
     rng = np.random.default_rng(4)
-    n_rounds, promised = 200, 0.025
+    n_rounds, promised = 100, 0.025
     rounds = [
         [in_tens(each) for each in rounds_of_one_population(rng, n, n_rounds)] for n in (500, 15)
     ]

@@ -7,7 +7,7 @@ from agreement_pipeline import Scale
 from agreement_pipeline.intervals import evidence, points_of
 from agreement_pipeline.intervals.draws import PRIOR_MASS
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.statistics import LabelsByRater, times_seen
+from agreement_pipeline.statistics import LabelsByRater
 
 NAMES = [
     name
@@ -89,7 +89,7 @@ def test_a_block_is_read_as_the_whole_table_of_its_weights(name, missing):
     )
 
     def unseen(_, form):
-        kept = 5 / np.maximum(times_seen(here.basis, form), 5)
+        kept = 5 / np.maximum(here.basis.times_seen(form), 5)
         return np.hstack([drawn[:, :n], drawn[:, n:] * kept])
 
     def raised(place, form):

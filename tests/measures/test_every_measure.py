@@ -83,11 +83,18 @@ def statistic(codes, scale, needs, weights=None):
     return patterns if needs == "patterns" else patterns.counts()
 
 
+@cache
+def statistics(needs, level):
+    """All tables as a statistic, made once for all measures that need it."""
+    return [statistic(codes, SCALES[level](k), needs) for codes, k in tables_for(needs)]
+
+
 @pytest.mark.parametrize(("name", "level"), CASES)
 def test_the_value_is_nan_exactly_when_a_condition_is_declared_to_hold(name, level):
     record, undefined = FORMS[name], set()
-    for codes, k in tables_for(record.needs):
-        of = statistic(codes, SCALES[level](k), record.needs)
+    for of, (codes, k) in zip(
+        statistics(record.needs, level), tables_for(record.needs), strict=True
+    ):
         value, why = record(of).value, record.why_undefined(of)
         assert np.isnan(value).all() == (why is not None), (codes.tolist(), k, value, why)
         undefined.add(why is not None)

@@ -1,5 +1,6 @@
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import pandas as pd
@@ -79,18 +80,16 @@ class Line:
             tags=tags,
         )
 
+    def decide(self, round_name: str, **more: Any) -> dg.ExecuteInProcessResult:
+        """A run of what lets training data out, without the tables beside it."""
+        return self.run(round_name, "annotations", "acceptability", "training_data", **more)
+
     def released(self) -> list[Path]:
         return sorted(
             path.parent
             for path in (self.root / ".agreement").rglob("manifest.json")
             if not (path.parent / "WITHDRAWN.json").exists()
         )
-
-
-@pytest.fixture
-def instance() -> dg.DagsterInstance:
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
 
 
 @pytest.fixture

@@ -57,12 +57,6 @@ def materialized(result):
     return {event.asset_key.to_user_string() for event in result.get_asset_materialization_events()}
 
 
-@pytest.fixture
-def instance():
-    with dg.DagsterInstance.ephemeral() as made:
-        yield made
-
-
 def test_a_blocking_error_stops_what_follows_in_the_same_run_and_keeps_the_numbers(instance):
     result = run(line(passed=False), instance)
     assert not result.success

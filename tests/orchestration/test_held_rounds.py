@@ -35,7 +35,7 @@ def first_line(result: dg.ExecuteInProcessResult) -> str:
 
 def test_the_run_of_a_held_round_says_held_and_why(line):
     line.deliver("w1", BAD)
-    result = line.run("w1")
+    result = line.decide("w1")
 
     assert not result.success
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
@@ -88,13 +88,13 @@ def test_a_round_that_meets_a_fault_that_may_pass_may_be_made_again(line, monkey
     line.deliver("w1", GOOD)
     monkeypatch.setattr("pyarrow.input_stream", full)
     monkeypatch.setattr("agreement_pipeline.projects.project.read", full)
-    assert may_be_made_again(line, line.run("w1", tags={"dagster/max_retries": "3"}))
+    assert may_be_made_again(line, line.decide("w1", tags={"dagster/max_retries": "3"}))
 
 
 def test_the_training_data_of_a_held_round_say_why_and_lead_to_the_decision(make_line):
     line = make_line(pages="pages", pages_url="https://pages.example/reviews")
     line.deliver("w1", BAD)
-    line.run("w1")
+    line.decide("w1")
     key, decision = (dg.AssetKey(["reviews", name]) for name in ("training_data", "acceptability"))
     observed = line.instance.fetch_observations(key, limit=1)
     shown = observed.records[0].asset_observation.metadata
@@ -109,7 +109,7 @@ def test_the_training_data_of_a_held_round_say_why_and_lead_to_the_decision(make
 
 def test_the_run_of_a_broken_file_looks_different(line):
     line.deliver("w1", GOOD.assign(label=GOOD["label"].replace("hateful", "hatefull")))
-    result = line.run("w1")
+    result = line.decide("w1")
 
     assert first_line(result).startswith("w1.csv: ")
     assert "hatefull" in first_line(result)
@@ -120,23 +120,17 @@ def test_the_run_of_a_broken_file_looks_different(line):
 
 def test_a_long_reason_is_cut_in_the_tag_alone(line):
     line.deliver("w1", GOOD.assign(label="x" * 900))
-    result = line.run("w1")
+    result = line.decide("w1")
 
     assert len(tags(line, result)[WHY]) == 300
     assert tags(line, result)[WHY].endswith("…")
     assert len(first_line(result)) > 300
 
 
-def test_the_run_of_an_admitted_round_says_so(line):
-    line.deliver("w1", GOOD)
-    assert tags(line, line.run("w1"))[DECISION] == "admitted"
-
-
-@pytest.mark.parametrize("asked", [(), ("training_data",)])
-def test_training_data_alone_is_held_in_the_same_words(line, asked):
+def test_training_data_alone_is_held_in_the_same_words(line):
     line.deliver("w1", BAD)
-    line.run("w1")
-    result = line.run("w1", *asked)
+    line.decide("w1")
+    result = line.run("w1", "training_data")
 
     assert "round w1: " in first_line(result)
     assert "held" in first_line(result).split("krippendorff_alpha")[0]
@@ -154,10 +148,10 @@ def in_force(line) -> list[tuple[bool, str]]:
 def test_a_withdrawn_release_is_shown_as_withdrawn_on_the_training_data_each_time(line):
     for _ in range(2):
         line.deliver("w1", GOOD)
-        line.run("w1")
+        line.decide("w1")
         assert in_force(line)[0] == (True, "Yes: released, and not withdrawn.")
         line.deliver("w1", BAD)
-        line.run("w1")
+        line.decide("w1")
         passed, said = in_force(line)[0]
         assert not passed
         assert said.startswith("withdrawn: krippendorff_alpha 0.")
@@ -204,14 +198,14 @@ def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypa
         return found
 
     monkeypatch.setattr(Steady, "at", at_and_change)
-    assert tags(line, line.run("w1"))[FAULT] == "may pass"
+    assert tags(line, line.decide("w1"))[FAULT] == "may pass"
 
 
 def test_a_packed_file_is_damaged_for_good_but_a_disk_may_have_room_later(line, monkeypatch):
     path = line.root / "inbox/w1.csv.gz"
     packed = gzip.compress(GOOD.to_csv(index=False).encode())
     path.write_bytes(packed[: len(packed) // 2])
-    assert tags(line, line.run("w1"))[FAULT] == "lasts"
+    assert tags(line, line.decide("w1"))[FAULT] == "lasts"
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
@@ -219,8 +213,8 @@ def test_a_packed_file_is_damaged_for_good_but_a_disk_may_have_room_later(line, 
     path.write_bytes(packed)
     with monkeypatch.context() as broken:
         broken.setattr("pyarrow.input_stream", full)
-        assert tags(line, line.run("w1"))[FAULT] == "may pass"
-    assert tags(line, line.run("w1"))[DECISION] == "admitted"
+        assert tags(line, line.decide("w1"))[FAULT] == "may pass"
+    assert tags(line, line.decide("w1"))[DECISION] == "admitted"
 
 
 def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():

@@ -121,7 +121,7 @@ OF_ROUNDS = {
 
 def trained_on(line, frame, **more: object) -> tuple[dg.ExecuteInProcessResult, list[Release]]:
     line.deliver("w1", frame)
-    line.run("w1")
+    line.decide("w1")
     trained: list[Release] = []
     result = dg.materialize(
         [trainer(trained, **more)],
@@ -181,9 +181,9 @@ def test_a_trainer_of_other_partitions_is_told_whose_it_needs(line):
 
 def test_a_trainer_without_partitions_gets_all_admitted_rounds(line):
     line.deliver("w2", BAD)
-    line.run("w2")
+    line.decide("w2")
     line.deliver("w1", GOOD)
-    line.run("w1")
+    line.decide("w1")
 
     @dg.asset
     def model(context: dg.AssetExecutionContext) -> None:

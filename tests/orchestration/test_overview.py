@@ -37,9 +37,9 @@ def shown(instance) -> tuple[list[dict], dg.AssetCheckEvaluation]:
 def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_location, instance):
     _, chats, mails, reviews = map(code_location, ("calls", "chats", "mails", "reviews"))
     reviews.deliver("w1", ratings_frame(0.99))
-    assert reviews.run("w1").success
+    assert reviews.decide("w1").success
     reviews.deliver("w2", ratings_frame(0.55))
-    reviews.run("w2")
+    reviews.decide("w2")
     chats.deliver("2026-W01", ratings_frame(0.99))
     mails.root.joinpath("inbox").rmdir()
 
@@ -61,7 +61,7 @@ def test_each_project_has_a_row_and_those_that_need_somebody_come_first(code_loc
 def test_projects_in_order_pass_the_check(code_location, instance):
     reviews = code_location("reviews")
     reviews.deliver("w1", ratings_frame(0.99))
-    assert reviews.run("w1").success
+    assert reviews.decide("w1").success
 
     [row], answer = shown(instance)
 
@@ -111,7 +111,7 @@ def test_the_last_round_is_told_by_its_number_and_one_being_judged_is_not_held(
     reviews = code_location("reviews")
     for name, agreement in (("w2", 0.55), ("w9", 0.99), ("w10", 0.55)):
         reviews.deliver(name, ratings_frame(agreement))
-        reviews.run(name)
+        reviews.decide(name)
     [row], _ = shown(instance)
     assert (row["last round"], row["held"]) == ("w10: held", "w10, w2")
 
@@ -124,7 +124,7 @@ def test_the_last_round_is_told_by_its_number_and_one_being_judged_is_not_held(
 def test_ratings_that_cannot_be_read_hide_no_held_round(code_location, instance):
     reviews = code_location("reviews")
     reviews.deliver("w1", ratings_frame(0.55))
-    reviews.run("w1")
+    reviews.decide("w1")
     next(reviews.root.rglob("rounds/**/*.parquet")).unlink()
     [row], _ = shown(instance)
     assert (row["state"], row["held"]) == ("1 held", "w1")
@@ -135,7 +135,7 @@ def test_ratings_that_cannot_be_read_hide_no_held_round(code_location, instance)
 def test_a_project_whose_policy_changed_is_not_called_in_order(code_location, instance):
     reviews = code_location("reviews")
     reviews.deliver("w1", ratings_frame(0.99))
-    assert reviews.run("w1").success
+    assert reviews.decide("w1").success
     reviews.write_policy({**POLICY, "version": 2, "n_resamples": 1001})
     [row], answer = shown(instance)
     assert row["state"] == "another policy"

@@ -168,7 +168,7 @@ def decisions(line) -> list[dict]:
 
 def test_a_withdrawal_does_not_stand_for_the_decision_that_is_due(line):
     line.deliver("w1", ratings_frame(0.99))
-    assert line.run("w1").success
+    assert line.decide("w1").success
     at_rest(line.deliver("w1", ratings_frame(0.55)))
     line.run("w1", "annotations")
     withdraw(line.project.store, "w1", ["a mistake in the guideline"])
@@ -207,14 +207,14 @@ def history_tick(line, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
     [
         lambda line: line.deliver("w2", ratings_frame(0.99)),
         lambda line: line.deliver("w2", ratings_frame(0.99).drop(columns="label")),
-        lambda line: line.run("w1"),
+        lambda line: line.decide("w1"),
         lambda line: withdraw(line.project.store, "w1", ["a mistake in the guideline"]),
     ],
     ids=["a file", "a broken file", "a decision", "a withdrawal"],
 )
 def test_the_table_of_all_rounds_is_written_again_after_every_change_and_only_then(line, change):
     line.deliver("w1", ratings_frame(0.99))
-    line.run("w1")
+    line.decide("w1")
     line.deliver("w1", ratings_frame(0.98))
     before = history_tick(line, None).cursor
     assert isinstance(history_tick(line, before), dg.SkipReason)
@@ -226,7 +226,7 @@ def test_the_table_of_all_rounds_is_written_again_after_every_change_and_only_th
 
 def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
     line.deliver("w1", ratings_frame(0.99))
-    line.run("w1")
+    line.decide("w1")
     assert len(history_tick(line, None).run_requests) == 1
     job = project_definitions(line.settings).resolve_job_def("reviews_history")
     run = line.instance.create_run_for_job(job)
@@ -237,7 +237,7 @@ def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
 
 def test_what_the_table_shows_already_is_not_asked_for(line):
     line.deliver("w1", ratings_frame(0.99))
-    line.run("w1")
+    line.decide("w1")
     definitions = project_definitions(line.settings)
     table = definitions.resolve_job_def("reviews_history")
     assert table.execute_in_process(instance=line.instance).success
@@ -260,7 +260,7 @@ def test_before_the_first_round_there_is_no_table(line):
     line.deliver("w1", ratings_frame(0.99).drop(columns="label"))
     assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
     (delivery,) = line.project.due()
-    line.run("w1", tags=tags_of(delivery))
+    line.decide("w1", tags=tags_of(delivery))
     assert len(history_tick(line, None).run_requests) == 1
 
 
@@ -353,7 +353,7 @@ def test_the_schedule_asks_for_one_run_whatever_the_number_of_rounds(line):
 def test_the_store_is_judged_again_in_one_run_that_shows_each_changed_decision(line):
     for name, agreement in (("w1", 1.0), ("w2", 0.97), ("w3", 0.55)):
         line.deliver(name, ratings_frame(agreement))
-        line.run(name)
+        line.decide(name)
     assert len(line.released()) == 2
     nothing = reassessed(line, line.instance)
     assert nothing.success
@@ -373,7 +373,7 @@ def test_the_store_is_judged_again_in_one_run_that_shows_each_changed_decision(l
 def test_a_round_that_is_admitted_now_is_released_by_the_run_that_judges_the_store(line):
     line.write_policy(STRICTER)
     line.deliver("w1", ratings_frame(0.99))
-    assert not line.run("w1").success
+    assert not line.decide("w1").success
     line.write_policy({**POLICY, "version": 3})
     result = reassessed(line, line.instance)
     assert shown_on(result, "acceptability", "admitted") == {"w1": True}
@@ -386,7 +386,7 @@ def test_a_round_that_is_admitted_now_is_released_by_the_run_that_judges_the_sto
 def test_a_round_that_cannot_be_judged_fails_the_run_after_all_others(line):
     for name in ("w1", "w2"):
         line.deliver(name, ratings_frame(0.99))
-        line.run(name)
+        line.decide(name)
     line.deliver("w1", ratings_frame(0.98))
     line.run("w1", "annotations")
     broken = line.project.store.present("w1").ratings_digest
@@ -408,7 +408,7 @@ def test_a_decision_that_cannot_be_shown_whole_is_released_and_shown_and_said_to
     line.write_policy(STRICTER)
     for name in ("w1", "w2"):
         line.deliver(name, ratings_frame(0.99))
-        line.run(name)
+        line.decide(name)
     line.write_policy({**POLICY, "version": 3})
 
     def unreadable(*_: object) -> None:
@@ -431,7 +431,7 @@ def test_a_round_that_cannot_be_released_ends_nothing(line, monkeypatch):
     line.write_policy(STRICTER)
     for name in ("w1", "w2"):
         line.deliver(name, ratings_frame(0.99))
-        line.run(name)
+        line.decide(name)
     line.write_policy({**POLICY, "version": 3})
     let_out = assets.released
 
@@ -450,7 +450,7 @@ def test_a_round_that_cannot_be_released_ends_nothing(line, monkeypatch):
 def test_the_ratings_of_a_round_are_let_go_before_the_next_is_judged(line, monkeypatch):
     for name in ("w1", "w2", "w3"):
         line.deliver(name, ratings_frame(0.99))
-        line.run(name)
+        line.decide(name)
     line.write_policy({**POLICY, "version": 2})
     judge_again, seen, alive = assets.reassess, [], []
 
@@ -477,7 +477,7 @@ def test_before_the_first_round_the_schedule_has_nothing_to_do(line):
 
 def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_not_admit(line):
     path = line.deliver("w1", ratings_frame(0.99))
-    assert line.run("w1").success
+    assert line.decide("w1").success
     line.write_policy(STRICTER)
     definitions = project_definitions(line.settings)
     for spoil in (path.unlink, lambda: path.write_text("no table at all")):

@@ -26,7 +26,7 @@ def test_a_planned_round_decides_as_often_as_promised(prevalence):
     rng = np.random.default_rng(20261121)
     rounds = [
         rounds_of_clear_and_guessed_items(rng, 0.85, prevalence, 3, found.n_items)
-        for _ in range(2_000)
+        for _ in range(1_000)
     ]
     limits = [
         estimate(ALPHA, each, replace(LIMIT, seed=number)).interval.low

@@ -20,7 +20,7 @@ def test_a_plan_of_looks_says_by_which_look_enough_rounds_decide(tmp_path, capsy
         "policy: p\nversion: 1\nlooks: {at: [100, 200, 400], spending: pocock}\n"
         "rules:\n  - {measure: krippendorff_alpha}\n"
     )
-    command = ["plan", "--policy", str(path), "--rounds", "200", "--format", "json"]
+    command = ["plan", "--policy", str(path), "--rounds", "100", "--format", "json"]
     assert main([*command, "--expected", "0.92"]) == 0
     found, said = capsys.readouterr()
     (found,) = json.loads(found)
@@ -31,7 +31,7 @@ def test_a_plan_of_looks_says_by_which_look_enough_rounds_decide(tmp_path, capsy
     assert found["n_items"] in (200, 400)
     assert said == ""
     population = assumed(ALPHA, 0.92, (0.5, 0.5), 3)
-    judged = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=200)
+    judged = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=100)
     assert found["n_items"] > judged.n_items
     assert main([*command, "--expected", "0.82"]) == 0
     (none,) = json.loads(capsys.readouterr().out)

@@ -144,7 +144,7 @@ def test_rounds_say_as_often_as_it_is_so():
     """A small part of the study in docs/proofs/intervals.md, within three Monte Carlo errors."""
     inference = Inference(n_resamples=400, method=repeats.METHOD, lower_only=True)
     drawn = repeats.POPULATIONS["two categories, 3 raters"]
-    pairs = [repeats._pair(drawn, inference, 77, number) for number in range(400)]
+    pairs = [repeats._pair(drawn, inference, 77, number) for number in range(200)]
     first, second, said = np.array([each for each in pairs if each is not None]).T
     apart = (first == second) - said
     assert abs(apart.mean()) < 3 * apart.std() / math.sqrt(len(apart)) + 0.015

@@ -24,7 +24,7 @@ NOMINAL, ORDINAL, SCORES = (
     Scale(("a", "b", "c"), "ordinal"),
     Scale((0.0, 1.0, 5.0), "interval"),
 )
-quickly = settings(max_examples=60)
+quickly = settings(max_examples=40)
 
 
 @st.composite

@@ -7,7 +7,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agreement_pipeline.readers import delimited, files
@@ -60,6 +60,7 @@ def test_cells_stay_as_they_are_written_and_only_an_empty_one_is_missing(saved, 
     assert set(frame["item"]) == {"007"}
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.tuples(
@@ -83,6 +84,7 @@ def test_whatever_text_a_csv_writer_writes_is_read_back(saved, rows_of, tmp_path
     ]
 
 
+@settings(max_examples=40)
 @given(
     st.lists(
         st.fixed_dictionaries(
@@ -174,6 +176,7 @@ def by_python(content):
 CELLS = ["", "a", "é", " ", '"', "x,y", "b\nc", "b\n\nc", "b\r\nc", "long " * 9]
 
 
+@settings(max_examples=40)
 @given(st.data())
 def test_arrow_reads_what_the_standard_library_reads_wherever_its_blocks_end(
     saved, rows_of, tmp_path_factory, data

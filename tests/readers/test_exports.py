@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from pkgutil import iter_modules
@@ -37,6 +38,7 @@ def alpha(ratings, measure="krippendorff_alpha", scope="round"):
     return round(found.value, 4)
 
 
+@cache
 def read_case(name, **rules):
     case = CASES[name]
     return read(case.file, case.columns, scale=SENTIMENT, rules=replace(case.rules, **rules))

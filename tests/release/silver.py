@@ -1,5 +1,7 @@
 """A certified classifier, and rounds that it labelled and of which people labelled a drawn part."""
 
+from functools import cache
+
 import pandas as pd
 
 from agreement_pipeline import Ratings, Store
@@ -64,8 +66,12 @@ def other_on(wrong):
     return lambda item: other[said_of(item)] if item in wrong else said_of(item)
 
 
+whole = cache(ratings_of)
+"""The round before people labelled a part of it. No test changes ratings."""
+
+
 def drawn(store, n=DRAWN, **how):
-    return draw(store, "s1", ratings_of(), n, **how)
+    return draw(store, "s1", whole(), n, **how)
 
 
 def released(store, people, policy=SILVER, identity=JUDGE, name="s1"):

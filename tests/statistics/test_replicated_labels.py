@@ -7,7 +7,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
+from agreement_pipeline.statistics import Clusters, LabelsByRater, ReplicatedLabels
 
 TWO = Scale(("no", "yes"))
 RATED = LabelsByRater(
@@ -104,3 +104,23 @@ def test_how_sure_perfect_replicates_are_does_not_depend_on_how_many_raters_shar
         )
     assert limits == pytest.approx([limits[0]] * 3, abs=0.02)
     assert limits[0] < 0.98
+
+
+def test_a_disagreement_of_a_rater_with_themselves_is_seen_as_often_as_cells_show_it():
+    first = patterns([[0, 0, 0], [0, 1, -1], [1, 1, 0], [0, 0, 0]], [4, 3, 2, 1])
+    counts = [[2, 0], [1, 1], [1, 1], [0, 2], [1, 1], [2, 1]]
+    said = ReplicatedLabels(counts, [0, 0, 1, 1, 2, 3], [0, 1, 0, 1, 2, 0], first)
+    possible = said.with_unseen(3.0)
+    expected = []
+    for row in range(4, len(possible.weights)):
+        rarest = np.inf
+        for cell in possible.counts[possible.item == row]:
+            showing = [
+                w for w, mix in zip(said.cell_weights, counts, strict=True) if (mix == cell).all()
+            ]
+            rarest = min(rarest, sum(showing) if (cell > 0).all() else 0)
+        expected.append(rarest)
+    assert max(expected) == 9
+    assert said.times_seen(possible).tolist() == expected
+    together = said.in_clusters(Clusters.named(["d", "d", "e", "e"]))
+    assert not together.times_seen(possible).any()

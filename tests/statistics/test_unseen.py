@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.ratings import MISSING, Scale
-from agreement_pipeline.statistics import CategoryCounts, Clusters, times_seen
+from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 from agreement_pipeline.statistics.unseen import (
     category_splits,
     cell_splits,
@@ -164,7 +164,20 @@ def test_how_often_a_disagreement_was_seen_is_not_told_where_a_cluster_holds_sev
     def times(*clusters):
         found = Clusters.named(clusters) if clusters else None
         counts = CategoryCounts(rows, [1, 1, 1], scale=scale, clusters=found)
-        return times_seen(counts, counts.with_unseen(3.0)).max()
+        return counts.times_seen(counts.with_unseen(3.0)).max()
 
     assert times() == times("d1", "d2", "d3") == 2
     assert times("d1", "d2", "d2") == 0
+
+
+def test_a_disagreement_of_a_panel_was_seen_whoever_gave_which_label():
+    rows, weights = [[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 1]], [9, 4, 3, 5, 2]
+    panel = LabelsByRater(rows, weights, scale=Scale(("no", "yes")), raters="xyz")
+    possible = panel.with_unseen(3.0)
+    expected = [
+        sum(w for w, row in zip(weights, rows, strict=True) if sorted(row) == sorted(unseen))
+        * (len({*unseen}) > 1)
+        for unseen in possible.codes[len(rows) :].tolist()
+    ]
+    assert {*expected} == {0, 2, 7}
+    assert panel.times_seen(possible).tolist() == expected

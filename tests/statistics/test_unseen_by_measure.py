@@ -20,7 +20,7 @@ SPANS = [
     for name, record in FORMS.items()
     if name.startswith(("gwet_ac2_", "brennan_prediger_")) and "ordinal" in record.levels
 ]
-ROUNDS = 300
+ROUNDS = 150
 MANY = 1e9
 
 

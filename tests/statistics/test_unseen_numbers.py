@@ -80,8 +80,8 @@ def test_rounds_that_may_not_show_their_largest_errors_are_seldom_admitted(measu
 
 def test_the_upper_limit_of_few_items_of_numbers_holds():
     """Before, 6 % of the limits lay under the true value."""
-    _, high = limits_of(ALIKE, 30, 400, FEW)
-    assert (high < ALIKE.truth).sum() <= most(0.025, 400)
+    _, high = limits_of(ALIKE, 30, 200, FEW)
+    assert (high < ALIKE.truth).sum() <= most(0.025, 200)
 
 
 def test_the_two_values_of_unseen_items_never_lie_outside_the_ratings():

@@ -32,7 +32,7 @@ def survey(*arguments, **settings):
 
 
 def test_the_package_says_the_same_as_itself(capsys):
-    assert main([str(PACKAGE.parent), str(PACKAGE.parent), "--cases", "13"]) == 0
+    assert main([str(PACKAGE.parent), str(PACKAGE.parent), "--cases", "6"]) == 0
     printed = capsys.readouterr().out
     assert "0 differences without an explanation" in printed
     rows = [line.split() for line in printed.splitlines()[1:] if line[:1].isalpha()][:3]

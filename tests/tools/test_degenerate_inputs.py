@@ -2,6 +2,7 @@
 
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -9,7 +10,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
 from tools.pages.degenerate_inputs import INPUTS, REFUSALS, Refusal
-from tools.pages.degenerate_page import HEADLINE
+from tools.pages.degenerate_page import HEADLINE, main
 
 ONES = dict.fromkeys(HEADLINE, 1)
 NONE = dict.fromkeys(HEADLINE)
@@ -233,3 +234,12 @@ def test_on_a_nominal_scale_inf_is_a_name(tabled):
     ratings = tabled("a b\ninf no\ninf inf", ("no", "inf"))
     assert isinstance(ratings, Ratings)
     assert set(ratings.to_pandas()["label"]) == {"no", "inf"}
+
+
+def test_the_page_is_what_the_code_says_and_one_that_somebody_changed_is_stale(tmp_path, capsys):
+    page = Path(__file__).parents[2] / "docs/proofs/degenerate-inputs.md"
+    assert main(["--check", str(page)]) == 0
+    changed = tmp_path / page.name
+    changed.write_text(page.read_text() + "more")
+    assert main(["--check", str(changed)]) == 1
+    assert f"Run python -m tools.pages.degenerate_page {changed}" in capsys.readouterr().err

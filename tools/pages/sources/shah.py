@@ -1,6 +1,7 @@
 """Shah (2011): a fixed group of experts, and a classifier compared with it."""
 
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -59,17 +60,18 @@ def guessing(kappa: str) -> tuple[float, float]:
 
     Each of four experts gives each of 200 items one of four labels with the same probability.
     """
-    found = np.array([_of(kappa, panel)["value"] for panel in _guessed()])
+    found = MEASURES[kappa](_guessed().counts() if kappa == "fleiss_kappa" else _guessed()).value
     return float(found.mean()), float(found.std(ddof=1) / np.sqrt(DRAWS))
 
 
 @cache
-def _guessed() -> tuple[LabelsByRater, ...]:
-    rng = np.random.default_rng(2011)
-    return tuple(
-        LabelsByRater(rng.integers(4, size=(200, 4)), scale=LABELS, raters=EXPERTS)
-        for _ in range(DRAWS)
-    )
+def _guessed() -> LabelsByRater:
+    """All panels at once: how many of 200 items have each of the 256 ways to be labelled."""
+    rng, ways = np.random.default_rng(2011), list(product(range(4), repeat=4))
+    place = 4 ** np.arange(4)[::-1]
+    panels = (rng.integers(4, size=(200, 4)) @ place for _ in range(DRAWS))
+    weights = [np.bincount(panel, minlength=len(ways)) for panel in panels]
+    return LabelsByRater(ways, scale=LABELS, raters=EXPERTS).reweighted(np.array(weights, float))
 
 
 def _of(name: str, patterns: LabelsByRater) -> dict[str, float]:
