@@ -41,14 +41,25 @@ class AgreementError(Exception):
     code: str = "refused"
     mistakes: tuple[tuple[tuple[str | int, ...], str], ...] = ()
 
-    def __init__(self, message: str = "", *, may_pass: bool = False) -> None:
+    def __init__(self, message: str = "", code: str = "", *, may_pass: bool = False) -> None:
         super().__init__(message)
+        self.code = code or type(self).code
         self.may_pass = may_pass
 
 
 PASSING = (OSError, MemoryError, RecursionError)
 """Nothing is wrong with the program, and another machine may do better."""
 EXPECTED = (AgreementError, *PASSING)
+MISREAD = (
+    AgreementError,
+    AttributeError,
+    LookupError,
+    OverflowError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What data that somebody else wrote may raise."""
 
 
 def passes(error: BaseException) -> bool:
@@ -134,17 +145,9 @@ class ProjectError(AgreementError, ValueError):
 class DrawError(AgreementError, ValueError):
     code = "draw_refused"
 
-    def __init__(self, message: str, code: str = "draw_refused") -> None:
-        super().__init__(message)
-        self.code = code
-
 
 class CertificateError(AgreementError, RuntimeError):
     code = "certificate_refused"
-
-    def __init__(self, message: str, code: str = "certificate_refused") -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class StoreError(AgreementError, RuntimeError):
@@ -161,10 +164,6 @@ class ReleaseInvalidError(AgreementError, RuntimeError):
     """The bytes of a release do not prove that it may be used."""
 
     code = "release_invalid"
-
-    def __init__(self, message: str, code: str = "release_invalid") -> None:
-        super().__init__(message)
-        self.code = code
 
 
 class MissingExtraError(AgreementError, ImportError):

@@ -1,8 +1,9 @@
 import hashlib
+import json
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -51,6 +52,12 @@ class LargeFile:
 
 
 Content = bytes | LargeFile
+Files = Mapping[str, Content]
+
+
+def digest_of_plain(data: object) -> str:
+    """SHA-256 of plain data, whatever the order of their keys."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()
 
 
 def parts_of(content: Content) -> Iterable[bytes]:

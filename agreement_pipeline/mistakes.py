@@ -5,10 +5,11 @@ that one error lists every mistake.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from math import inf
-from typing import Any, NamedTuple, get_type_hints
+from typing import Any, NamedTuple, get_args, get_type_hints
 
 from agreement_pipeline.errors import AgreementError
 
@@ -18,26 +19,34 @@ CLOSED = {"extra": "forbid"}
 
 @dataclass(frozen=True)
 class Value:
-    """What the value of a field must be. Use it in the field's annotation.
+    """What the value of a field must be, unless its annotation allows None. Use it there.
 
     `step` says what to do about a wrong value. If it is `nested`, pydantic must first read the
-    value as the rest of the annotation says, for example as a tuple of other settings.
+    value as the rest of the annotation says, for example as a tuple of other settings. `read` gives
+    the value of what a file says.
     """
 
     expected: str
     meets: Callable[[Any], bool]
     step: str = "Correct the value."
     nested: bool = False
+    read: Callable[[Any], Any] = lambda value: value
 
     def check(self, value: Any) -> Any:
         if not self.meets(value):
             raise ValueError(f"found {shown(value)}; expected {self.expected}. {self.step}")
         return value
 
+    def of_kind(self, kind: Any) -> "Value":
+        if type(None) not in get_args(kind):
+            return self
+        return replace(self, meets=lambda value: value is None or self.meets(value))
+
     def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        value = self.of_kind(source)
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": self.check},
+            "function": {"type": "no-info", "function": lambda said: value.check(self.read(said))},
             "schema": handler(source) if self.nested else {"type": "any"},
         }
 
@@ -46,7 +55,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Need(NamedTuple):
-    path: KeyPath
+    where: str | KeyPath
     met: bool
     expected: str
     step: str = "Correct the value."
@@ -90,6 +99,18 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
+def _day(said: object) -> object:
+    try:
+        return date.fromisoformat(said) if isinstance(said, str) else said
+    except ValueError:
+        return said
+
+
+def day(step: str = "Correct the value.") -> Value:
+    is_day = "a day, as 2027-01-31", lambda value: type(value) is date
+    return Value(*is_day, step, read=_day)
+
+
 def one_of(among: tuple[Any, ...]) -> Value:
     return Value(f"one of {', '.join(map(str, among))}", lambda value: value in among)
 
@@ -120,15 +141,16 @@ def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
 @cache
 def _values(kind: type) -> dict[str, tuple[Value, ...]]:
     hints = get_type_hints(kind, include_extras=True)
-    asked = {name: getattr(hint, "__metadata__", ()) for name, hint in hints.items()}
-    return {
-        name: tuple(each for each in found if isinstance(each, Value))
-        for name, found in asked.items()
-    }
+    found: dict[str, tuple[Value, ...]] = {}
+    for name, hint in hints.items():
+        of, *asked = get_args(hint) or (hint,)
+        found[name] = tuple(each.of_kind(of) for each in asked if isinstance(each, Value))
+    return found
 
 
 def _unmet(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
     for need in needs:
         if not need.met:
-            found = need.found or shown(getattr(settings, str(need.path[-1])))
-            yield need.path, f"found {found}; expected {need.expected}. {need.step}".rstrip()
+            path = (need.where,) if isinstance(need.where, str) else need.where
+            found = need.found or shown(getattr(settings, str(path[-1])))
+            yield path, f"found {found}; expected {need.expected}. {need.step}".rstrip()

@@ -110,9 +110,9 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
 
 
 def validated(
-    kind: type[Settings], data: object, place: Place, error: type[AgreementError]
+    kind: type[Settings], data: object, source: str | Place, error: type[AgreementError]
 ) -> Settings:
-    """Settings from data that were read at `place`.
+    """Settings from data that were read at a place.
 
     One error of the kind `error` lists every mistake as
     `<file>:<line>: <key>: found X; expected Y. <next step>`, in the order of the lines.
@@ -124,6 +124,7 @@ def validated(
         return settings
     except ValidationError as cause:
         details = cause.errors(include_url=False)
+    place = source if isinstance(source, Place) else Place(source)
     raise error(" ".join(_mistakes(details, kind, data, place)))
 
 

@@ -22,10 +22,11 @@ from agreement_pipeline.policy.planning import (
     HOPELESS,
     WORTH,
     Judging,
+    assumed,
     plan_measure,
     simulated_rounds,
+    true_value,
 )
-from agreement_pipeline.policy.populations import assumed, true_value
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
 from benchmarks.asked import asked

@@ -94,7 +94,7 @@ def test_a_file_is_copied_and_compared_whole(few_in_memory, tmp_path, size):
 def test_the_tables_of_a_release_are_files_and_have_the_bytes_that_memory_would_give(
     few_in_memory, monkeypatch
 ):
-    member = Member.assessed("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
+    member = Member("r1", "0" * 64, make_ratings(), POLICY, CONTRACT)
     streamed = contents_of("demo", member, POLICY, CONTRACT)
     assert all(isinstance(streamed[name], LargeFile) for name in TABLES)
     monkeypatch.setattr("agreement_pipeline.release.contents.parquet_of", parquet_bytes)

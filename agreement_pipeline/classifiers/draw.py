@@ -27,8 +27,9 @@ from agreement_pipeline.classifiers.correction import (
 )
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.store import Store, digest_of
+from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.yaml_files import validated
 
 FEWEST_OF_STRATUM = 2
 RIGHT = 0.9
@@ -94,13 +95,7 @@ class Draw:
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
-        facts: dict[str, Any] = {
-            name: tuple(said[name]) if isinstance(said[name], list) else said[name]
-            for name in cls.__dataclass_fields__
-            if name != "listed" or name in said
-        }
-        facts["strata"] = dict(facts["strata"])
-        return cls(**facts)
+        return validated(cls, said, "draw", DrawError)
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
@@ -278,7 +273,7 @@ def draw(
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
-    return tuple(Draw.logged(entry) for entry in store.history() if entry["event"] == "drawn")
+    return tuple(map(Draw.logged, of_event("drawn", store.history())))
 
 
 def draw_of(store: Store, population: Ratings) -> Draw:
@@ -298,7 +293,7 @@ def draw_of(store: Store, population: Ratings) -> Draw:
 
 
 def _seed(head: str, digest: str) -> str:
-    return hashlib.sha256(f"{head}\n{digest}".encode()).hexdigest()
+    return digest_of(f"{head}\n{digest}".encode())
 
 
 def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:

@@ -1,18 +1,17 @@
 """Which classifier it is: what tells a model, its prompt and its rubric from others."""
 
 import datetime
-import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.mistakes import CLOSED, Value, is_text, refuse_mistakes, shown
-from agreement_pipeline.policy import DIGEST, OF_THE_GATE
+from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
+from agreement_pipeline.policy import is_digest, of_gate
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import digest_at
 from agreement_pipeline.text import listed
@@ -30,21 +29,13 @@ def _are_plain(values: object) -> bool:
 
 
 TEXT = Value("text", is_text)
-MAYBE_TEXT = Value(
-    "text", lambda value: value is None or is_text(value), "Leave the key out if it is not known."
-)
-MAYBE_DIGEST = Value(
+IF_KNOWN = Value("text", is_text, "Leave the key out if it is not known.")
+DIGEST = Value(
     "SHA-256, which has 64 hexadecimal digits",
-    lambda value: value is None or (isinstance(value, str) and DIGEST.fullmatch(value) is not None),
+    is_digest,
     "Name the file instead, as prompt: judge.txt, and its digest is taken.",
 )
-MAYBE_DAY = Value(
-    "a day, as 2027-01-31", lambda value: value is None or type(value) is datetime.date
-)
-PARAMETERS = Value(
-    "texts, finite numbers, true or false, and lists of these, by name",
-    lambda of: of is None or _are_plain(of),
-)
+PARAMETERS = Value("texts, finite numbers, true or false, and lists of these, by name", _are_plain)
 
 
 @dataclass(frozen=True)
@@ -72,23 +63,19 @@ class Identity:
     __pydantic_config__ = CLOSED
 
     name: Annotated[str, TEXT]
-    model: Annotated[str | None, MAYBE_TEXT] = None
-    version: Annotated[str | None, MAYBE_TEXT] = None
-    prompt_digest: Annotated[str | None, MAYBE_DIGEST] = None
-    rubric_digest: Annotated[str | None, MAYBE_DIGEST] = None
+    model: Annotated[str | None, IF_KNOWN] = None
+    version: Annotated[str | None, IF_KNOWN] = None
+    prompt_digest: Annotated[str | None, DIGEST] = None
+    rubric_digest: Annotated[str | None, DIGEST] = None
     parameters: Annotated[Mapping[str, Any] | None, PARAMETERS] = None
-    date: Annotated[datetime.date | None, MAYBE_DAY] = None
+    date: Annotated[datetime.date | None, day()] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, CertificateError)
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "identity") -> "Identity":
-        if isinstance(data, Mapping) and isinstance(day := data.get("date"), str):
-            with suppress(ValueError):
-                data = {**data, "date": datetime.date.fromisoformat(day)}
-        place = source if isinstance(source, Place) else Place(source)
-        return validated(cls, data, place, CertificateError)
+        return validated(cls, data, source, CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
         given = None if self.parameters is None else dict(self.parameters)
@@ -101,7 +88,7 @@ class Identity:
     @property
     def digest(self) -> str:
         """Another digest is another classifier."""
-        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+        return digest_of_plain(self.to_mapping())
 
     @property
     def absent(self) -> tuple[str, ...]:
@@ -167,7 +154,7 @@ def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
             f"found {words}; expected one classifier of a name, and {listed(sorted(others))} had "
             "it too. Do not compare their numbers, or give each a name of its own."
         )
-    return Finding("classifier_known", OF_THE_GATE, not others, "warning", words)
+    return of_gate("classifier_known", words, "warning", passed=not others)
 
 
 def load_identity(path: Path | str) -> Identity:

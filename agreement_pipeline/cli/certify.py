@@ -131,14 +131,10 @@ def certify(
                 rounds or of.store.rounds(),
                 who,
                 load_policy(policy),
-                policy=of.policy,
-                contract=of.contract,
                 project=of.name,
                 expires=expires,
-                waivers=of.waivers,
-                settings_digest=of.settings.reading_digest,
-                identities=of.identities,
                 reason=reason,
+                **of.terms,
             )
         )
     except CertificateError as error:

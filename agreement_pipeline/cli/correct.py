@@ -6,10 +6,10 @@ import click
 from agreement_pipeline.cli.options import (
     INTERVALS,
     MEASURES,
-    SHARE,
     SOURCE,
     TABLES_HELP,
     command,
+    confidence_option,
     number_of,
     only_store,
     option,
@@ -19,9 +19,8 @@ from agreement_pipeline.cli.options import (
     read_table,
     table_options,
 )
-from agreement_pipeline.cli.output import as_json, say, say_aside, terminal_width
+from agreement_pipeline.cli.output import as_json, say, say_aside, say_table
 from agreement_pipeline.errors import DrawError
-from agreement_pipeline.intervals import Inference
 from agreement_pipeline.readers import Columns
 
 REFUSED = 1
@@ -48,13 +47,7 @@ REFUSED = 1
     is_flag=True,
     help="The intervals are about raters like these. By default, they are about these.",
 )
-@option(
-    "--confidence-level",
-    group=INTERVALS,
-    type=SHARE,
-    default=Inference.confidence_level,
-    help="Confidence level of the intervals.",
-)
+@confidence_option
 @output_option
 def correct(
     population: str | Path,
@@ -76,7 +69,7 @@ def correct(
     """
     from agreement_pipeline.classifiers import correct as corrected
     from agreement_pipeline.classifiers import draw_of
-    from agreement_pipeline.report import aligned, corrected_rows, printable
+    from agreement_pipeline.report import corrected_rows, printable
     from agreement_pipeline.store import Store
 
     items = read_population(population, reading, predicted)
@@ -102,8 +95,7 @@ def correct(
         numbers = [each.to_mapping() for each in found]
         say(as_json({"draw": drawn.to_mapping(), "numbers": numbers}))
         return 0
-    rows = corrected_rows(found)
-    say(aligned(list(rows[0]), (each.values() for each in rows), width=terminal_width()))
+    say_table(corrected_rows(found))
     target = f"{found[0].target} of {found[0].raters}, labelled by {found[0].classifier}"
     say(printable(f"target: {target}; draw: {drawn.in_words}"))
     return 0

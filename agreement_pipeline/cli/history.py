@@ -9,9 +9,8 @@ from agreement_pipeline.cli.options import (
     output_option,
     store_option,
 )
-from agreement_pipeline.cli.output import as_json, say, terminal_width
+from agreement_pipeline.cli.output import as_json, say, say_table
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.report import aligned
 
 
 @command(
@@ -60,7 +59,5 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     if output == "json":
         say(as_json(found))
     else:
-        said = event_table(found)
-        rows = said.to_numpy().tolist()
-        say(aligned(list(said.columns), rows, wrapped="why", width=terminal_width()))
+        say_table(event_table(found).to_dict("records"), "why")
     return 0

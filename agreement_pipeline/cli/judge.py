@@ -41,7 +41,6 @@ from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import Ratings, described, lookalikes
 from agreement_pipeline.report import (
     Round,
-    decision_word,
     markdown_text,
     printable,
     rule_rows,
@@ -183,14 +182,13 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
     if not project.store.rounds():
         where = f"{project.name}: found no round in {project.store.root}"
         say_aside(f"{where}, so each is judged as if none came before it")
-    policy, named = project.policy, project.settings.policy
+    by, named = project.terms, project.settings.policy
     in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
-    by = {"policy": policy, "contract": project.contract, **project.judged_under}
     for name in names:
         called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
         left_out = project.settings.exclude_raters
-        yield Asked(f"{project.name}/{name}", judged, policy, called, left_out)
+        yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out)
 
 
 def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
@@ -226,13 +224,12 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
 
 def _in_markdown(found: Round, asked: Asked) -> str:
     decision = found.decision
-    word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
     rules = rule_rows(decision)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {word}: {markdown_text(asked.file)}",
+            f"### {decision.word}: {markdown_text(asked.file)}",
             "",
             *(f"- {markdown_text(each)}" for each in _said(found, asked.left_out)),
             "",
@@ -244,9 +241,7 @@ def _in_markdown(found: Round, asked: Asked) -> str:
 
 
 def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
-    decision = found.decision
-    decided = "admitted" if decision.admitted else "held"
-    yield f"{decided} (tentative)" if decision.tentative else decided
+    yield found.decision.word
     yield from _said(found, left_out)
     if found.steps:
         yield "what to do now:"

@@ -488,14 +488,15 @@ engine_options = together(
         help="The most memory that DuckDB takes, such as 500MB. The rest goes to disk.",
     ),
 )
+confidence_option = option(
+    "--confidence-level",
+    group=INTERVALS,
+    type=SHARE,
+    default=Inference.confidence_level,
+    help="Confidence level of the intervals.",
+)
 interval_options = together(
-    option(
-        "--confidence-level",
-        group=INTERVALS,
-        type=SHARE,
-        default=Inference.confidence_level,
-        help="Confidence level of the intervals.",
-    ),
+    confidence_option,
     option(
         "--n-resamples",
         group=INTERVALS,

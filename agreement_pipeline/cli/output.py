@@ -78,10 +78,14 @@ def say_found(
     if output == "json":
         say(as_json(said))
     else:
-        from agreement_pipeline.report import aligned
+        say_table(said)
 
-        header = list(said[0]) if said else []
-        say(aligned(header, (each.values() for each in said), width=terminal_width()))
+
+def say_table(rows: Sequence[Mapping[Any, object]], wrapped: str | None = None) -> None:
+    from agreement_pipeline.report import aligned
+
+    header = list(rows[0]) if rows else []
+    say(aligned(header, (row.values() for row in rows), wrapped, terminal_width()))
 
 
 def as_json(data: object) -> str:

@@ -4,7 +4,7 @@ import click
 
 from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
-from agreement_pipeline.cli.output import say, terminal_width
+from agreement_pipeline.cli.output import say, say_table
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
@@ -19,10 +19,9 @@ def reassess(file: Path) -> int:
     """
     from agreement_pipeline.projects import Project, load_project
     from agreement_pipeline.release import reassess as judge_again
-    from agreement_pipeline.report import aligned, printable
 
     project = Project(load_project(file))
-    looked_at = judge_again(project.store, project.policy, project.contract, **project.judged_under)
+    looked_at = judge_again(project.store, **project.terms)
     n, anew, failed = 0, 0, False
     rows: list[dict[str, str]] = []
     for each in looked_at:
@@ -31,6 +30,5 @@ def reassess(file: Path) -> int:
         del each  # so the next round is judged without the ratings of this one in memory
     say(f"{n} rounds looked at, {anew} decided anew, {len(rows)} changed or failed.")
     if rows:
-        cells = [[printable(text) for text in row.values()] for row in rows]
-        say(aligned([*rows[0]], cells, wrapped="why", width=terminal_width()))
+        say_table(rows, "why")
     return UNJUDGED if failed else 0

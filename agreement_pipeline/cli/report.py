@@ -28,8 +28,6 @@ from agreement_pipeline.policy import load_policy
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
 
-INDEX = "index.html"
-
 
 @command(
     "agreement-pipeline report labels.csv --policy standard",
@@ -120,7 +118,7 @@ def report(
 
 
 def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
-    from agreement_pipeline.projects import Project, load_projects, projects_page
+    from agreement_pipeline.projects import INDEX, Project, load_projects, projects_page
 
     projects = [Project(settings) for settings in load_projects(folder)]
     of_all = partial(projects_page, projects, datetime.now(UTC).timestamp(), names=names)
@@ -155,22 +153,20 @@ def _of_project(
 def _pages(
     project: "Project", folder: Path, names: bool, links: Mapping[str, str]
 ) -> Iterator[str]:
-    from agreement_pipeline.projects import project_page, round_page
+    from agreement_pipeline.projects import INDEX, page_of, project_page, round_page
 
-    pages = {name: f"{name}.html" for name in project.store.rounds()}
-    if not pages:
+    rounds = project.store.rounds()
+    if not rounds:
         raise StoreError(
             f"{project.store.root}: found no round; expected one at least. Let Dagster judge one "
             "(agreement-pipeline guide project), since `judge` keeps none."
         )
-    of_all = partial(project_page, project, pages, names=names, links=links)
+    of_all = partial(project_page, project, rounds, names=names, links=links)
     yield _shown(of_all, folder / INDEX)
     today = datetime.now(UTC).date()
-    for name, page in pages.items():
-        of_round = partial(
-            round_page, project, name, on=today, names=names, pages=pages, index=INDEX
-        )
-        yield _shown(of_round, folder / page)
+    for name in rounds:
+        of_round = partial(round_page, project, name, on=today, names=names, beside=rounds)
+        yield _shown(of_round, folder / page_of(name))
 
 
 def _shown(page: Callable[..., str], target: Path | None) -> str:

@@ -36,15 +36,14 @@ def to_date(
     sample. If rounds differ, they are too narrow. No rule reads them.
     """
     from agreement_pipeline.projects import to_date
-    from agreement_pipeline.store import Store
+    from agreement_pipeline.store import Store, of_event
     from agreement_pipeline.text import counted, listed
 
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
     found = Store(store)
     ratings = to_date(found)
-    history = (entry for entry in found.history() if entry["event"] == "decided")
-    last = {entry["round"]: entry["decision"] for entry in history}
+    last = {each["round"]: each["decision"] for each in of_event("decided", found.history())}
     if held := [name for name, decision in last.items() if decision == "held"]:
         say_aside(f"with {counted(len(held), 'held round')}: {listed(held)}")
     names = measure or applicable(ratings)

@@ -89,7 +89,8 @@ def answer(
     fails = np.zeros(len(frame), dtype=bool)
     if kind == UNIQUE:
         return _counted(fails, frame.index) if _increase(frame, kwargs["column_list"]) else None
-    column, mostly = frame.get(kwargs["column"]), kwargs.get("mostly", 1)
+    column: Any = frame.get(kwargs["column"])
+    mostly = kwargs.get("mostly", 1)
     if column is None or (kind == BETWEEN and column.dtype.kind not in "iuf"):
         return None
     missing = column.isna().to_numpy()

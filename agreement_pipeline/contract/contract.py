@@ -3,8 +3,6 @@
 Three tables are derived here from the ratings, and checked as Great Expectations checks them.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,6 +14,7 @@ from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -167,7 +166,7 @@ class Contract:
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+        return digest_of_plain(self.to_mapping())
 
     @property
     def expectations(self) -> tuple[Expectation, ...]:

@@ -76,7 +76,7 @@ OPEN = Value(
 )
 COLUMN = Value(
     f"one of {', '.join(name for names in DELIVERED.values() for name in names)}",
-    lambda column: column is None or any(column in names for names in DELIVERED.values()),
+    lambda column: any(column in names for names in DELIVERED.values()),
 )
 FLAG = Value("true or false", lambda flag: isinstance(flag, bool))
 
@@ -131,12 +131,12 @@ class Expectation:
 
     def _needs(self) -> Iterator[Need]:
         yield Need(
-            ("kwargs",),
+            "kwargs",
             not self.meta.redact or (self.type == REDACTING and _has_regex(self.kwargs)),
             f"{REDACTING} with a valid regex, since meta.redact is true",
         )
         yield Need(
-            ("kwargs",),
+            "kwargs",
             not any(map(may_be_endless, _texts([*map(self.kwargs.get, REGEXES)]))),
             "a regex without repeats inside of repeats, since such a search may never end",
             "Write it with one repeat.",

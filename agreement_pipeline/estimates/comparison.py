@@ -27,7 +27,7 @@ from agreement_pipeline.estimates.estimates import DEFAULT, registered
 from agreement_pipeline.estimates.scopes import basis_of, require_defined
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SUBJECTS, Needs
-from agreement_pipeline.ratings import Array, Ratings, Scale
+from agreement_pipeline.ratings import Array, Flags, Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, Statistic, seed_of
 from agreement_pipeline.text import called, counted, listed
 
@@ -248,7 +248,7 @@ class Latent(NamedTuple):
 
     shares: Array
     labels: Array
-    settled: NDArray[np.bool_]
+    settled: Flags
 
     def classes(self, rows: Array) -> Array:
         """How probable each class is for each row of counts. Shape (..., P, T)."""

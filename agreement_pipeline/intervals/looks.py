@@ -104,7 +104,7 @@ class Looks:
     def _needs(self) -> Iterator[Need]:
         close = [pair for pair in pairwise(self.at) if pair[1] * 100 < pair[0] * 101]
         yield Need(
-            ("at",),
+            "at",
             not close,
             "each size larger than the last by a hundredth or more",
             "Leave a look out.",

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import CLASSIFIER_NEVER_MET_A_PAIR, TWO_OF_THE_PANEL
 from agreement_pipeline.measures.registry import always, register
-from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.ratings import LEVELS, Array, Flags
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, SomeRows, every_row
 from agreement_pipeline.students_t import lower_tail
 
@@ -33,9 +32,9 @@ class Duels(NamedTuple):
     close.
     """
 
-    held: NDArray[np.bool_]
-    classifier: NDArray[np.bool_]
-    rater: NDArray[np.bool_]
+    held: Flags
+    classifier: Flags
+    rater: Flags
 
 
 def duels_of(panel: Panel) -> Duels:

@@ -3,10 +3,10 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.measures.weighting import Apart, Weighting
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -93,7 +93,7 @@ def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]
     return first, farthest(used, weighting.distances(scale)[first], first, scale.declared)
 
 
-def ends_met(counts: CategoryCounts) -> NDArray[np.bool_]:
+def ends_met(counts: CategoryCounts) -> Flags:
     """True where the lowest and the highest number given meet another rating; shape (...)."""
     if not counts.scale.numeric:
         return np.asarray(True)
@@ -125,7 +125,7 @@ def expected_disagreement(pi: Array, distances: Array) -> Array:
     return np.asarray(((pi @ distances) * pi).sum(-1))
 
 
-def observed_variation(counts: CategoryCounts) -> NDArray[np.bool_]:
+def observed_variation(counts: CategoryCounts) -> Flags:
     return np.asarray((counts.paired @ counts.counts > 0).sum(-1) >= 2)
 
 

@@ -9,7 +9,6 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
@@ -26,7 +25,7 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
 
 BLOCK_CELLS = 2_000_000
@@ -170,12 +169,12 @@ def _sums_of_all(patterns: LabelsByRater) -> Array:
 
 
 def _sums_over_pairs(
-    patterns: LabelsByRater, one: Codes, other: Codes, always: NDArray[np.bool_], v: Array
+    patterns: LabelsByRater, one: Codes, other: Codes, always: Flags, v: Array
 ) -> Array:
-    def weight_of(rows: NDArray[np.bool_]) -> Array:
+    def weight_of(rows: Flags) -> Array:
         return patterns.sums_of(every_row(rows.astype(float)))
 
-    def seen(rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def seen(rows: Flags) -> Flags:
         surely = rows[always].any(0)
         return np.asarray(surely if surely.all() else weight_of(rows) > 0)
 
@@ -225,8 +224,8 @@ class _Table(NamedTuple):
 
     met: Array
     agreed: Array
-    differed: NDArray[np.bool_]
-    shared: NDArray[np.bool_]
+    differed: Flags
+    shared: Flags
     given: Array
 
     @classmethod

@@ -14,7 +14,6 @@ not count. `expected` is the variance of a rating, and `observed` the part that 
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
@@ -22,7 +21,7 @@ from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
 from agreement_pipeline.measures.intra import NUMBERS_AGAIN, unreplicated
 from agreement_pipeline.measures.registry import Condition, register
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
 
 Replicates = ReplicatedLabels | ReplicatedNumbers
@@ -33,7 +32,7 @@ ELIASZIW = (
 BALANCED = "items that every rater with replicates rated equally often; other raters are left out"
 
 
-def _design(values: ReplicatedNumbers, seen: NDArray[np.bool_]) -> tuple[Array, Codes] | None:
+def _design(values: ReplicatedNumbers, seen: Flags) -> tuple[Array, Codes] | None:
     """The seen items that have replicates (N, R, M), and their places.
 
     None unless every rater with replicates rated each of these items equally often.

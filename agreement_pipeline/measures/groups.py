@@ -6,16 +6,15 @@ cross-replication kappa divides by 1, which only groups without disagreement ins
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater
 
 
-def _divisible(groups: LabelsByRater) -> NDArray[np.bool_]:
+def _divisible(groups: LabelsByRater) -> Flags:
     """Only where each group gave an item two ratings or more can a group disagree with itself."""
     shared = _shared(groups)
     return np.asarray(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import (
@@ -18,7 +17,7 @@ from agreement_pipeline.measures.conditions import (
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, always, register
-from agreement_pipeline.ratings import MISSING, Array, Codes
+from agreement_pipeline.ratings import MISSING, Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, SomeRows
 
 SOURCE = (
@@ -55,7 +54,7 @@ def _of_precision(raters: Codes, other: Codes, category: int) -> SomeRows:
     return _some(other == category, (raters >= 0) & (raters != category))
 
 
-def _some(rows: NDArray[np.bool_], gave: NDArray[np.bool_]) -> SomeRows:
+def _some(rows: Flags, gave: Flags) -> SomeRows:
     return SomeRows(np.flatnonzero(rows), gave[rows].astype(float))
 
 

@@ -8,11 +8,10 @@ from functools import cache, partial, update_wrapper
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import Coefficient, most_used_and_farthest
 from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS, Weighting
-from agreement_pipeline.ratings import UNIVARIATE, Array, Level, Scale
+from agreement_pipeline.ratings import UNIVARIATE, Array, Flags, Level, Scale
 
 Needs = Literal[
     "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata", "gold"
@@ -76,14 +75,14 @@ class RestsOn(NamedTuple):
     `also` is True for further rows that the measure needs, as replicates that show guessing.
     """
 
-    rows: Callable[[Any], NDArray[np.bool_]]
+    rows: Callable[[Any], Flags]
     others: str
     among: Callable[[Any], int] = lambda statistic: int(statistic.n_items)
     ratings: Callable[[Any], int] = lambda statistic: int(statistic.n_ratings)
-    by_rater: Callable[[Any, NDArray[np.bool_]], Array] = lambda statistic, rows: np.asarray(
+    by_rater: Callable[[Any, Flags], Array] = lambda statistic, rows: np.asarray(
         statistic.items_by_rater(rows)
     )
-    also: Callable[[Any], NDArray[np.bool_]] | None = None
+    also: Callable[[Any], Flags] | None = None
 
     def items(self, statistic: Any) -> int:
         return round(float(statistic.weights[self.rows(statistic)].sum()))
@@ -111,7 +110,7 @@ class RestsOn(NamedTuple):
         return min(_units(statistic, rows(statistic)) for rows in parts)
 
 
-def _units(statistic: Any, rows: NDArray[np.bool_]) -> float:
+def _units(statistic: Any, rows: Flags) -> float:
     if statistic.clusters is None:
         return round(float(statistic.weights[rows].sum()))
     return float(statistic.clusters.effective(statistic.weights, rows))

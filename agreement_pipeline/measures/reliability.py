@@ -10,13 +10,12 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_CATEGORY
 from agreement_pipeline.measures.intra import CAMPAGNER_CABITZA
 from agreement_pipeline.measures.registry import Condition, RestsOn, register
-from agreement_pipeline.ratings import Array
+from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
 MOST_STEPS = 200
@@ -78,12 +77,12 @@ class _Guessing(NamedTuple):
     p: Array
 
 
-def _paired_rows(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
+def _paired_rows(replicates: ReplicatedLabels) -> Flags:
     known = np.isfinite(_guessing(replicates).x).astype(float)
     return np.asarray(_paired_weights(replicates, known) > 0)
 
 
-def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> Array:
+def _paired_by_rater(replicates: ReplicatedLabels, rows: Flags) -> Array:
     """How many of these items each rater rated; 0 where the rater's replicates do not show
     guessing.
     """
@@ -94,7 +93,7 @@ def _paired_by_rater(replicates: ReplicatedLabels, rows: NDArray[np.bool_]) -> A
     )
 
 
-def _showing_guessing(replicates: ReplicatedLabels) -> NDArray[np.bool_]:
+def _showing_guessing(replicates: ReplicatedLabels) -> Flags:
     long = replicates.sizes >= (replicates.first.used > 0).sum(-1)
     return np.isin(np.arange(len(replicates.first.codes)), replicates.item[long])
 

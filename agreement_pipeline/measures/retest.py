@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agreement_pipeline.measures.category import kappa_by_category
 from agreement_pipeline.measures.coefficient import (
@@ -28,7 +27,7 @@ from agreement_pipeline.measures.intra import NUMBERS_AGAIN
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.measures.registry import USED, Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
-from agreement_pipeline.ratings import LEVELS, Array
+from agreement_pipeline.ratings import LEVELS, Array, Flags
 from agreement_pipeline.statistics import (
     CategoryCounts,
     NumbersByRater,
@@ -93,7 +92,7 @@ def _own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
 
 
 def _weight_of_each(
-    replicates: Replicates, _rows: NDArray[np.bool_], own: Callable[..., tuple[Coefficient, Array]]
+    replicates: Replicates, _rows: Flags, own: Callable[..., tuple[Coefficient, Array]]
 ) -> Array:
     """Shape (R,); 0 where the rater's own coefficient is undefined."""
     each = [own(cells) for cells in _each_rater(replicates)]

@@ -5,7 +5,7 @@ what the contract found in them. The lock does neither, and no asset trusts the 
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from inspect import getdoc
@@ -22,14 +22,12 @@ from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
 from agreement_pipeline.orchestration.host import ASSETS, Host, released
 from agreement_pipeline.orchestration.metadata import (
-    INDEX,
     NOT_KNOWN,
     decision_metadata,
     first_rows,
     keep_page,
     link,
     metered,
-    page_of,
     refused,
     release_metadata,
     rendered,
@@ -48,7 +46,14 @@ from agreement_pipeline.orchestration.runs import (
 )
 from agreement_pipeline.orchestration.sensors import shown_state
 from agreement_pipeline.policy import Decision, judged_part
-from agreement_pipeline.projects import Project, overdue, project_page, round_before
+from agreement_pipeline.projects import (
+    INDEX,
+    Project,
+    overdue,
+    page_of,
+    project_page,
+    round_before,
+)
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import (
@@ -144,14 +149,8 @@ def acceptability(project: Project, round_name: str) -> tuple[Judged, bool]:
 
     A release that the decision no longer allows is withdrawn.
     """
-    return judge_round(
-        project.store,
-        round_name,
-        project.policy,
-        project.contract,
-        **project.judged_under,
-        kept=project.checked_here.pop(round_name, None),
-    )
+    kept = project.checked_here.pop(round_name, None)
+    return judge_round(project.store, round_name, **project.terms, kept=kept)
 
 
 def training_data(project: Project, round_name: str) -> Result:
@@ -165,8 +164,7 @@ def training_data(project: Project, round_name: str) -> Result:
 def round_page(project: Project, round_name: str) -> Result:
     """The page of the round, for people without this UI. Its link opens it."""
     today = datetime.now(UTC).date()
-    pages = {name: page_of(name) for name in project.store.rounds()}
-    page = page_of_one(project, round_name, on=today, pages=pages, index=INDEX)
+    page = page_of_one(project, round_name, on=today, beside=project.store.rounds())
     keep_page(project, page_of(round_name), page)
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
@@ -180,9 +178,8 @@ def agreement_history(project: Project) -> Result:
     late, unused = overdue(project, time.time()), project.unused_waivers()
     why = "; ".join(late.why) if late else ""
     if project.settings.pages:
-        pages = {name: page_of(name) for name in standing.rows}
         of_store = table_of_rows(standing.rows)
-        keep_page(project, INDEX, project_page(project, pages, rounds=of_store))
+        keep_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
     project.standings.keep(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
@@ -230,10 +227,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     changed: list[dict[str, str]] = []
     failed: dict[str, str] = {}
     project = host.project
-    looked_at = or_fail(
-        context,
-        lambda: reassess(project.store, project.policy, project.contract, **project.judged_under),
-    )
+    looked_at = or_fail(context, lambda: reassess(project.store, **project.terms))
     while each := or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
         counts["decided_anew"] += each.judged is not None
@@ -283,11 +277,15 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
     )
 
 
-def _told(project: Project, judged: Judged, withdrawn: bool) -> dict[str, Any]:
-    name = judged.version.round
-    found = Round(judged.ratings, judged.policy, judged.decision, project.name, name)
-    page = link(project, page_of(name))
-    return {**decision_metadata(found, page), "release_withdrawn": withdrawn, **metered(found)}
+def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
+    name, decision = judged.version.round, judged.decision
+    found = Round(judged.ratings, judged.policy, decision, project.name, name)
+    told = decision_metadata(found, link(project, page_of(name)))
+    return dg.MaterializeResult(
+        metadata={**told, "release_withdrawn": withdrawn, **metered(found)},
+        check_results=list(checks.policy_results(judged.policy, decision, judged.gate.silver[0])),
+        data_version=dg.DataVersion(decision.digest),
+    )
 
 
 def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Reassessed) -> str:
@@ -302,33 +300,24 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
         except EXPECTED as error:
             failed.append(in_a_sentence(error))
     if (judged := each.judged) is not None and each.changed:
-        told, decision = _told(host.project, judged, each.withdrawn), judged.decision
-        asset = host.key("acceptability")
-        _materialized(context, asset, each.round, decision.digest, told)
-        for result in _answers(judged):
-            _answered(context, asset, each.round, result)
-        if not decision.admitted:
-            _show_held(host, context, each.round, decision, each.withdrawn)
-        failed += [told[NOT_KNOWN]] if NOT_KNOWN in told else []
+        shown = _shown(host.project, judged, each.withdrawn)
+        _log(context, host.key("acceptability"), each.round, shown)
+        if not judged.decision.admitted:
+            _show_held(host, context, each.round, judged.decision, each.withdrawn)
+        failed += [str(said)] if (said := (shown.metadata or {}).get(NOT_KNOWN)) else []
     if release is not None:
-        of_release, key = release_metadata(release), host.key("training_data")
-        _materialized(context, key, each.round, release.path.name, of_release)
-        _answered(context, key, each.round, checks.released())
+        shown = _released(release, [checks.released()])
+        _log(context, host.key("training_data"), each.round, shown)
     return "; ".join(failed)
 
 
-def _materialized(
-    context: dg.AssetExecutionContext,
-    asset: dg.AssetKey,
-    round_name: str,
-    version: str,
-    metadata: Mapping[str, Any],
+def _log(
+    context: dg.AssetExecutionContext, asset: dg.AssetKey, round_name: str, shown: Result
 ) -> None:
-    context.log_event(
-        dg.AssetMaterialization(
-            asset, partition=round_name, metadata=metadata, tags={DATA_VERSION: version}
-        )
-    )
+    tags = {DATA_VERSION: shown.data_version.value} if shown.data_version else {}
+    context.log_event(dg.AssetMaterialization(asset, None, shown.metadata, round_name, tags))
+    for result in shown.check_results:
+        _answered(context, asset, round_name, result)
 
 
 def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
@@ -382,14 +371,13 @@ def _judged(
     Each check that was loaded is answered, and no other: the policy may have other rules by now.
     """
     judged, withdrawn = found
-    decision = judged.decision
-    results = _answers(judged)
-    answered = [each for each in results if each.check_name in asked]
+    decision, shown = judged.decision, _shown(host.project, judged, withdrawn)
+    answered = [each for each in shown.check_results if each.check_name in asked]
     gone = sorted(asked - {each.check_name for each in answered})
     yield dg.MaterializeResult(
-        metadata=_told(host.project, judged, withdrawn),
+        metadata=shown.metadata,
         check_results=[*answered, *map(checks.without_rule, gone)],
-        data_version=dg.DataVersion(decision.digest),
+        data_version=shown.data_version,
     )
     if decision.admitted:
         tag(context, ADMITTED)
@@ -399,11 +387,6 @@ def _judged(
     tag(context, HELD, why, **NOT_AGAIN)
     to_decision = host.to_decision(context.partition_key)
     raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
-
-
-def _answers(judged: Judged) -> Iterator[dg.AssetCheckResult]:
-    silver = judged.gate.silver[0] if judged.gate.silver else None
-    return checks.policy_results(judged.policy, judged.decision, silver)
 
 
 def _show_held(

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.orchestration.metadata import link, page_of
+from agreement_pipeline.orchestration.metadata import link
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, page_of
 from agreement_pipeline.release import Release, release_dataset, release_round
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.text import listed
@@ -147,11 +147,10 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
 def released(project: Project, round_name: str | None = None) -> Release:
     rounds = admitted_rounds(project.store) if round_name is None else (round_name,)
     adjudicated = project.adjudicated(rounds)
-    by = {**project.judged_under, "project": project.name, "adjudicated": adjudicated}
-    policy, contract = project.policy, project.contract
+    by = {**project.terms, "project": project.name, "adjudicated": adjudicated}
     if round_name is None:
-        return release_dataset(project.store, rounds, policy, contract, **by)
-    return release_round(project.store, round_name, policy, contract, **by)
+        return release_dataset(project.store, rounds, **by)
+    return release_round(project.store, round_name, **by)
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:

@@ -21,7 +21,6 @@ from agreement_pipeline.report import (
     Plot,
     Round,
     Section,
-    decision_word,
     markdown_text,
     printable,
     rule_rows,
@@ -37,7 +36,6 @@ MAX_ROWS = 40
 IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
-INDEX = "index.html"
 NOT_KNOWN = "not_known"
 IMPERSONAL = ("round", "category", "stratum")
 PLACES = 4
@@ -213,8 +211,8 @@ def _tell(found: Round) -> None:
 
     meter, decision = get_meter("agreement_pipeline", __version__), found.decision
     of: dict[str, str | int] = {"project": found.project, "round": found.name}
-    decided = {
-        "decision": "admitted" if decision.admitted else "held",
+    decided: dict[str, str | int] = {
+        "decision": decision.outcome,
         "policy": found.policy.policy,
         "policy_version": found.policy.version,
     }
@@ -248,7 +246,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
     digests = pd.DataFrame(named.items(), columns=["of", "digest"])
     return {
-        "decision": decision_word("admitted" if decision.admitted else "held", decision.tentative),
+        "decision": decision.word,
         "why": dg.MetadataValue.md(_bullets(said)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(decision)),
@@ -362,10 +360,6 @@ def in_cell(value: Any) -> str:
     if pd.api.types.is_scalar(value) and pd.isna(value):
         return ""
     return str(number(value) if isinstance(value, float) else value)
-
-
-def page_of(round_name: str) -> str:
-    return f"{round_name}.html"
 
 
 def link(project: Project, name: str) -> dict[str, Any]:

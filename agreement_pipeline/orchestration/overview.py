@@ -1,4 +1,3 @@
-import hashlib
 import time
 from dataclasses import dataclass
 
@@ -11,6 +10,7 @@ from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.orchestration.sensors import running, shown_state
 from agreement_pipeline.projects import state_of
 from agreement_pipeline.report import state_grid
+from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import joined
 from agreement_pipeline.version import __version__
 
@@ -89,4 +89,4 @@ def _state() -> str:
             states.append(f"{each.no_inbox()}{refused}{shown_state(each, each.due(found=found))}")
         except EXPECTED as error:
             states.append(f"{each.name}: {error}")
-    return hashlib.sha256("\n".join(states).encode()).hexdigest()
+    return digest_of("\n".join(states).encode())

@@ -3,7 +3,6 @@
 A cursor keeps what a sensor asked for, and when it asks again.
 """
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -14,6 +13,7 @@ from typing import Any
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.orchestration.compat import (
     DATA_VERSION,
     ENDED,
@@ -26,7 +26,7 @@ from agreement_pipeline.orchestration.runs import FAULT, LASTS
 from agreement_pipeline.projects import Delivery, Project, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
-from agreement_pipeline.store import check_round_name
+from agreement_pipeline.store import check_round_name, digest_of
 
 FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
 ORIGINAL = "agreement_pipeline/original"
@@ -271,7 +271,7 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
     waiting = [f"{each.round} {each.digest}" for each in due]
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+    return digest_of("\n".join(said).encode())
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
@@ -320,7 +320,6 @@ def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, st
             found |= {name: before[name]} if name in before else {}
             continue
         if name in answers:
-            said = [answers[name].ratings_digest, dict(answers[name].labels)]
-            bytes_said = json.dumps(said, sort_keys=True).encode()
-            found[name] = hashlib.sha256(bytes_said).hexdigest()
+            of_ratings, labels = answers[name].ratings_digest, dict(answers[name].labels)
+            found[name] = digest_of_plain([of_ratings, labels])
     return found, "; ".join(dict.fromkeys(mistakes))

@@ -30,27 +30,26 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.policy.policy import (
         BUNDLED as BUNDLED,
+        RELIABLE as RELIABLE,
+        TENTATIVE as TENTATIVE,
         Policy as Policy,
+        Rule as Rule,
+        Verdict as Verdict,
         load_policy as load_policy,
     )
     from agreement_pipeline.policy.reasons import (
         HELPS as HELPS,
         more_items as more_items,
     )
-    from agreement_pipeline.policy.rules import (
-        RELIABLE as RELIABLE,
-        TENTATIVE as TENTATIVE,
-        Rule as Rule,
-        Verdict as Verdict,
-    )
     from agreement_pipeline.policy.waivers import (
-        DIGEST as DIGEST,
         NONE as NONE,
         OF_THE_GATE as OF_THE_GATE,
         Waiver as Waiver,
         Waivers as Waivers,
         for_round as for_round,
+        is_digest as is_digest,
         load_waiver as load_waiver,
+        of_gate as of_gate,
         waived as waived,
     )
 else:

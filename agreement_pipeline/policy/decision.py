@@ -1,7 +1,5 @@
 """The decision: may these ratings become training data?"""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -31,11 +29,18 @@ from agreement_pipeline.estimates import (
     values_of,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import reasons
-from agreement_pipeline.policy.policy import Policy, levels_met
+from agreement_pipeline.policy.policy import Policy, Rule, Verdict, levels_met
 from agreement_pipeline.policy.reasons import Kind
-from agreement_pipeline.policy.rules import Rule, Verdict
-from agreement_pipeline.policy.waivers import NONE, OF_HISTORY, OF_THE_GATE, Waiver, Waivers
+from agreement_pipeline.policy.waivers import (
+    NONE,
+    OF_HISTORY,
+    OF_THE_GATE,
+    Waiver,
+    Waivers,
+    of_gate,
+)
 from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
@@ -120,6 +125,14 @@ class Decision(Tabular):
         """True if the round is admitted on a tentative verdict. The release then says so."""
         return self.admitted and any(verdict.kind == "tentative" for verdict in self.holding)
 
+    @property
+    def outcome(self) -> str:
+        return "admitted" if self.admitted else "held"
+
+    @property
+    def word(self) -> str:
+        return "admitted (tentative)" if self.tentative else self.outcome
+
     def waives(self, found: Verdict | Finding) -> bool:
         return any(waiver.turns(found) for waiver in self.waived)
 
@@ -144,6 +157,10 @@ class Decision(Tabular):
         return (*broken, *(verdict.reason for verdict in of_rules), *met, *waived, *self.refused)
 
     @property
+    def why_held(self) -> tuple[str, ...]:
+        return () if self.admitted else self.reasons
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """The reason codes of a held round, which `docs/reasons.md` lists."""
         if self.admitted:
@@ -156,11 +173,11 @@ class Decision(Tabular):
 
     @property
     def digest(self) -> str:
-        return hashlib.sha256(json.dumps(self.to_mapping(), sort_keys=True).encode()).hexdigest()
+        return digest_of_plain(self.to_mapping())
 
     def to_mapping(self) -> dict[str, Any]:
         return {
-            "decision": "admitted" if self.admitted else "held",
+            "decision": self.outcome,
             "tentative": self.tentative,
             "codes": list(self.codes),
             "reasons": list(self.reasons),
@@ -178,14 +195,13 @@ class Decision(Tabular):
         }
 
     def __str__(self) -> str:
-        decided = "admitted" if self.admitted else "held"
-        return "\n  ".join([f"{decided} (tentative)" if self.tentative else decided, *self.reasons])
+        return "\n  ".join([self.word, *self.reasons])
 
     def rows(self) -> Iterator[dict[str, Any]]:
         return (row for verdict in self.verdicts for row in verdict.rows())
 
     def _repr_html_(self) -> str:
-        return f"<p>{'admitted' if self.admitted else 'held'}</p>{super()._repr_html_()}"
+        return f"<p>{self.outcome}</p>{super()._repr_html_()}"
 
 
 @dataclass(frozen=True)
@@ -497,22 +513,22 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             f"found {_cannot_show(ratings, lacking)}; expected what the "
             "policy requires. Export another format, and deliver the round again."
         )
-        yield Finding("not_shown", OF_THE_GATE, False, "error", words)
+        yield of_gate("not_shown", words)
     if ratings.n_assisted:
         words = _with_and_without(ratings, policy)
-        yield Finding("assisted", OF_THE_GATE, False, "warning", words)
+        yield of_gate("assisted", words, "warning")
     if policy.first_labels == "required" and not ratings.tells_first_labels:
         words = (
             f"found that {first_labels(ratings, in_a_sentence=True)}; expected the first labels, "
             "as the policy requires. Export the history of the annotations, or name the columns "
             "first_label and changed_at."
         )
-        yield Finding("first_labels_not_known", OF_THE_GATE, False, "error", words)
+        yield of_gate("first_labels_not_known", words)
     changes = changes_of(ratings)
     if changes is not None and changes.aimed:
         if ratings.tells_first_labels:
             words = f"{changes.words}; agreement rests on the first labels"
-            yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+            yield of_gate("labels_given_again", words, "warning")
         else:
             yield given_again(changes)
     elif n_late:
@@ -521,7 +537,7 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             "stayed, and what they were first is not known; a verdict must stand as if they had "
             "differed then"
         )
-        yield Finding("labels_given_again", OF_THE_GATE, False, "warning", words)
+        yield of_gate("labels_given_again", words, "warning")
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> str:
@@ -547,7 +563,7 @@ def given_again(changes: Changes) -> Finding:
         "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
-    return Finding("labels_given_again", OF_THE_GATE, False, "error", words)
+    return of_gate("labels_given_again", words)
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:
@@ -602,13 +618,13 @@ def _of_round(policy: Policy, also: Sequence[Finding], version: int | None) -> I
             "round in a project that says certified_by, or judge people's labels by a policy "
             "without silver."
         )
-        yield Finding("silver_not_audited", OF_THE_GATE, False, "error", words)
+        yield of_gate("silver_not_audited", words)
     if policy.most_versions is not None and (version or 0) > policy.most_versions:
         words = (
             f"found version {version} of the round; expected {policy.most_versions} at most, since "
             "each further look may admit by chance. Collect a fresh round."
         )
-        yield Finding("too_many_versions", OF_THE_GATE, False, "error", words)
+        yield of_gate("too_many_versions", words)
 
 
 def manner(policy: Policy, version: int | None) -> str:

@@ -5,25 +5,28 @@ A waiver is valid for the ratings of one digest, and that of a check for one con
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
-from agreement_pipeline.mistakes import CLOSED, Need, Value, is_text, refuse_mistakes
-from agreement_pipeline.policy.policy import Policy
-from agreement_pipeline.policy.rules import MEASURE, Verdict
+from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
+from agreement_pipeline.policy.policy import MEASURE, Policy, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-DIGEST = re.compile(r"[0-9a-f]{64}")
 LEAST_SAID, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
 """Letters that nobody sees."""
+
+
+def is_digest(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
+
+
 SAID = Value("text", is_text, "Write what the waiver is for.")
 WHO = Value(
     "the visible name of a person",
@@ -37,31 +40,30 @@ WHY = Value(
     ),
     "Write why it does no harm.",
 )
-BYTES = Value(
-    "64 hexadecimal digits",
-    lambda digest: isinstance(digest, str) and DIGEST.fullmatch(digest) is not None,
-    "Copy them from the decision.",
-)
-IF_ANY = Value(BYTES.expected, lambda digest: digest is None or BYTES.meets(digest), BYTES.step)
-DAY = Value(
-    "a day, as 2027-01-31",
-    lambda day: type(day) is date,
-    "A waiver without an end would be a weaker policy.",
-)
+BYTES = Value("64 hexadecimal digits", is_digest, "Copy them from the decision.")
+DAY = day("A waiver without an end would be a weaker policy.")
 SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
-
-
-IF_MEASURED = Value(
-    MEASURE.expected, lambda name: name is None or MEASURE.meets(name), MEASURE.step
-)
-IF_SAID = Value(SAID.expected, lambda said: said is None or is_text(said), "Name the check.")
+NAMED = Value("text", is_text, "Name the check.")
 WAIVABLE = ("items", "round")
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
+
+
+def of_gate(
+    check: str,
+    words: str,
+    severity: str = "error",
+    *,
+    passed: bool = False,
+    observed: tuple[tuple[str, Any], ...] = (),
+) -> Finding:
+    return Finding(check, OF_THE_GATE, passed, severity, words, observed)
+
+
 OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
 """A person may waive these. Only a store shows earlier deliveries of a round."""
 
@@ -96,13 +98,13 @@ class Waiver:
     project: Annotated[str, SAID]
     round: Annotated[str, SAID]
     ratings_digest: Annotated[str, BYTES]
-    measure: Annotated[str | None, IF_MEASURED]
+    measure: Annotated[str | None, MEASURE]
     who: Annotated[str, WHO]
     why: Annotated[str, WHY]
     until: Annotated[date, DAY]
     scope: Annotated[str, SCOPE] = "round"
-    check: Annotated[str | None, IF_SAID] = None
-    contract_digest: Annotated[str | None, IF_ANY] = None
+    check: Annotated[str | None, NAMED] = None
+    contract_digest: Annotated[str | None, BYTES] = None
 
     def __post_init__(self) -> None:
         if self.measure is not None and is_text(self.measure):
@@ -111,22 +113,17 @@ class Waiver:
 
     def _needs(self) -> Iterator[Need]:
         one = (self.measure is None) is not (self.check is None)
-        yield Need(("measure",), one, "either a measure or a check", "Write one waiver for each.")
+        yield Need("measure", one, "either a measure or a check", "Write one waiver for each.")
         bound = (self.check is None) is (self.contract_digest is None)
-        yield Need(("contract_digest",), bound, "the digest of the contract of a check")
+        yield Need("contract_digest", bound, "the digest of the contract of a check")
         whole = self.check is None or self.scope == "round"
-        yield Need(("scope",), whole, "round, since a check is about the whole round")
+        yield Need("scope", whole, "round, since a check is about the whole round")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
-        """Every mistake is named with its place in `source`."""
-        place = source if isinstance(source, Place) else Place(source)
-        if isinstance(data, Mapping) and "until" in data:
-            measure, until = {"measure": None} if "check" in data else {}, data["until"]
-            with suppress(ValueError):
-                until = date.fromisoformat(until) if isinstance(until, str) else until
-            data = {**measure, **data, "until": until}
-        return validated(cls, data, place, WaiverError)
+        if isinstance(data, Mapping) and "check" in data:
+            data = {"measure": None, **data}
+        return validated(cls, data, source, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
         said = {each.name: getattr(self, each.name) for each in fields(self)}

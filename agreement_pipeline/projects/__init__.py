@@ -3,13 +3,21 @@
 from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
 from agreement_pipeline.projects.notices import Form, Notice, notices, overdue, with_who_differs
-from agreement_pipeline.projects.pages import project_page, projects_page, round_page, state_of
+from agreement_pipeline.projects.pages import (
+    INDEX,
+    page_of,
+    project_page,
+    projects_page,
+    round_page,
+    state_of,
+)
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings, load_project, load_projects
 from agreement_pipeline.projects.draft import first_files, plain_name
 from agreement_pipeline.projects.to_date import to_date
 
 __all__ = [
+    "INDEX",
     "Delivery",
     "Form",
     "Notice",
@@ -20,6 +28,7 @@ __all__ = [
     "load_projects",
     "notices",
     "overdue",
+    "page_of",
     "plain_name",
     "project_page",
     "projects_page",

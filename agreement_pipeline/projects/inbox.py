@@ -1,7 +1,5 @@
 """The rounds in a project's inbox, and what of it cannot be read."""
 
-import hashlib
-import json
 import os
 import shutil
 import tempfile
@@ -16,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
@@ -169,7 +168,7 @@ class Inbox:
             else:
                 _refuse_no_paths(self.place, files)
                 tags = [[each.name, *each.mark] for each in files]
-                digest = hashlib.sha256(json.dumps(tags).encode()).hexdigest()
+                digest = digest_of_plain(tags)
         except AgreementError as error:
             return _Read((), named, refusal=str(error))
         except OSError as error:

@@ -1,7 +1,5 @@
 """What a team must hear of: a round that is held, a delivery that is broken, a round overdue."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,16 +10,16 @@ from urllib.parse import quote
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.report import (
     command_of_report,
     held_for_disagreement,
-    last_events,
     shortened,
     who_differs,
 )
-from agreement_pipeline.store import RoundVersion, Store
+from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue"]
@@ -137,9 +135,7 @@ def _steps(project: Project, round_name: str) -> str:
 
 def _who_differs(store: Store, notice: Notice) -> str:
     history = store.history(notice.about)[::-1]
-    decided = next(
-        each for each in history if each["event"] == "decided" and _state(each) == notice.state
-    )
+    decided = next(each for each in of_event("decided", history) if _state(each) == notice.state)
     policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
     waived = {
         (each.get("measure"), str(Scope.written(each["scope"]))) for each in decided["waivers"]
@@ -153,8 +149,8 @@ def _who_differs(store: Store, notice: Notice) -> str:
         return ""
     judged = next(
         RoundVersion.logged(each)
-        for each in history
-        if each["event"] == "ingested" and each["ratings_digest"] == decided["ratings_digest"]
+        for each in of_event("ingested", history)
+        if each["ratings_digest"] == decided["ratings_digest"]
     )
     ratings = store.ratings_of(judged)
     return who_differs(ratings.renamed(shortened(store.pseudonyms(ratings), ratings.classifiers)))
@@ -165,4 +161,4 @@ def _state(decided: Mapping[str, Any]) -> str:
 
 
 def _digest(said: object) -> str:
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:12]
+    return digest_of_plain(said)[:12]

@@ -1,6 +1,6 @@
 """Pages: one for each round of a project, one for all its rounds, and one for all projects."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from functools import partial
 from types import MappingProxyType
@@ -31,7 +31,11 @@ from agreement_pipeline.report import (
 )
 from agreement_pipeline.text import natural
 
-MOST_READ = 40
+INDEX, MOST_READ = "index.html", 40
+
+
+def page_of(round_name: str) -> str:
+    return f"{round_name}.html"
 
 
 def round_page(
@@ -40,8 +44,7 @@ def round_page(
     *,
     on: date,
     names: bool = False,
-    pages: Mapping[str, str] = MappingProxyType({}),
-    index: str = "",
+    beside: Collection[str] = (),
     render: Render = as_html,
 ) -> str:
     """Judged by the present policy. Waivers must hold `on` this day. With `names` it shows the
@@ -62,23 +65,23 @@ def round_page(
         version=gate.number,
         names=shortened(known, ratings.classifiers),
         before=None if last is None else Before(*last),
-        links={"All rounds": index, **_beside(round_name, pages)} if index else {},
+        links={"All rounds": INDEX, **_beside(round_name, beside)} if beside else {},
         in_commands=("", policy if policy in BUNDLED else f"configs/policies/{policy}.yaml"),
         images=project.images,
         render=render,
     )
 
 
-def _beside(round_name: str, pages: Mapping[str, str]) -> dict[str, str]:
-    order = sorted({*pages, round_name}, key=natural)
+def _beside(round_name: str, rounds: Collection[str]) -> dict[str, str]:
+    order = sorted({*rounds, round_name}, key=natural)
     at = order.index(round_name)
-    before = {f"‹ {name}": pages[name] for name in order[max(0, at - 1) : at]}
-    return before | {f"{name} ›": pages[name] for name in order[at + 1 : at + 2]}
+    before = {f"‹ {name}": page_of(name) for name in order[max(0, at - 1) : at]}
+    return before | {f"{name} ›": page_of(name) for name in order[at + 1 : at + 2]}
 
 
 def project_page(
     project: Project,
-    pages: Mapping[str, str] = MappingProxyType({}),
+    beside: Collection[str] = (),
     *,
     rounds: pd.DataFrame | None = None,
     names: bool = False,
@@ -97,6 +100,7 @@ def project_page(
             for column in ("reason", "broken"):
                 renamed = rounds.loc[of_round, column].map(partial(in_text, names=known))
                 rounds.loc[of_round, column] = renamed
+    pages = {name: page_of(name) for name in beside}
     judged = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )

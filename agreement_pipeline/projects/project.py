@@ -1,4 +1,3 @@
-import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -22,7 +21,7 @@ from agreement_pipeline.errors import (
     ProjectError,
     RatingsError,
 )
-from agreement_pipeline.policy import BUNDLED, OF_THE_GATE, Policy, Waiver, load_policy
+from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import (
@@ -42,7 +41,15 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.readers import labels_left_out, read
 from agreement_pipeline.release import CertifiedBy, Checked, OfTheGate, Terms, found_by_gate
 from agreement_pipeline.report import blind_tasks, written_tasks
-from agreement_pipeline.store import Folder, RoundVersion, Store, check_round_name, folder_at
+from agreement_pipeline.store import (
+    Folder,
+    RoundVersion,
+    Store,
+    check_round_name,
+    digest_of,
+    folder_at,
+    of_event,
+)
 from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
 
@@ -121,7 +128,7 @@ class Project:
         """
         digests = (self.settings.reading_digest, self.policy.digest, self.contract.digest)
         by = (self.settings.engine, __version__)
-        return hashlib.sha256(" ".join((*digests, *by)).encode()).hexdigest()
+        return digest_of(" ".join((*digests, *by)).encode())
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
@@ -143,7 +150,7 @@ class Project:
         return tuple(map(self._identity, known))
 
     def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
-        terms = Terms(self.policy, self.contract, on, **self.judged_under)
+        terms = Terms(on=on, **self.terms)
         return found_by_gate(self.store, self.store.present(round_name), terms, ratings)
 
     def _identity_file(self, name: str) -> Path:
@@ -168,6 +175,10 @@ class Project:
         }
 
     @property
+    def terms(self) -> dict[str, Any]:
+        return {"policy": self.policy, "contract": self.contract, **self.judged_under}
+
+    @property
     def images(self) -> Path | None:
         folder = self.settings.images
         return None if folder is None else self.root / folder
@@ -190,7 +201,7 @@ class Project:
                     "Correct the waiver."
                 )
             elif waiver.project != self.name and self.store.has(digest):
-                arrived = [each for each in self.store.history() if each["event"] == "ingested"]
+                arrived = of_event("ingested", self.store.history())
                 bound = [each["round"] for each in arrived if each["ratings_digest"] == digest]
                 if bound:
                     found[file] = (
@@ -202,7 +213,7 @@ class Project:
     def checked(self) -> "Project":
         for key, mistake in absent_configs(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
-        _ = (self.policy, self.judged_under, self.contract)
+        _ = self.terms
         if wrong := self.no_inbox():
             raise ProjectError(f"project {self.name}: inbox: {wrong}")
         return self
@@ -246,7 +257,7 @@ class Project:
         return why
 
     def times_arrived(self, round_name: str) -> int:
-        return sum(entry["event"] == "ingested" for entry in self.store.history(round_name))
+        return len(of_event("ingested", self.store.history(round_name)))
 
     def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
         found = self._inbox.look(check_round_name(round_name))
@@ -270,7 +281,7 @@ class Project:
             "column among columns.raters. Name those of raters, or leave the others out of the "
             "table."
         )
-        return [Finding("columns_left_out", OF_THE_GATE, not found, "warning", words)]
+        return [of_gate("columns_left_out", words, "warning", passed=not found)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket

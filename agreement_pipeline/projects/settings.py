@@ -1,7 +1,5 @@
 """What a team says of one project, in its file, and what else the folder configs/ holds for it."""
 
-import hashlib
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -11,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
 from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
 from agreement_pipeline.ratings import Scale
@@ -371,7 +370,7 @@ class ProjectSettings(BaseModel):
         """Settings left alone do not count."""
         of_reading = {*ProjectSettings.model_fields} - NOT_OF_READING
         said = self.model_dump(mode="json", include=of_reading, exclude_defaults=True)
-        return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+        return digest_of_plain(said)
 
     @field_validator("*")
     @classmethod

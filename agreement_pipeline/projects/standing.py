@@ -6,25 +6,28 @@ their rounds are looked up again::
 No decision and no release reads it: it is there to be shown, and to tell what is decided.
 """
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from agreement_pipeline.estimates import Charted, Reading
-from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report import last_events, rows_by_round
-from agreement_pipeline.store import Store, digest_of, is_decided
+from pydantic import TypeAdapter
+
+from agreement_pipeline.estimates import Charted
+from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 
 FOLDER = f"standing/{__version__}"
 Rows = list[dict[str, Any]]
 Entry = Mapping[str, Any]
+UNBOUNDED = {"ser_json_inf_nan": "constants"}
 
 
 @dataclass(frozen=True, eq=False)
 class Standing:
     """What the log says of each round, up to a mark. `decided` has the digests of what was read."""
+
+    __pydantic_config__ = UNBOUNDED
 
     mark: str
     rows: Mapping[str, Rows]
@@ -43,12 +46,12 @@ class Standing:
             return known._after(later, store) if later else known
 
     def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
-        arrived = {entry["round"] for entry in later if entry["event"] == "ingested"}
+        arrived = {entry["round"] for entry in of_event("ingested", later)}
         named = {entry["round"] for entry in later}
         named |= {each.split("/")[0] for entry in later for each in entry.get("releases", ())}
         changed = named & {*self.rows, *arrived}
         entries = [entry for name in changed for entry in store.history(name)]
-        released = [entry["release"] for entry in entries if entry["event"] == "released"]
+        released = [entry["release"] for entry in of_event("released", entries)]
         rows = rows_by_round(entries, store.withdrawn(released))
         others = {name: said for name, said in self.decided.items() if name not in changed}
         return replace(
@@ -58,24 +61,8 @@ class Standing:
             decided={**others, **_decided(entries)},
         )
 
-    def to_bytes(self) -> bytes:
-        chart = [
-            [*vars(each.reading).values(), each.centre, each.limits and [*each.limits]]
-            for each in self.chart
-        ]
-        said = {"mark": self.mark, "rows": self.rows, "decided": self.decided, "chart": chart}
-        return json.dumps(said, separators=(",", ":")).encode()
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Standing":
-        """Call only with bytes of a known digest."""
-        said = json.loads(data)
-        chart = tuple(
-            Charted(Reading(*reading), centre, limits and Interval(*limits))
-            for *reading, centre, limits in said["chart"]
-        )
-        decided = {name: (digest, by) for name, (digest, by) in said["decided"].items()}
-        return cls(said["mark"], said["rows"], decided, chart)
+WRITTEN = TypeAdapter(Standing)
 
 
 @dataclass(eq=False)
@@ -88,7 +75,7 @@ class Standings:
         return self._last
 
     def keep(self, standing: Standing) -> None:
-        data = standing.to_bytes()
+        data = WRITTEN.dump_json(standing)
         name = f"{standing.mark}-{digest_of(data)}"
         with self.store.locked():
             older = [each for each in self.store.storage.names(FOLDER) if each != name]
@@ -100,7 +87,7 @@ class Standings:
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         known = data is not None and name.endswith(f"-{digest_of(data)}")
-        return Standing.from_bytes(data) if data and known else None
+        return WRITTEN.validate_json(data) if data and known else None
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:

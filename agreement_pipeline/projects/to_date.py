@@ -8,12 +8,11 @@ and of every 32 such sums. No decision reads them::
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from zipfile import BadZipFile
 
 from agreement_pipeline.counting import CountedRatings, summed
-from agreement_pipeline.errors import AgreementError, StoreError
-from agreement_pipeline.store import RoundVersion, Store
+from agreement_pipeline.errors import MISREAD, StoreError
+from agreement_pipeline.store import RoundVersion, Store, digest_of, of_event
 from agreement_pipeline.version import __version__
 
 MOST_ADDED = 32
@@ -27,10 +26,8 @@ class _Part:
 
 
 def to_date(store: Store) -> CountedRatings:
-    fields = RoundVersion.__dataclass_fields__
-    ingested = [entry for entry in store.history() if entry["event"] == "ingested"]
-    last = {entry["round"]: {name: entry[name] for name in fields} for entry in ingested}
-    versions = [RoundVersion(**last[name]) for name in sorted(last)]
+    last = {entry["round"]: entry for entry in of_event("ingested", store.history())}
+    versions = [RoundVersion.logged(last[name]) for name in sorted(last)]
     if not versions:
         raise StoreError(
             f"{store.root}: found no round; expected one at least. Let Dagster judge one, "
@@ -44,7 +41,7 @@ def to_date(store: Store) -> CountedRatings:
 
 
 def _together(parts: Sequence[_Part]) -> _Part:
-    name = sha256("\n".join(part.name for part in parts).encode()).hexdigest()
+    name = digest_of("\n".join(part.name for part in parts).encode())
     return _Part(name, parts, len(parts) == MOST_ADDED and all(part.kept for part in parts))
 
 
@@ -55,15 +52,7 @@ def _counted(store: Store, part: _Part) -> CountedRatings:
     if data is not None:
         try:
             return CountedRatings.from_bytes(data)
-        except (
-            AgreementError,
-            ValueError,
-            LookupError,
-            TypeError,
-            EOFError,
-            MemoryError,
-            BadZipFile,
-        ) as cause:
+        except (*MISREAD, EOFError, MemoryError, BadZipFile) as cause:
             raise StoreError(
                 f"{store.root / name}: found no statistics that can be read ({cause}); expected "
                 "those that were kept. Remove the file: the rounds are then counted again."

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
         UNIVARIATE as UNIVARIATE,
         Array as Array,
         Codes as Codes,
+        Flags as Flags,
         Level as Level,
         Scale as Scale,
         category_text as category_text,

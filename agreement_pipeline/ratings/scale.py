@@ -138,6 +138,7 @@ UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MOST_CATEGORIES = 64
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 Category = str | int | float
 MISSING = -1  # the code of a missing rating, where codes are positions among the categories
 

@@ -7,7 +7,7 @@ the best of several is no evidence.
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, timedelta
@@ -18,7 +18,7 @@ import numpy as np
 from agreement_pipeline.classifiers import FEWEST_ANCHORS, Anchored, Identity, anchored, told_of
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.errors import AgreementError, CertificateError
+from agreement_pipeline.errors import MISREAD, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.policy import Policy, Verdict, Waiver
@@ -36,7 +36,7 @@ from agreement_pipeline.release.decisions import (
     today,
 )
 from agreement_pipeline.release.folder import difference
-from agreement_pipeline.store import Store, digest_of
+from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.version import __version__
 
@@ -120,43 +120,7 @@ class Certificate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        name, earlier = self.identity.name, len(self.earlier)
-        held = sum(each["decision"] == "held" for each in self.earlier)
-        namesakes = {
-            each["identity_digest"] for each in self.earlier if _alike(each["classifier"], name)
-        } - {self.identity.digest}
-        said = (
-            self.identity.absent and f"not known of it: {listed(self.identity.absent)}",
-            namesakes
-            and f"{counted(len(namesakes), 'other classifier')} had the name {name}, with another "
-            "digest",
-            earlier
-            and f"after {counted(earlier, 'earlier attempt')} under this name or on these rounds, "
-            f"of which {held} held{f': {self.reason}' if self.reason else ''}",
-            self.again
-            and f"rounds {listed(self.again)} came before with other ratings, which it "
-            "does not count",
-            self.tentative
-            and f"rounds {listed(self.tentative)} were admitted on a tentative verdict, so what "
-            "follows from them is tentative too",
-            self.left_out and f"not part of it: rounds {listed(self.left_out)} of the same store",
-        )
-        of_rounds = (
-            f"round {name}: {words}"
-            for name, each in self.rounds.items()
-            for holds, words in (
-                (not each["alternative_annotator_test"]["passed"], NOT_SHOWN),
-                (not each["says_assisted"], UNSAID),
-            )
-            if holds
-        )
-        waived = (
-            f"round {each.round}: its panel has a waiver by {each.who}, until {each.until}: "
-            f"{each.why}"
-            for each in self.terms.waivers
-        )
-        of_panels = (*of_rounds, *waived)
-        return (*self._said("warn", met=False), *of_panels, *map(str, filter(None, said)))
+        return tuple(self._warned())
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -202,6 +166,42 @@ class Certificate:
                     "rounds with such items.",
                     "certificate_other_labels" if of_labels else "certificate_other_strata",
                 )
+
+    def _warned(self) -> Iterator[str]:
+        yield from self._said("warn", met=False)
+        for name, each in self.rounds.items():
+            if not each["alternative_annotator_test"]["passed"]:
+                yield f"round {name}: {NOT_SHOWN}"
+            if not each["says_assisted"]:
+                yield f"round {name}: {UNSAID}"
+        for waiver in self.terms.waivers:
+            by = f"{waiver.who}, until {waiver.until}: {waiver.why}"
+            yield f"round {waiver.round}: its panel has a waiver by {by}"
+        if absent := self.identity.absent:
+            yield f"not known of it: {listed(absent)}"
+        name, earlier = self.identity.name, self.earlier
+        mine = {each["identity_digest"] for each in earlier if _alike(each["classifier"], name)}
+        if namesakes := mine - {self.identity.digest}:
+            others = counted(len(namesakes), "other classifier")
+            yield f"{others} had the name {name}, with another digest"
+        if earlier:
+            held = sum(each["decision"] == "held" for each in earlier)
+            yield (
+                f"after {counted(len(earlier), 'earlier attempt')} under this name or on these "
+                f"rounds, of which {held} held{self.reason and f': {self.reason}'}"
+            )
+        if self.again:
+            yield (
+                f"rounds {listed(self.again)} came before with other ratings, which it does not "
+                "count"
+            )
+        if self.tentative:
+            yield (
+                f"rounds {listed(self.tentative)} were admitted on a tentative verdict, so what "
+                "follows from them is tentative too"
+            )
+        if self.left_out:
+            yield f"not part of it: rounds {listed(self.left_out)} of the same store"
 
     def _said(self, effect: str, *, met: bool) -> Iterator[str]:
         for name, each in self.rounds.items():
@@ -252,15 +252,15 @@ def certify(
             f"classifier {identity.name}: found no rules for classifiers; expected at least one. "
             "Name a policy with rules under classifiers, as classifier-standard."
         )
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     with store.reading():
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
         history = store.history()
         _refuse_again(store, _earlier(history, identity, rounds), identity, reason)
         _refuse_before_drift(history, identity, rounds)
-        told = (each for each in history if each["event"] == "decided" and "silver" in each)
-        if silver := sorted({each["round"] for each in told} & {*rounds}):
+        told = {each["round"] for each in of_event("decided", history) if "silver" in each}
+        if silver := sorted(told & {*rounds}):
             raise CertificateError(
                 f"rounds {listed(silver)}: found that a classifier gave their labels; expected "
                 "rounds of people, which certify it first. Name the store of these.",
@@ -319,8 +319,7 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
     """
     name, day = identity.name, today()
     with store.locked():
-        found, entry, judged, looks = _in_force(store, identity, day)
-        panel = _Panel(found, judged)
+        found, entry, panel, looks = _in_force(store, identity, day)
         sides = _at_cut(ratings, found.policy)
         if sides.scale != found.scale or found.scale.continuous:
             raise CertificateError(
@@ -330,7 +329,7 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
             )
         said = sides.first(["item", "label"], raters=[name]).to_pydict()
         labels = dict(zip(said["item"], said["label"], strict=True))
-        earlier = [_document(store, "anchors", each) for each in looks]
+        earlier = _labels_in(store, looks)
         known = {*(earlier[0] if earlier else panel.given)}
         strange, missing = sorted({*labels} - known), sorted(known - {*labels}) if earlier else []
         if strange or missing or len(labels) < FEWEST_ANCHORS:
@@ -343,8 +342,8 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
             )
         content = as_json(labels)
         facts = {"labels": digest_of(content), "day": day.isoformat()}
-        if looks and facts.items() <= looks[-1].items():
-            return panel.seen(earlier)
+        if found.anchored and facts.items() <= looks[-1].items():
+            return found.anchored
         store.storage.keep(f"anchors/{facts['labels']}.json", content)
         seen = panel.seen([*earlier, labels])
         facts |= {"certificate": entry["certificate"], "classifier": name}
@@ -502,9 +501,8 @@ def _earlier(
     kept = ("certificate", "classifier", "identity_digest", "decision")
     return tuple(
         {key: entry[key] for key in kept}
-        for entry in history
-        if entry["event"] == "certified"
-        and (_alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds})
+        for entry in of_event("certified", history)
+        if _alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds}
     )
 
 
@@ -514,7 +512,7 @@ def _alike(name: str, other: str) -> bool:
 
 
 def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
-    arrived = Counter(entry["round"] for entry in history if entry["event"] == "ingested")
+    arrived = Counter(entry["round"] for entry in of_event("ingested", history))
     return replace(
         found,
         earlier=_earlier(history, found.identity, found.rounds),
@@ -550,18 +548,15 @@ def _facts(found: Certificate) -> dict[str, Any]:
     }
 
 
-def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tuple[int, Entry]:
-    attempts = [
-        (place, entry)
-        for place, entry in enumerate(history)
-        if entry["event"] == "certified" and entry["classifier"] == identity.name
-    ]
-    mine = [each for each in attempts if each[1]["identity_digest"] == identity.digest]
-    if mine:
-        return mine[-1]
-    for _, entry in reversed(attempts):
+def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> Entry:
+    certified = of_event("certified", history)[::-1]
+    attempts = [each for each in certified if each["classifier"] == identity.name]
+    for entry in attempts:
+        if entry["identity_digest"] == identity.digest:
+            return entry
+    for entry in attempts:
         if entry["decision"] == "certified":
-            identity.refuse_other(_identity_in(_document(store, "certificates", entry)))
+            identity.refuse_other(_identity_in(_certificate_in(store, entry)))
     raise CertificateError(
         f"classifier {identity.name}: found no certificate of {identity.digest[:12]} in the log; "
         "expected one. Certify it: agreement-pipeline certify.",
@@ -573,7 +568,7 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> tup
 def _usable(what: str) -> Iterator[None]:
     try:
         yield
-    except (AgreementError, AttributeError, KeyError, RecursionError, TypeError, ValueError) as why:
+    except MISREAD as why:
         raise _not_derived(f"{what} that cannot be used ({why})") from None
 
 
@@ -582,8 +577,15 @@ def _identity_in(said: Mapping[str, Any]) -> Identity:
         return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
 
 
-def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
-    digest = entry["certificate" if kind == "certificates" else "labels"]
+def _certificate_in(store: Store, entry: Entry) -> dict[str, Any]:
+    return _document(store, "certificates", entry["certificate"])
+
+
+def _labels_in(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
+    return [_document(store, "anchors", each["labels"]) for each in looks]
+
+
+def _document(store: Store, kind: str, digest: str) -> dict[str, Any]:
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
     if content is None or digest_of(content) != digest:
@@ -602,25 +604,23 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
 
 def _in_force(
     store: Store, identity: Identity, on: date
-) -> tuple[Certificate, Entry, list[Judged], list[dict[str, Any]]]:
-    """The certificate, its entry in the log, what it rests on, and the looks at its anchors."""
+) -> tuple[Certificate, Entry, "_Panel", list[dict[str, Any]]]:
+    """The certificate, its entry in the log, its panel, and the looks at its anchors."""
     history = store.history()
-    place, entry = _entry_of(store, history, identity)
+    entry = _entry_of(store, history, identity)
+    before = history[: entry["number"] - 1]
     if entry["decision"] != "certified":
         raise CertificateError(
             f"classifier {identity.name}: found that it was held ({'; '.join(entry['reasons'])}); "
             "expected a certificate. Improve the classifier, and certify it again.",
             "certificate_held",
         )
-    said = _document(store, "certificates", entry)
+    said = _certificate_in(store, entry)
     with _usable("a last day"):
         expires = date.fromisoformat(entry["expires"])
     refuse_expiry(expires, on, LONGEST)
-    held = {
-        each["round"]
-        for each in history[place:]
-        if each["event"] == "decided" and each["decision"] != "admitted"
-    }
+    since = of_event("decided", history[len(before) :])
+    held = {each["round"] for each in since if each["decision"] != "admitted"}
     for name, digest in entry["rounds"].items():
         if name in held or store.present(name).ratings_digest != digest:
             raise CertificateError(
@@ -629,17 +629,13 @@ def _in_force(
                 "classifier again.",
                 "certificate_withdrawn",
             )
-    found, judged = _derived(store, said, entry, history[:place], identity)
-    _refuse_before_drift(history[:place], identity, entry["rounds"])
-    looks = [
-        each
-        for each in history
-        if each["event"] == "anchored" and each["certificate"] == entry["certificate"]
-    ]
+    found, judged = _derived(store, said, entry, before, identity)
+    _refuse_before_drift(before, identity, entry["rounds"])
+    panel, anchored = _Panel(found, judged), of_event("anchored", history)
+    looks = [each for each in anchored if each["certificate"] == entry["certificate"]]
     if looks:
-        labels = [_document(store, "anchors", each) for each in looks]
-        found = replace(found, anchored=_Panel(found, judged).seen(labels))
-    return found, entry, judged, looks
+        found = replace(found, anchored=panel.seen(_labels_in(store, looks)))
+    return found, entry, panel, looks
 
 
 class _Panel:
@@ -674,21 +670,15 @@ def _refuse_before_drift(
 
     It was another one then.
     """
-    places = [
-        place
-        for place, entry in enumerate(history)
-        if (entry["event"] == "anchored" and entry["drifted"] and entry["round"] == _name(identity))
+    drifted = [
+        entry["number"]
+        for entry in of_event("anchored", history)
+        if entry["drifted"] and entry["round"] == _name(identity)
     ]
-    arrived = [
-        (place, entry["round"], entry["ratings_digest"])
-        for place, entry in enumerate(history)
-        if entry["event"] == "ingested"
-    ]
-    before = {each for place, *of in arrived if place < max(places, default=0) for each in of}
-    old = sorted(
-        {name for _, name, digest in arrived if name in rounds and {name, digest} & before}
-    )
-    if old:
+    arrived = [(each["round"], each["ratings_digest"]) for each in of_event("ingested", history)]
+    until = len(of_event("ingested", history[: max(drifted, default=0)]))
+    before = {each for of in arrived[:until] for each in of}
+    if old := sorted({of[0] for of in arrived if of[0] in rounds and {*of} & before}):
         raise CertificateError(
             f"classifier {identity.name}: found that it drifted since rounds {listed(old)} came; "
             "expected rounds that it labelled after that. Deliver fresh rounds with its labels.",
@@ -704,8 +694,7 @@ def _derived(
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
-            today(),
-            tuple(map(Waiver.from_mapping, panel["waivers"])),
+            waivers=tuple(map(Waiver.from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])
@@ -723,7 +712,7 @@ def _derived(
     )
     if other or any(entry[key] != value for key, value in _facts(found).items()):
         raise _not_derived(other or "facts that the log has otherwise")
-    gate = {each["round"]: each for each in before if each["event"] == "decided"}
+    gate = {each["round"]: each for each in of_event("decided", before)}
     for each in judged:
         name, facts = each.version.round, each.facts
         if name not in gate or any(gate[name][key] != facts[key] for key in BOUND):

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.large_files import Content, parts_of
+from agreement_pipeline.large_files import Content, Files, parts_of
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -123,8 +123,8 @@ class Release:
     @property
     def held_today(self) -> dict[str, tuple[str, ...]]:
         """The rounds that today's code would hold, by the release's own rules, and why."""
-        decisions = {each.round: each.assessment.decision for each in self.members}
-        return {name: each.reasons for name, each in decisions.items() if not each.admitted}
+        why = {each.round: each.assessment.decision.why_held for each in self.members}
+        return {name: reasons for name, reasons in why.items() if reasons}
 
     @property
     def tentative(self) -> bool:
@@ -170,7 +170,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         decisions,
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
-        silver={each.audit.identity.name for each in release.members if each.audit},
+        silver={each.audit.classifier.name for each in release.members if each.audit},
         rows=report["rows"] if new else {},
         version="1.1" if new else "1.0",
     )
@@ -251,7 +251,7 @@ def _report(release: Release) -> dict[str, Any]:
     return {"rounds": rounds, "rows": rows, **elsewhere}
 
 
-def document(data: Mapping[str, Content], name: str) -> bytes:
+def document(data: Files, name: str) -> bytes:
     return b"".join(parts_of(data[name]))
 
 

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
-from agreement_pipeline.errors import EXPECTED, StoreError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
 from agreement_pipeline.policy import (
-    OF_THE_GATE,
     Decision,
     Policy,
     Waiver,
@@ -24,6 +23,7 @@ from agreement_pipeline.policy import (
     assess,
     for_round,
     given_again,
+    of_gate,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
@@ -34,6 +34,7 @@ from agreement_pipeline.store import (
     Store,
     are_texts,
     classifier_name,
+    of_event,
     terms_name,
 )
 from agreement_pipeline.text import counted
@@ -70,16 +71,12 @@ class Under(TypedDict, total=False):
 class Terms:
     policy: Policy
     contract: Contract
-    on: date
+    on: date = field(default_factory=lambda: today())  # noqa: PLW0108  # looked up each time
     waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
     identities: Sequence[Identity] = ()
-
-    @classmethod
-    def today(cls, policy: Policy, contract: Contract, **under: Unpack[Under]) -> "Terms":
-        return cls(policy, contract, today(), **under)
 
     def of(self, round_name: str) -> Waivers:
         return for_round(self.waivers, round_name, self.on)
@@ -109,7 +106,7 @@ class OfTheGate(NamedTuple):
 
     number: int
     findings: Sequence[Finding]
-    silver: "tuple[Finding, Audit | None] | None"
+    silver: "tuple[Finding | None, Audit | None]"
     identities: Sequence[Identity]
 
 
@@ -127,8 +124,8 @@ class Judged:
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
-        if self.gate.silver is not None:
-            found, audit = self.gate.silver
+        found, audit = self.gate.silver
+        if found:
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
         if self.gate.identities:
             by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
@@ -193,9 +190,8 @@ def decide(
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    history = store.history(version.round)
-    last = next((each for each in reversed(history) if each["event"] == "decided"), None)
-    return last is not None and all(last.get(name) == facts.get(name) for name in DECIDING)
+    last = (of_event("decided", store.history(version.round)) or [{}])[-1]
+    return all(last.get(name) == facts.get(name) for name in DECIDING)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
@@ -270,7 +266,7 @@ def found_by_gate(
             "expected the same columns, scale, classifiers, layout, replicates and limits. "
             "Put the round's file into the inbox, so that it is read again."
         )
-        found = [Finding("read_otherwise", OF_THE_GATE, False, "error", words)]
+        found = [of_gate("read_otherwise", words)]
     found += _given_again(store, version, None if renamed else ratings)
     known = list[Identity]()
     for each, others in known_in(ratings, terms.identities):
@@ -279,11 +275,11 @@ def found_by_gate(
         namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
         known.append(each)
         found.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
-    silver = None
-    if terms.certified_by is not None:
-        silver = terms.certified_by.judged(store, version.round, ratings, terms.policy, terms.on)
-        found.append(silver[0])
-    return OfTheGate(number or _number_of(store, version), found, silver, known)
+    finding, audit = None, None
+    if by := terms.certified_by:
+        finding, audit = by.judged(store, version.round, ratings, terms.policy, terms.on)
+        found.append(finding)
+    return OfTheGate(number or _number_of(store, version), found, (finding, audit), known)
 
 
 def judge_delivered(
@@ -298,7 +294,7 @@ def judge_delivered(
 
     Nothing is kept and nothing is recorded.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
     version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
     kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
@@ -316,7 +312,7 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             before.append(store.ratings_of(each))
         except StoreError as cause:
             words = f"an earlier version was not compared: {in_a_sentence(cause)}"
-            yield Finding("earlier_not_compared", OF_THE_GATE, False, "warning", words)
+            yield of_gate("earlier_not_compared", words, "warning")
     if not before:
         return
     if ratings is None:
@@ -332,7 +328,7 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             f"found that {dropped.words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
-        yield Finding("disputed_items_dropped", OF_THE_GATE, False, "error", words)
+        yield of_gate("disputed_items_dropped", words)
     everyone = {*ratings.raters}.union(*(each.raters for each in before))
     if gone := everyone - {*ratings.raters}:
         words = (
@@ -340,15 +336,12 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
             "had some in an earlier one; who differs from others may have been left out. Say why "
             "they are gone"
         )
-        yield Finding("raters_gone", OF_THE_GATE, False, "warning", words)
+        yield of_gate("raters_gone", words, "warning")
 
 
 def _number_of(store: Store, version: RoundVersion) -> int:
-    arrived = [
-        entry["ratings_digest"]
-        for entry in store.history(version.round)
-        if entry["event"] == "ingested"
-    ]
+    history = store.history(version.round)
+    arrived = [entry["ratings_digest"] for entry in of_event("ingested", history)]
     later = arrived[::-1].index(version.ratings_digest)
     return len(set(arrived[: len(arrived) - later]))
 
@@ -363,8 +356,7 @@ def _reworded(
         return ()
     renamed = tuple(each.renamed(names) for each in terms.waivers if each.round == version.round)
     under = replace(terms, waivers=renamed)
-    decision = judge_version(store, version, under, ratings=ratings.renamed(names)).decision
-    return () if decision.admitted else decision.reasons
+    return judge_version(store, version, under, ratings=ratings.renamed(names)).decision.why_held
 
 
 def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
@@ -380,10 +372,9 @@ def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersio
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
     try:
-        decision = judge_version(store, version, terms).decision
+        return judge_version(store, version, terms).decision.why_held
     except StoreError as cause:
         return [str(cause)]
-    return () if decision.admitted else decision.reasons
 
 
 def withdraw_versions(
@@ -425,7 +416,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             continue
         try:
             notice = json.loads(store.storage.read(f"releases/{called}/{WITHDRAWN}") or b"")
-        except (ValueError, RecursionError):
+        except MISREAD:
             notice = None
         said = notice if isinstance(notice, dict) else {}
         round_name, reasons = said.get("round"), said.get("reasons")
@@ -478,7 +469,7 @@ class Reassessed:
     def row(self) -> dict[str, str]:
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
-            now = "admitted" if self.judged.decision.admitted else "held"
+            now = self.judged.decision.outcome
             why = "; ".join(self.judged.decision.reasons)
         return {
             "round": self.round,
@@ -499,7 +490,7 @@ def reassess(
 
     An error of one round ends nothing.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     said: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
@@ -509,7 +500,7 @@ def reassess(
         withdrawn, names = store.withdrawn().keys(), store.storage.names("releases")
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
     for name, entries in sorted(said.items()):
-        if any(each["event"] == "ingested" for each in entries):
+        if of_event("ingested", entries):
             yield _reassessed(store, name, entries, withdrawn, noticed, terms)
 
 
@@ -521,23 +512,14 @@ def _reassessed(
     noticed: Set[str],
     terms: Terms,
 ) -> Reassessed:
-    arrived = [RoundVersion.logged(each) for each in entries if each["event"] == "ingested"]
-    decided = [each for each in entries if each["event"] == "decided"]
-    last = decided[-1] if decided else {}
+    arrived = [*map(RoundVersion.logged, of_event("ingested", entries))]
+    last = (of_event("decided", entries) or [{}])[-1]
     present = arrived[-1].ratings_digest
     before = str(last.get("decision", "")) if last.get("ratings_digest") == present else ""
-    alone = {
-        each["release"]
-        for each in entries
-        if each["event"] == "released" and each["rounds"] == {name: present}
-    }
-    released = {
-        (each["release"], each["rounds"][name])
-        for each in entries
-        if each["event"] == "released" and name in each["rounds"]
-    }
-    torn = any((called in withdrawn) != (called in noticed) for called, _ in released)
-    in_force = {digest for called, digest in released if called not in withdrawn}
+    released = [each for each in of_event("released", entries) if name in each["rounds"]]
+    alone = {each["release"] for each in released if each["rounds"] == {name: present}}
+    torn = any((each["release"] in withdrawn) != (each["release"] in noticed) for each in released)
+    in_force = {each["rounds"][name] for each in released if each["release"] not in withdrawn}
     try:
         if not torn and _stands(arrived, last, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.errors import AgreementError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content
+from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
+from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
@@ -130,7 +130,7 @@ def read_of(path: Folder, name: str) -> Iterator[None]:
         raise ReleaseInvalidError(f"{path / name}: {cause}") from None
 
 
-def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, Any]:
+def json_in(data: Files, name: str, path: Folder) -> dict[str, Any]:
     """Written again, the object must give the same bytes.
 
     So no key is in the file twice, and all readers read the same.
@@ -140,7 +140,7 @@ def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, A
     try:
         if as_json(found) == written:
             return found
-    except (ValueError, RecursionError):
+    except MISREAD:
         pass
     raise ReleaseInvalidError(
         f"{path / name}: found JSON that is not written as releases write it, "
@@ -152,7 +152,7 @@ def json_in(data: Mapping[str, Content], name: str, path: Folder) -> dict[str, A
 def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
     try:
         found = json.loads(content)
-    except (ValueError, RecursionError) as cause:
+    except MISREAD as cause:
         raise ReleaseInvalidError(
             f"{path / name}: found no readable JSON ({cause}); expected what was released. "
             "Fetch the release again."

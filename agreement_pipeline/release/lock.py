@@ -7,8 +7,8 @@ from itertools import count
 from typing import Any, Unpack
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError, StoreError
-from agreement_pipeline.large_files import Content
+from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
+from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
 from agreement_pipeline.release.contents import (
@@ -64,7 +64,7 @@ def release_round(
     StoreError
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     return _release(store, round_name, [round_name], terms, project)
 
 
@@ -88,7 +88,7 @@ def release_dataset(
     ReleaseHeldError
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
 
 
@@ -106,7 +106,7 @@ def judge_round(
     If the round is admitted, its former versions are judged too. A version that this process `kept`
     is not read again; no release rests on it. True if a release was withdrawn.
     """
-    terms = Terms.today(policy, contract, **under)
+    terms = Terms(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)
     return judged[0], withdrawn
 
@@ -203,16 +203,8 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "the present ones. Adjudicate the present version, or remove the labels."
         )
     del judged
-    by = terms.policy, terms.contract, waivers
-    member = Member.assessed(
-        version.round,
-        version.original_digest,
-        ratings,
-        *by,
-        version=gate.number,
-        audit=gate.silver[1] if gate.silver else None,
-        identities=gate.identities,
-    )
+    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
+    member = Member(version.round, version.original_digest, ratings, *by, gate.identities)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
@@ -228,10 +220,10 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )
-    return replace(member, adjudicated=adjudicated)
+    return member
 
 
-def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content]) -> Release:
+def _let_out(store: Store, name: str, ready: Release, data: Files) -> Release:
     """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
@@ -257,7 +249,7 @@ def _let_out(store: Store, name: str, ready: Release, data: Mapping[str, Content
     return release
 
 
-def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) -> Release | None:
+def _at(store: Store, called: str, ready: Release, data: Files) -> Release | None:
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -288,17 +280,17 @@ def _at(store: Store, called: str, ready: Release, data: Mapping[str, Content]) 
     return release
 
 
-def _another(store: Store, called: str, standing: Set[str], data: Mapping[str, Content]) -> bool:
+def _another(store: Store, called: str, standing: Set[str], data: Files) -> bool:
     if WITHDRAWN in standing or MANIFEST not in standing:
         return not _holds(store, called, standing, data)
     try:
         found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except MISREAD:
         return False
     return found != _decisive(json.loads(document(data, MANIFEST)))
 
 
-def _holds(store: Store, called: str, names: Set[str], data: Mapping[str, Content]) -> bool:
+def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
     return names <= data.keys() and all(
         store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
     )

@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.large_files import Content
-from agreement_pipeline.policy import DIGEST, Policy, Waiver, assess, waived
+from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.large_files import Files
+from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -228,9 +228,7 @@ def counts(ratings: Ratings) -> dict[str, int]:
     return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
 
 
-def prove(
-    data: Mapping[str, Content], path: Folder, on: date, logged: Set[str] | None = None
-) -> Release:
+def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
     A waiver in the release must hold on the given day. What an earlier version of this package
@@ -268,7 +266,7 @@ def prove(
     return release
 
 
-def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
+def _as_decided(data: Files, release: Release) -> Release:
     decided = json_in(data, DECISION, release.path)
     admitted = {
         name
@@ -282,9 +280,7 @@ def _as_decided(data: Mapping[str, Content], release: Release) -> Release:
     return replace(release, decided=decided)
 
 
-def _refuse_otherwise_derived(
-    data: Mapping[str, Content], manifest: Mapping[str, Any], release: Release
-) -> None:
+def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release: Release) -> None:
     path = release.path
     again = {**identity(release), "written_by": {}, "files": {}}
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
@@ -306,9 +302,7 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
     )
 
 
-def _derived(
-    data: Mapping[str, Content], manifest: Mapping[str, Any], path: Folder, on: date
-) -> Release:
+def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -> Release:
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
@@ -330,14 +324,7 @@ def _derived(
         labels = labels_of(members)
     except ReleaseInvalidError:
         raise
-    except (
-        AgreementError,
-        KeyError,
-        OverflowError,
-        TypeError,
-        ValueError,
-        pa.ArrowException,
-    ) as cause:
+    except (*MISREAD, pa.ArrowException) as cause:
         raise ReleaseInvalidError(
             f"{path}: found {ANNOTATIONS} and {MANIFEST} that do not give rounds that can be "
             f"judged ({cause}); expected those released. Fetch the release again.",
@@ -362,26 +349,26 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Rati
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
-    if not isinstance(digest := entry["original_digest"], str) or not DIGEST.fullmatch(digest):
+    if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
-    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
     if audit is not None and terms.on > audit.expires:
         raise ReleaseInvalidError(
-            f"round {entry['round']}: found labels of {audit.identity.name}, whose certificate "
+            f"round {entry['round']}: found labels of {audit.classifier.name}, whose certificate "
             f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
             "release_certificate_ended",
         )
     known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
-    member = Member.assessed(
-        entry["round"], digest, *judged, version=version, audit=audit, identities=known
-    )
-    return replace(member, adjudicated=Adjudicated.released(entry))
+    adjudicated = Adjudicated.released(entry)
+    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
+    member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
+    _ = member.assessment
+    return member
 
 
-def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Terms, Scale]:
+def _judged_by(data: Files, path: Folder, on: date) -> tuple[Terms, Scale]:
     found = json_in(data, POLICY, path)
     try:
         scale = Scale.from_mapping(found["scale"])
@@ -391,15 +378,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
             on,
             tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
         )
-    except (
-        AgreementError,
-        AttributeError,
-        KeyError,
-        OverflowError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as cause:
+    except MISREAD as cause:
         raise ReleaseInvalidError(
             f"{path / POLICY}: found content that cannot be used ({cause}); "
             "expected a policy, a contract and a scale. Fetch the release again."
@@ -413,9 +392,7 @@ def _judged_by(data: Mapping[str, Content], path: Folder, on: date) -> tuple[Ter
     return terms, scale
 
 
-def _refuse_other_rows(
-    data: Mapping[str, Content], release: Release, *, logged: bool = False
-) -> None:
+def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -> None:
     """A footer of a file that a log proves may be written as another version wrote it."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
@@ -435,7 +412,7 @@ def _refuse_other_rows(
 
 def _refuse_reworded(
     path: Folder,
-    data: Mapping[str, Content],
+    data: Files,
     derived: Mapping[str, bytes],
     writers: Mapping[str, str],
 ) -> None:

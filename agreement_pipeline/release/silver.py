@@ -9,14 +9,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import pandas as pd
 
 from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
-from agreement_pipeline.policy import AUDITED, DIGEST, OF_THE_GATE, Policy
+from agreement_pipeline.mistakes import Value, day
+from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.release.certificates import (
     Certificate,
@@ -26,31 +27,25 @@ from agreement_pipeline.release.certificates import (
 )
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
+from agreement_pipeline.yaml_files import validated
 
 PERCENT = ".2%"
 
 
 @dataclass(frozen=True)
 class Audit:
-    identity: Identity
-    certificate: str
-    expires: date
+    classifier: Identity
+    certificate: Annotated[str, Value("a digest", is_digest)]
+    expires: Annotated[date, day()]
     draw: Draw
 
     @classmethod
     def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
-        if not DIGEST.fullmatch(said["certificate"]):
-            raise ValueError("certificate")
-        return cls(
-            Identity.from_mapping(said["classifier"]),
-            said["certificate"],
-            date.fromisoformat(said["expires"]),
-            Draw.from_mapping(said["draw"]),
-        )
+        return validated(cls, said, "silver", CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
         return {
-            "classifier": self.identity.to_mapping(),
+            "classifier": self.classifier.to_mapping(),
             "certificate": self.certificate,
             "expires": self.expires.isoformat(),
             "draw": self.draw.to_mapping(),
@@ -63,8 +58,8 @@ class Audit:
                 f"found no limit of wrong labels in policy {policy.policy}; expected one, since a "
                 "classifier gave the labels. Write silver: {most_wrong: 0.05} into the policy."
             )
-            return _held("silver_no_limit", words)
-        name = self.identity.name
+            return of_gate("silver_no_limit", words)
+        name = self.classifier.name
         try:
             self.draw.refuse_others(ratings, ratings, name)
             self.draw.refuse_relabelled(ratings, name)
@@ -76,21 +71,21 @@ class Audit:
                 confidence_level=policy.confidence_level,
             )
         except DrawError as error:
-            return _held(error.code, str(error))
+            return of_gate(error.code, str(error))
         except RatingsError as error:
-            return _held("silver_undefined", str(error))
+            return of_gate("silver_undefined", str(error))
         if self.draw.design == "clustered":
             words = (
                 "found a draw of whole clusters; expected one of items, since nobody studied how "
                 "often few wrong clusters hide many wrong labels. Draw items from fresh ones."
             )
-            return _held("silver_undefined", words)
+            return of_gate("silver_undefined", words)
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
                 "no random sample. Deliver fresh items, and draw from these."
             )
-            return _held("draw_again", words)
+            return of_gate("draw_again", words)
         return self._judged(found, policy.silver.most_wrong)
 
     def _judged(self, found: WrongLabels, most: float) -> Finding:
@@ -100,11 +95,11 @@ class Audit:
                 f"found no share of wrong labels, since {found.undefined}; expected "
                 f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
             )
-            return _held("silver_undefined", words)
+            return of_gate("silver_undefined", words)
         value, upper, perfect, apart = (in_words(each or 0.0, PERCENT) for each in numbers)
         few = (found.upper or 0.0) < most
         words = (
-            f"found {value} of the labels of {self.identity.name} wrong, with an upper limit of "
+            f"found {value} of the labels of {self.classifier.name} wrong, with an upper limit of "
             f"{upper}, on {found.n_labels:,} drawn of {found.n_items:,} items: a majority of "
             f"{found.majority_of} of {counted(found.n_raters, 'rater')} would give another label. "
             f"A perfect classifier would score {perfect} here, and single raters differ from it on "
@@ -112,15 +107,15 @@ class Audit:
         )
         observed = tuple(vars(found).items())
         if few:
-            said = f"{words}. Certified until {self.expires}: {self.identity.in_words}"
-            return Finding(AUDITED, OF_THE_GATE, True, "error", said, observed)
+            said = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
+            return of_gate(AUDITED, said, passed=True, observed=observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
             "agreement-pipeline plan says how many."
         )
         limit = in_words(most, PERCENT)
         said = f"{words}; expected a limit under {limit}. {step}"
-        return Finding("silver_wrong_labels", OF_THE_GATE, False, "error", said, observed)
+        return of_gate("silver_wrong_labels", said, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +133,7 @@ class CertifiedBy:
             earlier = [*self._delivered_since(store, ratings, audit.draw)]
             earlier += self._first_given(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
-            return _held(error.code, str(error)), None
+            return of_gate(error.code, str(error)), None
         found = audit.finding(ratings, policy)
         for name, labels in earlier if found.passed else ():
             before = audit.finding(labels, policy)
@@ -151,7 +146,7 @@ class CertifiedBy:
                     "come to agree with it. Deliver settled labels as adjudicated ones, or draw "
                     "from fresh items."
                 )
-                return _held("silver_labels_given_again", words), None
+                return of_gate("silver_labels_given_again", words), None
         return found, audit
 
     def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:
@@ -175,7 +170,7 @@ class CertifiedBy:
         items, drawn = _items_of(ratings, ratings.everyone), False
         self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
         for entry in store.history():
-            drawn |= entry["event"] == "drawn" and entry["seed"] == draw.seed
+            drawn |= entry.get("seed") == draw.seed
             if entry["event"] != "ingested":
                 continue
             name, digest = entry["round"], entry["ratings_digest"]
@@ -226,7 +221,3 @@ class CertifiedBy:
 
 def _items_of(ratings: Ratings, raters: Collection[str]) -> frozenset[str]:
     return frozenset(ratings.first(["item"], raters=raters)["item"].to_pylist())
-
-
-def _held(code: str, words: str) -> Finding:
-    return Finding(code, OF_THE_GATE, False, "error", words)

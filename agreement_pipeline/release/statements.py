@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.errors import MissingExtraError, ReleaseInvalidError
+from agreement_pipeline.errors import MISREAD, MissingExtraError, ReleaseInvalidError
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.release.contents import MANIFEST, Release, as_json
 from agreement_pipeline.version import __version__
@@ -101,7 +101,7 @@ class Signed:
                 "the policy of this release": release.policy.digest in policies,
                 "this release": release.manifest_digest in subjects,
             }
-        except (AttributeError, KeyError, TypeError) as cause:
+        except MISREAD as cause:
             raise self._refusal(f"a signed statement that cannot be read ({cause!r})") from None
         if wrong := [what for what, holds in checks.items() if not holds]:
             raise self._refusal(f"a signed statement that is not about {wrong[0]}")
@@ -115,7 +115,7 @@ class Signed:
             signatures = [base64.b64decode(each) for each in sent]
             signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
             said = json.loads(payload, object_pairs_hook=_once)
-        except (OSError, KeyError, TypeError, ValueError, AttributeError, RecursionError) as cause:
+        except (OSError, *MISREAD) as cause:
             raise self._refusal(f"no envelope that can be read ({cause})") from None
         if kind != PAYLOAD or not any(self._is_by_key(each, signed) for each in signatures):
             raise self._refusal(f"no signature by {self.key} among {len(signatures)}")

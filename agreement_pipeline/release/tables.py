@@ -43,37 +43,26 @@ class Member:
 
     round: str
     original_digest: str
-    version: int
     ratings: Ratings
-    assessment: Assessment
+    policy: Policy
+    contract: Contract
+    waivers: Waivers = NONE
+    version: int = 1
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: "Audit | None" = None
     identities: Sequence[Identity] = ()
 
-    @classmethod
-    def assessed(
-        cls,
-        round_name: str,
-        original_digest: str,
-        ratings: Ratings,
-        policy: Policy,
-        contract: Contract,
-        waivers: Waivers = NONE,
-        *,
-        version: int = 1,
-        audit: "Audit | None" = None,
-        identities: Sequence[Identity] = (),
-    ) -> "Member":
-        also = [*map(identified, identities)]
-        also += [audit.finding(ratings, policy)] if audit else []
-        assessment = assess(ratings, policy, contract, waivers, also, version=version)
-        of = round_name, original_digest, version, ratings, assessment
-        return cls(*of, audit=audit, identities=identities)
+    @cached_property
+    def assessment(self) -> Assessment:
+        also = [*map(identified, self.identities)]
+        also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
+        by = self.policy, self.contract, self.waivers
+        return assess(self.ratings, *by, also, self.version)
 
     @cached_property
     def labels(self) -> PanelLabels:
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
-        return found.beside(self.ratings, self.audit.identity.name) if self.audit else found
+        return found.beside(self.ratings, self.audit.classifier.name) if self.audit else found
 
     @cached_property
     def overruled(self) -> tuple[int, int]:

@@ -35,10 +35,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.report.history import (
         admitted_rounds as admitted_rounds,
         decisions as decisions,
-        decision_word as decision_word,
         event_table as event_table,
         health as health,
-        last_events as last_events,
         not_admitted as not_admitted,
         policy_changed as policy_changed,
         round_table as round_table,

@@ -77,14 +77,6 @@ def table_of_rows(
     return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
 
 
-def last_events(history: Iterable[Entry]) -> dict[str, dict[str, Entry]]:
-    """The last entry of each kind, by round."""
-    last: dict[str, dict[str, Entry]] = {}
-    for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    return last
-
-
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
     from agreement_pipeline.store import is_decided
 
@@ -130,11 +122,13 @@ def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str,
 
 
 def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
-    released = [entry for entry in entries if entry["event"] == "released"]
+    from agreement_pipeline.store import of_event
+
+    released = of_event("released", entries)
     in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]
     if not in_force:
         return "withdrawn" if released else NONE
-    arrived = [entry for entry in entries if entry["event"] == "ingested"]
+    arrived = of_event("ingested", entries)
     present = {entry["round"]: entry["ratings_digest"] for entry in arrived}
     return "released" if in_force[-1] == present else "superseded"
 
@@ -149,7 +143,7 @@ def decision_word(decision: str, tentative: bool) -> str:
 
 
 def admitted_rounds(store: "Store") -> tuple[str, ...]:
-    from agreement_pipeline.store import is_decided
+    from agreement_pipeline.store import is_decided, last_events
 
     return tuple(
         name

@@ -17,7 +17,7 @@ from agreement_pipeline.report.advice import Step, who_rated
 from agreement_pipeline.report.disputed import items
 from agreement_pipeline.report.drawing import key_of, svg
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark
-from agreement_pipeline.report.history import decision_word, round_counts
+from agreement_pipeline.report.history import round_counts
 from agreement_pipeline.report.judged import (
     Before,
     JudgedProject,
@@ -199,8 +199,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
 
 def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
-    decision = judged.decision
-    word = decision_word("admitted" if decision.admitted else "held", decision.tentative)
+    decision, word = judged.decision, judged.decision.word
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
     why = (decided(decision), *_shortly(decision, judged.policy), judged.round.who_differs)
     steps = list(judged.round.steps)

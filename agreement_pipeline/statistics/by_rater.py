@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Scale
+from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
 from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_raters
@@ -59,10 +59,10 @@ class ByRater(Statistic):
     clusters: Clusters | None
     classifier: str | None
     labels: Array | Codes
-    given: OfRows[NDArray[np.bool_]]  # true for each rating; shape (P, R)
-    rated: OfRows[NDArray[np.bool_]]  # true for those of the panel that count, in its columns
+    given: OfRows[Flags]  # true for each rating; shape (P, R)
+    rated: OfRows[Flags]  # true for those of the panel that count, in its columns
     hashes: OfRows[Hashes]  # numbers for what each rater gave in each row, equal for equal ratings
-    labelled: OfRows[NDArray[np.bool_]]  # true for rows rated by those who stand apart; shape (P,)
+    labelled: OfRows[Flags]  # true for rows rated by those who stand apart; shape (P,)
     second: tuple[str, ...] | None = None
     confidence: Array | None = None
 
@@ -114,7 +114,7 @@ class ByRater(Statistic):
         return len(self.raters)
 
     @OfRows
-    def readable(self) -> NDArray[np.bool_]:
+    def readable(self) -> Flags:
         """True for rows with two ratings that count, or with one from those apart and one from the
         panel.
         """
@@ -156,7 +156,7 @@ class ByRater(Statistic):
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first)
 
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+    def items_by_rater(self, rows: Flags) -> Array:
         return np.asarray(np.where(rows, self.weights, 0.0) @ self.rated.astype(float))
 
 
@@ -295,13 +295,13 @@ class NumbersByRater(ByRater):
         return beside
 
     @OfRows
-    def given(self) -> NDArray[np.bool_]:
+    def given(self) -> Flags:
         return np.asarray(~np.isnan(self.values[:, :, 0]))
 
     rated = given
 
     @OfRows
-    def labelled(self) -> NDArray[np.bool_]:
+    def labelled(self) -> Flags:
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
     @OfRows
@@ -313,11 +313,11 @@ class NumbersByRater(ByRater):
         return np.asarray(self.rated.sum(1), dtype=float)
 
     @OfRows
-    def pairable(self) -> NDArray[np.bool_]:
+    def pairable(self) -> Flags:
         return np.asarray(self.sizes >= 2)
 
     @cached_property
-    def seen(self) -> NDArray[np.bool_]:
+    def seen(self) -> Flags:
         return np.asarray((self.weights > 0).any(axis=tuple(range(self.weights.ndim - 1))))
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
@@ -367,7 +367,7 @@ class NumbersByRater(ByRater):
         left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
         return changed(self.at(complete), left_out=left_out)
 
-    def at(self, rows: NDArray[np.bool_]) -> "NumbersByRater":
+    def at(self, rows: Flags) -> "NumbersByRater":
         if rows.all():
             return self
         last, asked = self._last_asked, rows.tobytes()
@@ -533,22 +533,22 @@ class LabelsByRater(ByRater):
         return changed(self, confidence=np.where(self.given, stated, np.nan))
 
     @OfRows
-    def given(self) -> NDArray[np.bool_]:
+    def given(self) -> Flags:
         return np.asarray(self.codes >= 0)
 
     @OfRows
-    def rated(self) -> NDArray[np.bool_]:
+    def rated(self) -> Flags:
         if self.confidence is not None:
             return np.asarray(~np.isnan(self.confidence))
         return self.given if self.second is None else np.asarray(self.given[:, ~self._in_second])
 
     @OfRows
-    def labelled(self) -> NDArray[np.bool_]:
+    def labelled(self) -> Flags:
         of_group = self.given[:, self._in_second].any(1)
         return np.asarray(self.labels >= 0 if self.second is None else of_group)
 
     @property
-    def _in_second(self) -> NDArray[np.bool_]:
+    def _in_second(self) -> Flags:
         return np.isin(self.raters, self.second or ())
 
     @OfRows

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Codes, present
+from agreement_pipeline.ratings import Array, Codes, Flags, present
 from agreement_pipeline.text import counted
 
 FEWEST_CLUSTERS = 2
@@ -48,7 +48,7 @@ class Clusters:
     def n(self) -> int:
         return round(float(self.times.sum()))
 
-    def at(self, rows: NDArray[np.bool_] | Codes) -> "Clusters":
+    def at(self, rows: Flags | Codes) -> "Clusters":
         kept, places = np.unique(self.places[rows], return_inverse=True)
         return Clusters(places.astype(np.int64), self.times[kept])
 
@@ -56,17 +56,17 @@ class Clusters:
         """How many items of each row one cluster holds. Shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
-    def held(self, weights: Array, rows: NDArray[np.bool_]) -> Array:
+    def held(self, weights: Array, rows: Flags) -> Array:
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,
         )
 
-    def typical(self, weights: Array, rows: NDArray[np.bool_]) -> float:
+    def typical(self, weights: Array, rows: Flags) -> float:
         held = self.held(weights, rows)
         return float(self.times @ held**2 / (self.times @ held))
 
-    def effective(self, weights: Array, rows: NDArray[np.bool_]) -> float:
+    def effective(self, weights: Array, rows: Flags) -> float:
         """How many clusters of one size say as much as these, by Kish's (1965) formula."""
         held = self.held(weights, rows)
         return float((self.times @ held) ** 2 / (self.times @ held**2))

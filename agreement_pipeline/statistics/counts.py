@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Array, Scale
+from agreement_pipeline.ratings import Array, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.unseen import (
     category_splits,
@@ -93,7 +93,7 @@ class CategoryCounts(Statistic):
         return np.asarray(self.counts.sum(1))
 
     @OfRows
-    def pairable(self) -> NDArray[np.bool_]:
+    def pairable(self) -> Flags:
         return np.asarray(self.sizes >= 2)
 
     readable = pairable
@@ -200,7 +200,7 @@ def chosen_ratings(counts: CategoryCounts) -> float:
     return min(1.0, 2 * len(steps) * (1 + x) * math.exp(-x))
 
 
-def _apart(unlike: Array, weights: Array, more: NDArray[np.bool_]) -> float:
+def _apart(unlike: Array, weights: Array, more: Flags) -> float:
     """How far the means of two groups lie from the pooled mean, as an exponent.
 
     It is their divergence of Kullback and Leibler, weighted by the items of each.
@@ -226,7 +226,7 @@ class CountsOfStratum(CategoryCounts):
     (2, 6)
     """
 
-    inside: NDArray[np.bool_]
+    inside: Flags
 
     def __init__(self, whole: CategoryCounts, inside: ArrayLike) -> None:
         rows = np.asarray(inside, dtype=bool)
@@ -247,7 +247,7 @@ class CountsOfStratum(CategoryCounts):
         )
 
     @OfRows
-    def readable(self) -> NDArray[np.bool_]:
+    def readable(self) -> Flags:
         return np.asarray(self.pairable & self.inside)
 
     @property

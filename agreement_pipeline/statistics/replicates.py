@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
@@ -61,7 +61,7 @@ class Cells(Statistic):
         def raters(self) -> tuple[str, ...]:
             """All rater names with replicates or without."""
 
-    def of_cells(self, kept: NDArray[np.bool_] | Codes) -> Self:
+    def of_cells(self, kept: Flags | Codes) -> Self:
         fields = ("item", "rater", self.said_in)
         return changed(self, **{name: getattr(self, name)[kept] for name in fields})
 
@@ -82,7 +82,7 @@ class Cells(Statistic):
         return np.asarray(self.weights[..., self.item])
 
     @OfRows
-    def readable(self) -> NDArray[np.bool_]:
+    def readable(self) -> Flags:
         return np.isin(np.arange(self.weights.shape[-1]), self.item)
 
     @property
@@ -100,7 +100,7 @@ class Cells(Statistic):
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
 
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+    def items_by_rater(self, rows: Flags) -> Array:
         raters, places = np.unique(self.rater, return_inverse=True)
         weights = self.cell_weights * rows[self.item]
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)

@@ -7,9 +7,8 @@ which everybody agreed does not prove that everybody always will.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import MISSING, Array, Codes, Scale
+from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
 
 MAX_TURNS = 8
 TIMES_APART = 2
@@ -108,8 +107,8 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
 
 
 def splits_met(
-    given: NDArray[np.bool_],
-    labelled: NDArray[np.bool_],
+    given: Flags,
+    labelled: Flags,
     weights: Array,
     pair: tuple[int, int],
     most_turns: int,

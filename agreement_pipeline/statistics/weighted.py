@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import PolicyError, RatingsError
-from agreement_pipeline.ratings import Array, Codes, Scale
+from agreement_pipeline.ratings import Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.text import listed
 
@@ -117,7 +117,7 @@ class OfRows(Generic[T]):
 
 class Statistic:
     together: Together | None = None
-    readable: OfRows[NDArray[np.bool_]]  # true for rows that show agreement; shape (P,)
+    readable: OfRows[Flags]  # true for rows that show agreement; shape (P,)
     _beside: Beside | None = None
 
     if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Statistic:
     def without_each_rater(self) -> Iterator[Self]:
         raise PolicyError(f"raters at large: {NAMELESS}")
 
-    def items_by_rater(self, rows: NDArray[np.bool_]) -> Array:
+    def items_by_rater(self, rows: Flags) -> Array:
         raise PolicyError(f"items by rater: {NAMELESS}")
 
     def unnamed(self) -> Any:

@@ -5,6 +5,8 @@ from agreement_pipeline.store.entries import (
     are_texts,
     classifier_name,
     is_decided,
+    last_events,
+    of_event,
     terms_name,
 )
 from agreement_pipeline.store.erasure import Erased, erase
@@ -37,8 +39,10 @@ __all__ = [
     "erase",
     "folder_at",
     "is_decided",
+    "last_events",
     "migrate",
     "names_in",
+    "of_event",
     "storage_at",
     "terms_name",
 ]

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.mistakes import is_number, whole
 from agreement_pipeline.text import listed
 
 Entry = dict[str, Any]
+Said = TypeVar("Said", bound=Mapping[str, Any])
 
 HERE = "log"
 """Where an entry on the whole store says that it happened. No round can be called so."""
@@ -216,13 +217,24 @@ def classifier_name(name: str) -> str:
     return f"classifier {name}"
 
 
+def of_event(event: str, entries: Iterable[Said]) -> list[Said]:
+    return [entry for entry in entries if entry["event"] == event]
+
+
+def last_events(history: Iterable[Said]) -> dict[str, dict[str, Said]]:
+    """The last entry of each kind, by round."""
+    last: dict[str, dict[str, Said]] = {}
+    for entry in history:
+        last.setdefault(entry["round"], {})[entry["event"]] = entry
+    return last
+
+
 def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
-    versions = [
-        (last[event]["ratings_digest"], last[event]["settings_digest"])
-        for event in ("ingested", "decided")
-        if event in last
-    ]
-    return len(versions) == 2 and versions[0] == versions[1]
+    arrived, decided = last.get("ingested"), last.get("decided")
+    digests = ("ratings_digest", "settings_digest")
+    if arrived is None or decided is None:
+        return False
+    return all(arrived[each] == decided[each] for each in digests)
 
 
 def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:

@@ -13,7 +13,6 @@ No decision was taken on the new tables, so each of these rounds waits for one.
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
@@ -21,7 +20,7 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.store.entries import HERE, Entry
+from agreement_pipeline.store.entries import HERE, Entry, of_event
 from agreement_pipeline.store.local import digest_of
 from agreement_pipeline.store.migration import (
     ORIGINALS,
@@ -63,7 +62,7 @@ class Erasure:
     @cached_property
     def versions(self) -> frozenset[RoundVersion]:
         found = set[RoundVersion]()
-        for version in dict.fromkeys(map(RoundVersion.logged, self._of("ingested"))):
+        for version in {*map(RoundVersion.logged, self._of("ingested"))}:
             ratings = self.store.ratings_of(version)
             names = ratings.everyone if self.what == "rater" else ratings.rated().to_pylist()
             if self.name in names:
@@ -121,7 +120,7 @@ class Erasure:
             with to.locked():
                 if to.storage.read(place) is None:
                     to.storage.keep(place, (json.dumps(notice, indent=2) + "\n").encode())
-        of, arrived = self.store.storage, [*self._of("ingested")]
+        of, arrived = self.store.storage, self._of("ingested")
         originals = {each["original_digest"] for each in arrived}
         originals -= {each["original_digest"] for each in arrived if self._is_about(each)}
         certified = [each for each in self._of("certified") if not self._is_about(each)]
@@ -140,8 +139,8 @@ class Erasure:
             ):
                 copy_file(name, of, to.storage)
 
-    def _of(self, event: str) -> Iterator[Entry]:
-        return (entry for entry in self.entries if entry["event"] == event)
+    def _of(self, event: str) -> list[Entry]:
+        return of_event(event, self.entries)
 
     def _is_about(self, entry: Entry) -> bool:
         return not self.rounds.isdisjoint({entry["round"], *entry.get("rounds", ())})

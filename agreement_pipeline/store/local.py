@@ -18,7 +18,7 @@ from typing import ClassVar, Literal
 from filelock import FileLock
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.large_files import Content, LargeFile, parts_of, parts_of_file
+from agreement_pipeline.large_files import Content, Files, LargeFile, parts_of, parts_of_file
 
 LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
 WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
@@ -94,7 +94,7 @@ class LocalStorage:
         finally:
             remove(partial)
 
-    def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
+    def keep_folder(self, name: str, contents: Files) -> bool:
         """Keep files in a folder, in the given order. Call only while locked.
 
         A reader that sees the last file sees all. True if exactly these files are there now.
@@ -226,7 +226,7 @@ def _sync(folder: Path) -> None:
         os.close(opened)
 
 
-def digest_of(data: Content | Mapping[str, Content]) -> str:
+def digest_of(data: Content | Files) -> str:
     """SHA-256 of a content. For several files: the digest of their names and digests.
 
     >>> digest_of(b"")[:12], digest_of({"a.csv": b""})[:12]
@@ -282,7 +282,7 @@ def _together(digests: Mapping[str, str]) -> str:
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
-def holds(folder: Path, contents: Mapping[str, Content]) -> bool:
+def holds(folder: Path, contents: Files) -> bool:
     return set(names_in(folder)) == set(contents) and all(
         is_in(folder / name, content) for name, content in contents.items()
     )

@@ -30,7 +30,7 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import Any, NamedTuple
 
-from agreement_pipeline.errors import StoreError
+from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.store.entries import (
     OWN,
     SUBJECTS,
@@ -67,7 +67,7 @@ class Line(NamedTuple):
     def of(cls, data: bytes) -> "Line":
         try:
             found = json.loads(data)
-        except (ValueError, RecursionError):
+        except MISREAD:
             found = {}
         return cls(data, digest_of(data), found if isinstance(found, dict) else {})
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
-from agreement_pipeline.store.entries import HERE, Entry
+from agreement_pipeline.store.entries import HERE, Entry, of_event
 from agreement_pipeline.store.local import digest_of, kinds_in
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
 from agreement_pipeline.store.objects import Folder, Storage
@@ -82,10 +82,7 @@ class Older:
                 "files and folders. Copy the store with what its links lead to."
             )
         withdrawn = {
-            called
-            for each in entries
-            if each["event"] == "withdrawn"
-            for called in each["releases"]
+            called for each in of_event("withdrawn", entries) for called in each["releases"]
         }
         noticed = {
             name.removesuffix(f"/{WITHDRAWN}")
@@ -98,9 +95,7 @@ class Older:
                 "log; expected both to say the same. Judge its rounds once more with the version "
                 "that wrote the store."
             )
-        for each in entries:
-            if each["event"] != "ingested":
-                continue
+        for each in of_event("ingested", entries):
             place = f"{ORIGINALS}/{each['original_digest']}/{each['source']}"
             inside = {name: f"{place}/{name}" for name in self.storage.names(place)}
             content = (
@@ -117,16 +112,15 @@ class Older:
     def terms(self, entries: Sequence[Entry]) -> Terms:
         """The project, and the policy by its digest, stand in the releases that the log proves."""
         found: Terms = {}
-        for each in entries:
-            if each["event"] == "released":
-                folder = f"{RELEASES}/{each['release']}"
-                written = self.storage.read(f"{folder}/{MANIFEST}") or b""
-                policy = self.storage.read(f"{folder}/{POLICY}") or b""
-                if digest_of(written) == each["manifest_digest"]:
-                    manifest = json.loads(written)
-                    if manifest["files"][POLICY]["sha256"] == digest_of(policy):
-                        said = manifest["project"], json.loads(policy)["policy"]
-                        found[manifest["policy_digest"]] = said
+        for each in of_event("released", entries):
+            folder = f"{RELEASES}/{each['release']}"
+            written = self.storage.read(f"{folder}/{MANIFEST}") or b""
+            policy = self.storage.read(f"{folder}/{POLICY}") or b""
+            if digest_of(written) == each["manifest_digest"]:
+                manifest = json.loads(written)
+                if manifest["files"][POLICY]["sha256"] == digest_of(policy):
+                    said = manifest["project"], json.loads(policy)["policy"]
+                    found[manifest["policy_digest"]] = said
         return found
 
     def _edited(self, number: int) -> StoreError:

@@ -8,7 +8,7 @@ import socket
 import threading
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,7 +19,7 @@ from fsspec import AbstractFileSystem
 from upath import UPath
 
 from agreement_pipeline.errors import MissingExtraError, StoreError
-from agreement_pipeline.large_files import Content, LargeFile
+from agreement_pipeline.large_files import Content, Files, LargeFile
 from agreement_pipeline.store.local import (
     MOST_IN_MEMORY,
     LocalStorage,
@@ -109,7 +109,7 @@ class ObjectStorage:
         """The bucket's permissions decide who can read it."""
         return self.put(name, content) or self.holds(name, content)
 
-    def keep_folder(self, name: str, contents: Mapping[str, Content]) -> bool:
+    def keep_folder(self, name: str, contents: Files) -> bool:
         return set(self.names(name)) <= set(contents) and all(
             self.keep(f"{name}/{inside}", content) for inside, content in contents.items()
         )

@@ -25,7 +25,7 @@ from typing import Any
 
 from upath import UPath
 
-from agreement_pipeline.errors import RatingsError, StoreError
+from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
@@ -38,7 +38,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     stored_cells,
 )
-from agreement_pipeline.store.entries import HERE
+from agreement_pipeline.store.entries import HERE, of_event
 from agreement_pipeline.store.local import LocalStorage, digest_at, digest_of
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import Folder, ObjectStorage, Storage
@@ -156,9 +156,7 @@ class Store:
         return version
 
     def rounds(self) -> tuple[str, ...]:
-        return tuple(
-            sorted({entry["round"] for entry in self.history() if entry["event"] == "ingested"})
-        )
+        return tuple(sorted({each["round"] for each in of_event("ingested", self.history())}))
 
     def has(self, ratings_digest: str) -> bool:
         return bool(self.storage.names(f"rounds/{ratings_digest}"))
@@ -214,9 +212,7 @@ class Store:
         return table
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
-        """Nothing is added if the last entry on the same subject says the same. `event` is one of
-        those in `entries.SUBJECTS`.
-        """
+        """See `Log.append`. `event` is one of those in `entries.SUBJECTS`."""
         check_round_name(round_name)
         with self.locked():
             self.log.append(event, round_name, facts)
@@ -231,12 +227,12 @@ class Store:
         about = self.log.about(round_name)
         return tuple(entry for entry in about if entry["round"] == round_name)
 
-    def releases_with(self, round_name: str) -> tuple[dict[str, Any], ...]:
-        return tuple(
+    def releases_with(self, round_name: str) -> list[dict[str, Any]]:
+        return [
             entry
-            for entry in self.log.about(round_name)
-            if entry["event"] == "released" and round_name in entry["rounds"]
-        )
+            for entry in of_event("released", self.log.about(round_name))
+            if round_name in entry["rounds"]
+        ]
 
     def in_force(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """The log entries of the releases that were not withdrawn, in order.
@@ -245,11 +241,11 @@ class Store:
         """
         with self.reading():
             if round_name is None:
-                among = [entry for entry in self.history() if entry["event"] == "released"]
-                withdrawn = self.withdrawn()
+                among, names = of_event("released", self.history()), None
             else:
-                among = [*self.releases_with(round_name)]
-                withdrawn = self.withdrawn([entry["release"] for entry in among])
+                among = self.releases_with(round_name)
+                names = [entry["release"] for entry in among]
+            withdrawn = self.withdrawn(names)
         return tuple(entry for entry in among if entry["release"] not in withdrawn)
 
     def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
@@ -259,8 +255,9 @@ class Store:
         """
         return {
             called: entry
-            for entry in (self.history() if names is None else self.log.about(*names))
-            if entry["event"] == "withdrawn"
+            for entry in of_event(
+                "withdrawn", self.history() if names is None else self.log.about(*names)
+            )
             for called in entry["releases"]
             if names is None or called in names
         }
@@ -280,7 +277,7 @@ class Store:
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
-                released = any(entry["event"] == "released" for entry in self.history())
+                released = of_event("released", self.history())
                 key = self.storage.read(SALT)
                 if key is None and released:
                     raise StoreError(
@@ -299,11 +296,10 @@ class Store:
         return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
 
     def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
-        arrived = (entry for entry in self.history(round_name) if entry["event"] == "ingested")
-        return tuple(map(RoundVersion.logged, arrived))
+        return tuple(map(RoundVersion.logged, of_event("ingested", self.history(round_name))))
 
     def refuse_erased(self, ratings: Ratings, place: str) -> None:
-        subjects = {each["subject"] for each in self.log.about(HERE) if each["event"] == "erased"}
+        subjects = {each["subject"] for each in of_event("erased", self.log.about(HERE))}
         for what in {each.partition("-")[0] for each in subjects}:
             names = ratings.everyone if what == "rater" else ratings.rated().to_pylist()
             found = (self.pseudonym(what, name) for name in names)
@@ -396,7 +392,7 @@ def table_ratings(
                 told = tuple(each for each in origin.classifiers if each["name"] != name)
                 origin = replace(origin, classifiers=told)
         return ratings_of(cells, scale, origin)
-    except (RatingsError, KeyError, TypeError, ValueError) as cause:
+    except MISREAD as cause:
         raise StoreError(
             f"{source}: found no table that can be read as ratings ({cause}); {RESTORE}"
         ) from None

@@ -96,10 +96,7 @@ class UnitSettings:
 
     kind: Annotated[str, one_of(KINDS)]
     rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
-    similarity: Annotated[
-        Similarity | None,
-        Value(one_of(SIMILARITIES).expected, lambda value: value in (None, *SIMILARITIES)),
-    ] = None
+    similarity: Annotated[Similarity | None, one_of(SIMILARITIES)] = None
     at_least: Annotated[
         float,
         Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
@@ -110,9 +107,7 @@ class UnitSettings:
     step: Annotated[
         float, Value("a number above 0", lambda value: is_number(value) and value > 0)
     ] = 1
-    criterion: Annotated[
-        str | None, Value("a name", lambda value: value is None or isinstance(value, str))
-    ] = None
+    criterion: Annotated[str | None, Value("a name", lambda name: isinstance(name, str))] = None
     members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
     most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
     part: Annotated[Part, one_of(get_args(Part))] = "all"
@@ -129,11 +124,11 @@ class UnitSettings:
     def _needs(self) -> Iterator[Need]:
         rule = RULES.get(self.rule)
         able = sorted(name for name, of in RULES.items() if self.kind in of.kinds)
-        yield Need(("rule",), self.rule in able, f"one of {', '.join(able)} for {self.kind}")
+        yield Need("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
         for each in fields(self)[2:]:  # all but the kind and the rule
             is_read = rule is None or each.name in rule.settings
             yield Need(
-                (each.name,),
+                each.name,
                 is_read or getattr(self, each.name) == each.default,
                 f"nothing, since the rule {self.rule} does not read it",
                 "Leave it out.",
@@ -141,9 +136,9 @@ class UnitSettings:
         of_keypoints = self.kind == KEYPOINTS
         alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
         fits = self.similarity in (None, *alike)
-        yield Need(("similarity",), fits, f"one of {', '.join(alike)} for {self.kind}")
+        yield Need("similarity", fits, f"one of {', '.join(alike)} for {self.kind}")
         yield Need(
-            ("sigmas",),
+            "sigmas",
             of_keypoints or not self.sigmas,
             "nothing, since only keypoints have them",
             "Leave them out.",

@@ -14,8 +14,7 @@ from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE, Policy, Rule
-from agreement_pipeline.policy.planning import plan_measure
-from agreement_pipeline.policy.populations import assumed
+from agreement_pipeline.policy.planning import assumed, plan_measure
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
 from benchmarks.populations import (

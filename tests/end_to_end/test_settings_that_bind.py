@@ -295,7 +295,7 @@ def test_s9_a_release_that_says_it_is_another_version_is_refused_by_its_policy(l
     line.write_policy({**POLICY, "most_versions": 1})
     released(line, ratings_frame(0.99))
     release = open_release(current_release(line.project.store, "w1"))
-    member = Member.assessed(
+    member = Member(
         "w1", "0" * 64, release.ratings["w1"], release.policy, release.contract, version=2
     )
     assert member.assessment.decision.codes == ("too_many_versions",)

@@ -9,7 +9,7 @@ from agreement_pipeline.estimates.differences import Side
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.policy.populations import true_value
+from agreement_pipeline.policy.planning import true_value
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 

@@ -12,8 +12,7 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import planning
-from agreement_pipeline.policy.planning import plan_measure, simulated_rounds
-from agreement_pipeline.policy.populations import assumed
+from agreement_pipeline.policy.planning import assumed, plan_measure, simulated_rounds
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 from tests.policy.guessed_items import ALPHA, rounds_of_clear_and_guessed_items
 

@@ -9,8 +9,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import Looks
 from agreement_pipeline.policy import Policy, Rule, plan
-from agreement_pipeline.policy.planning import plan_measure
-from agreement_pipeline.policy.populations import assumed
+from agreement_pipeline.policy.planning import assumed, plan_measure
 from tests.policy.guessed_items import ALPHA
 
 

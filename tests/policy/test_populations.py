@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy.populations import assumed
+from agreement_pipeline.policy.planning import assumed
 from tests.policy.guessed_items import ALPHA, rounds_of_clear_and_guessed_items
 
 MANY = 10**6

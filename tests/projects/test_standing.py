@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.projects.standing import FOLDER, Standing, Standings
+from agreement_pipeline.projects.standing import FOLDER, WRITTEN, Standing, Standings
 from agreement_pipeline.report import charted, round_table, table_of_rows
 from agreement_pipeline.store import Store
 from tests.events import record
@@ -65,7 +65,7 @@ def test_what_is_brought_up_to_date_is_what_the_whole_log_gives(store, seed):
         pd.testing.assert_frame_equal(table_of_rows(known.rows), round_table(store))
         chart = charted(table_of_rows(known.rows), POLICY, known.chart)
         assert chart == charted(round_table(store), POLICY)
-        known = Standing.from_bytes(replace(known, chart=chart).to_bytes())
+        known = WRITTEN.validate_json(WRITTEN.dump_json(replace(known, chart=chart)))
     assert len(store.history()) > 96
 
 

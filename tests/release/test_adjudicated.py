@@ -120,7 +120,7 @@ def test_the_card_says_how_many_labels_no_rater_gave(ingested):
 def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(ingested, monkeypatch):
     store, digest = ingested
     plain = release(store)
-    member = Member.assessed("r1", "0" * 64, plain.ratings["r1"], POLICY, CONTRACT)
+    member = Member("r1", "0" * 64, plain.ratings["r1"], POLICY, CONTRACT)
     labels = Adjudicated(digest, flipped(plain, 88))
     with monkeypatch.context() as patched:
         patched.setattr("agreement_pipeline.release.tables.MOST_OVERRULED", 1)

@@ -141,7 +141,7 @@ def forge_names(path):
     """The whole release written again from its own ratings, as given by somebody else."""
     found = verify_release(path)
     ratings = found.ratings["r1"].renamed({found.ratings["r1"].raters[0]: "rater-of-renown"})
-    member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
+    member = Member("r1", "0" * 64, ratings, POLICY, CONTRACT)
     for name, data in contents_of("demo", member, POLICY, CONTRACT).items():
         (path / name).write_bytes(data)
 

@@ -54,7 +54,7 @@ def test_what_nothing_in_a_release_gives_is_known_to_the_log_of_its_store(copy, 
 
 def test_a_release_that_is_consistent_and_not_admitted_is_refused(tmp_path):
     """As somebody would make it who has the code and leaves out the lock."""
-    held = Member.assessed("r1", "0" * 64, make_ratings(disagreements=60), POLICY, CONTRACT)
+    held = Member("r1", "0" * 64, make_ratings(disagreements=60), POLICY, CONTRACT)
     LocalStorage(tmp_path).keep_folder("forged", contents_of("demo", held, POLICY, CONTRACT))
     refused(
         tmp_path / "forged",

@@ -30,7 +30,7 @@ from tests.release.rounds import contents_of
     ],
 )
 def test_names_that_no_round_and_no_project_has_are_refused(tmp_path, capsys, project, round_name):
-    member = Member.assessed(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
+    member = Member(round_name, "0" * 64, make_ratings(), POLICY, CONTRACT)
     LocalStorage(tmp_path).keep_folder("forged", contents_of(project, member, POLICY, CONTRACT))
     refused(tmp_path / "forged", "found a name that is not allowed")
     assert main(["verify", str(tmp_path / "forged")]) == 15

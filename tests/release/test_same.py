@@ -78,7 +78,7 @@ def test_a_last_digit_that_another_machine_adds_up_otherwise_changes_no_word(tmp
         rules=(*POLICY.rules, Rule("percent_agreement", effect="warn")),
         admit=("reliable", "tentative"),
     )
-    here = Member.assessed("r1", "0" * 64, ratings, policy, CONTRACT)
+    here = Member("r1", "0" * 64, ratings, policy, CONTRACT)
     (value,) = (
         each.value for each in here.assessment.estimates if each.measure == "percent_agreement"
     )
@@ -200,7 +200,7 @@ def test_what_is_worded_or_dated_is_passed_over_where_a_release_has_it_and_nowhe
 
 def test_a_round_that_is_called_like_a_word_is_compared_like_any(tmp_path):
     """A decision says `code_version` of each round, and a round may have that very name."""
-    member = Member.assessed("code_version", "0" * 64, make_ratings(), POLICY, CONTRACT)
+    member = Member("code_version", "0" * 64, make_ratings(), POLICY, CONTRACT)
     LocalStorage(tmp_path).keep_folder("release", contents_of("demo", member, POLICY, CONTRACT))
     assert verify_release(tmp_path / "release").rounds == ("code_version",)
     edit(
@@ -224,7 +224,7 @@ def test_labels_of_any_size_are_compared_to_the_last_digit(tmp_path):
     ratings = Ratings.from_frame(
         pd.DataFrame(rows, columns=["item", "rater", "label"]), Scale(None, "interval")
     )
-    member = Member.assessed("r1", "0" * 64, ratings, POLICY, CONTRACT)
+    member = Member("r1", "0" * 64, ratings, POLICY, CONTRACT)
     LocalStorage(tmp_path).keep_folder("release", contents_of("demo", member, POLICY, CONTRACT))
     path = tmp_path / "release"
     assert verify_release(path).rounds == ("r1",)
