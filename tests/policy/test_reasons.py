@@ -19,7 +19,6 @@ from agreement_pipeline.policy import (
     decision,
     policy,
     reasons,
-    rules,
 )
 from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import certificates, decisions, lock, silver
@@ -27,7 +26,7 @@ from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
-MODULES = (decision, rules, policy)
+MODULES = (decision, policy)
 LISTED = set(re.findall(r"^\| `([a-z_]+)`", PAGE, re.MULTILINE))
 
 
@@ -69,8 +68,9 @@ def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
     modules = decisions, decision, silver
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
-    found = set(re.findall(r'Finding\("([a-z_]+)", OF_THE_GATE, False, "error"', source))
-    return found | set(re.findall(r'_held\("([a-z_]+)"', source)) | {"draw_after_labels"}
+    calls = re.findall(r'of_gate\("([a-z_]+)"((?:[^()]|\([^()]*\))*)\)', source)
+    holding = {code for code, said in calls if '"warning"' not in said and "passed=" not in said}
+    return holding | {"draw_after_labels"}
 
 
 def verdict_codes():
