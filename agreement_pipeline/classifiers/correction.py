@@ -283,6 +283,7 @@ class _Evidence:
                 f"{self.classifier!r}; expected items of the population. Give the classifier's "
                 "labels of all items, or leave these out."
             )
+        self.items = items
         self.drawn, self.of = np.unique(places, return_inverse=True)
         self.n_given = np.bincount(self.of, minlength=len(self.drawn))
         self.unit = (
@@ -430,9 +431,14 @@ class _Evidence:
         if at_large and self.n_raters < FEWEST_RATERS:
             return f"{counted(self.n_raters, 'rater')}, and others need {FEWEST_RATERS} to be known"
         fewest = (majority_of or 1) + at_large
-        if few := int((self.n_given < fewest).sum()):
-            has = "has" if few == 1 else "have"
-            return f"{counted(few, 'labelled item')} {has} fewer than {fewest} ratings"
+        few = np.flatnonzero(self.n_given < fewest)
+        if few.size:
+            has = "has" if few.size == 1 else "have"
+            first = self.items[int(self.drawn[few[0]])].as_py()
+            return (
+                f"{counted(few.size, 'labelled item')} {has} fewer than {fewest} ratings, "
+                f"as {first!r}"
+            )
         some = (self.n_labelled > 0) & (self.n_labelled < self.sizes)
         if some.any():
             return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"

@@ -171,7 +171,7 @@ def load_identity(path: Path | str) -> Identity:
         if not is_text(named) or not (file.parent / named).is_file() or FILES[key] in data:
             raise CertificateError(
                 f"{place / key}: {key}: found {named!r}; expected the path of a file from "
-                f"{file.parent}, and no {FILES[key]} beside it. Correct the path."
+                f"{file.parent.resolve()}, and no {FILES[key]} beside it. Correct the path."
             )
         data[FILES[key]] = digest_at(file.parent / named)
     return Identity.from_mapping(data, source=place)

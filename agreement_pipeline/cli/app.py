@@ -36,7 +36,7 @@ PURPOSES = {
     "to-date": "Print the agreement of all rounds of a store together.",
     "verify": "Check a release from its own bytes.",
     "guide": "Print a page of the guide, or the list of pages.",
-    "store": "Carry a store of an older version over into a new one.",
+    "store": "Carry a store over, hand it over, or erase a rater or an item.",
 }
 COMPLETION = """\b
 Completion of commands, options and measures in bash (in zsh: zsh_source):

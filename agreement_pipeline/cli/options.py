@@ -24,7 +24,7 @@ from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import LEVELS, Ratings, Scale, doubtful, like_models, misspelt
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.units import UnitSettings
@@ -586,7 +586,7 @@ def only_store() -> Path:
     stores = sorted(str(path) for path in STORES.glob("*") if path.is_dir())
     if len(stores) != 1:
         raise StoreError(
-            f"{STORES}: found stores {listed(stores)}; expected one. "
+            f"{STORES}: found {called('store', stores) if stores else 'no store'}; expected one. "
             "Name a folder or a URL with --store."
         )
     return Path(stores[0])

@@ -5,6 +5,7 @@ import click
 from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
 from agreement_pipeline.cli.output import say, say_table
+from agreement_pipeline.text import counted, listed
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
@@ -22,13 +23,19 @@ def reassess(file: Path) -> int:
 
     project = Project(load_project(file))
     looked_at = judge_again(project.store, **project.terms)
-    n, anew, failed = 0, 0, False
+    n, anew, failed, unreleased = 0, 0, False, list[str]()
     rows: list[dict[str, str]] = []
     for each in looked_at:
         n, anew, failed = n + 1, anew + (each.judged is not None), failed or bool(each.error)
+        unreleased += [each.round] if each.unreleased else []
         rows += [each.row] if each.changed or each.error else []
         del each  # so the next round is judged without the ratings of this one in memory
-    say(f"{n} rounds looked at, {anew} decided anew, {len(rows)} changed or failed.")
+    say(f"{counted(n, 'round')} looked at, {anew} decided anew, {len(rows)} changed or failed.")
     if rows:
         say_table(rows, "why")
+    if unreleased:
+        say(
+            f"Admitted and not released: {listed(unreleased, 50)}. Run the asset reassessment in "
+            "Dagster, or agreement-pipeline demo."
+        )
     return UNJUDGED if failed else 0

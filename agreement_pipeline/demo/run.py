@@ -20,7 +20,7 @@ def run_demo(root: Path, width: int | None = None) -> str:
 
     The bundled rounds of spans and boxes are delivered once, and the moderation rounds twice: the
     last is admitted at first and held when it comes again. A round is not run again on the same
-    bytes.
+    bytes, unless it is admitted now and has no release.
     """
     projects = {
         settings.project: Project(settings)
@@ -54,10 +54,11 @@ def _deliveries(projects: Mapping[str, Project]) -> tuple[int, ...]:
 def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
     """A failed run is no error here: the store says why it failed."""
     definitions = project_definitions(project.settings)
-    new = [delivery.round for delivery in project.due()]
-    if not new:
+    new, store = [delivery.round for delivery in project.due()], project.store
+    waiting = {name for name in admitted_rounds(store) if not store.in_force(name)} - {*new}
+    if not new and not waiting:
         return
-    instance.add_dynamic_partitions(f"{project.name}_rounds", new)
+    instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
 
     def run(job: str, round_name: str | None = None) -> None:
         definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
@@ -66,8 +67,10 @@ def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
 
     for name in new:
         run("round", name)
+    for name in sorted(waiting):
+        run("again", name)
     run("history")
-    if admitted_rounds(project.store):
+    if admitted_rounds(store):
         run("release")
 
 

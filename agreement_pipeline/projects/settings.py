@@ -356,7 +356,7 @@ class ProjectSettings(BaseModel):
             raise ValueError(
                 "found certified_by beside "
                 f"{counted(len(self.classifiers + self.optional_classifiers), 'classifier')}; "
-                "expected the one whose labels train, in classifiers. Leave the others out."
+                "expected the one whose labels train, in classifiers. Give each its own project."
             )
         if self.memory_limit is not None and self.engine == "spark":
             raise ValueError(

@@ -510,7 +510,7 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
             raise RatingsError(
                 f"{source}: found columns {listed(rows.columns.values(), 12)} in {other}, "
                 f"and {listed(columns.values(), 12)} in {name}; expected the same in each file of "
-                "a folder, which is one table. Rename the columns, or move the file."
+                "a folder, which is one table. Give each file the same columns, or move the file."
             )
     schemas = [rows.relation.schema for rows in parts.values()]
     texts = {

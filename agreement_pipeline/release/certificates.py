@@ -333,11 +333,12 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
         known = {*(earlier[0] if earlier else panel.given)}
         strange, missing = sorted({*labels} - known), sorted(known - {*labels}) if earlier else []
         if strange or missing or len(labels) < FEWEST_ANCHORS:
+            without = f", without {listed(missing)}" if missing else ""
+            beside = f", of which {listed(strange)} are others" if strange else ""
+            right = "those of the first look" if earlier else "items of its certified rounds"
             raise CertificateError(
-                f"classifier {name}: found {counted(len(labels), 'anchor')}, without "
-                f"{listed(missing)} and with the others {listed(strange)}; expected "
-                f"{'those of the first look' if earlier else 'items of its certified rounds'}, "
-                f"{FEWEST_ANCHORS} or more. Give its labels of these.",
+                f"classifier {name}: found {counted(len(labels), 'anchor')}{without}{beside}; "
+                f"expected {right}, {FEWEST_ANCHORS} or more. Give its labels of these.",
                 "certificate_other_anchors",
             )
         content = as_json(labels)
@@ -588,6 +589,13 @@ def _labels_in(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
 def _document(store: Store, kind: str, digest: str) -> dict[str, Any]:
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
+    if content is None and any(each["event"] == "erased" for each in store.history("log")):
+        raise CertificateError(
+            f"{store.root}: found that a rater or an item was erased from what classifier "
+            f"{entry['classifier']} was certified on; expected a certificate of the rounds that "
+            "are left. Certify the classifier again.",
+            "certificate_withdrawn",
+        )
     if content is None or digest_of(content) != digest:
         what = "no such file" if content is None else "other bytes than those in the log"
         raise CertificateError(

@@ -300,6 +300,7 @@ def judge_delivered(
     kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
     with store.reading():
         refuse_reused(store, policy, contract)
+        store.refuse_erased(ratings, f"round {round_name}")
         came = {each.ratings_digest for each in store.versions(round_name)} | {ratings.digest}
         return judge_version(store, version, terms, kept, number=len(came))
 

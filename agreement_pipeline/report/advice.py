@@ -218,7 +218,8 @@ def _steps(held: Round) -> Iterator[Step]:
     decision, done = held.decision, set()
     if decision.broken:
         first = decision.broken[0]
-        why = HELPS.get(first.check, first.description)
+        helps = HELPS.get(first.check)
+        why = f"Needed: {helps}." if helps else first.description
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
         yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)

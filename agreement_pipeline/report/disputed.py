@@ -206,7 +206,7 @@ FORMS = ("csv", *AS_TASK)
 
 
 def items(judged: JudgedRound) -> Answer:
-    places, n = judged.most_disputed, judged.ratings.n_items
+    places, n = judged.most_disputed, len(judged.by_item[0])
     if not places:
         return Answer(("No item has two different labels.",))
     part = in_words(len(places) / n, PERCENT)

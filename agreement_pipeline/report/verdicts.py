@@ -214,7 +214,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
         "the measures": measures,
         "the level of measurement": scale.level,
         "which items the agreement rests on": (
-            f"{overlap} of items have two labels or more; {sizes.mean():.1f} labels an item"
+            f"{overlap} of the {len(sizes):,} items that raters labelled have two labels or more; "
+            f"{sizes.mean():.1f} labels an item"
         ),
         "the uncertainty": (
             f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"

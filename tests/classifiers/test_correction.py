@@ -248,7 +248,7 @@ def test_clusters_must_be_known(tables):
             [("i0000", "ana", "yes"), ("i0001", "ana", "no")],
             "simple",
             3,
-            "2 labelled items have fewer than 3 ratings",
+            "2 labelled items have fewer than 3 ratings, as 'i0000'",
         ),
     ],
 )
@@ -360,7 +360,7 @@ def test_the_error_of_raters_is_a_jackknife_over_them(tables):
     ("raters", "why"),
     [
         (("r0", "r1"), "2 raters, and others need 3 to be known"),
-        (("r0", "r1", "r2"), "1 labelled item has fewer than 2 ratings"),
+        (("r0", "r1", "r2"), "1 labelled item has fewer than 2 ratings, as 'i0002'"),
     ],
 )
 def test_what_others_would_say_needs_three_raters_and_two_ratings_an_item(tables, raters, why):

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,10 @@ def test_history_names_what_is_missing(stored, tmp_path, capsys):
     ):
         assert main(arguments) == 2
         assert found in capsys.readouterr().err
-    (tmp_path / ".agreement/store/another").mkdir()
+    stores = tmp_path / ".agreement/store"
+    (stores / "another").mkdir()
     assert main(["history"]) == 2
     assert "another" in capsys.readouterr().err
+    shutil.rmtree(stores)
+    assert main(["history"]) == 2
+    assert "found no store; expected one." in capsys.readouterr().err

@@ -67,3 +67,28 @@ def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
 
     assert (done.returncode, "started dev -w workspace.yaml" in done.stdout) == (0, True)
     assert "error: a round twice" in done.stderr
+
+
+def test_a_round_that_is_admitted_again_is_released_again(root, capsys):
+    ratings_frame(0.97).to_csv(root / "inbox/w1.csv", index=False)
+    file, policy = root / "configs/projects/reviews.yaml", root / "configs/policies/strict.yaml"
+    lenient = (
+        "policy: strict\nversion: 3\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
+    )
+    strict = lenient.replace("3", "2") + "    reliable: 0.999\n"
+
+    def decided():
+        capsys.readouterr()
+        assert main(["demo", "--root", str(root)]) == 0
+        (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("w1")]
+        return line.split()[1:3]
+
+    assert decided() == ["admitted", "released"]
+    policy.write_text(strict)
+    assert main(["reassess", str(file)]) == 0
+    assert "not released" not in capsys.readouterr().out
+    assert decided() == ["held", "withdrawn"]
+    policy.write_text(lenient)
+    assert main(["reassess", str(file)]) == 0
+    assert "Admitted and not released: ['w1']." in capsys.readouterr().out
+    assert decided() == ["admitted", "released"]

@@ -180,3 +180,11 @@ def test_a_folder_without_a_project_is_refused_with_what_it_holds(tmp_path):
     (tmp_path / "notes.txt").touch()
     with pytest.raises(ProjectError, match=r"found \['notes.txt'\]; expected a project's YAML fi"):
         load_projects(tmp_path)
+
+
+def test_a_silver_project_of_two_classifiers_is_told_to_be_two():
+    two = {"classifiers": ["a", "b"], "certified_by": "people"}
+    with pytest.raises(
+        ValidationError, match=r"beside 2 classifiers; .* Give each its own project"
+    ):
+        ProjectSettings(**SAID, **two)

@@ -95,13 +95,15 @@ def test_the_same_labels_on_the_same_day_are_one_look(certifies):
 
 def test_the_anchors_of_the_first_look_are_those_of_all(certifies):
     look_again(certifies, JUDGE, again(n=40))
-    for n in (39, 41):
-        refused("certificate_other_anchors", look_again, certifies, JUDGE, again(n=n))
+    for n, other in ((39, ", without ['i039'];"), (41, ", of which ['i040'] are others;")):
+        said = refused("certificate_other_anchors", look_again, certifies, JUDGE, again(n=n))
+        assert f"found {n} anchors{other} expected those of the first look" in said
     assert look_again(certifies, JUDGE, again(n=40, wrong=2)).n_looks == 2
 
 
 def test_few_anchors_and_items_that_nobody_certified_are_refused(certifies):
-    refused("certificate_other_anchors", look_again, certifies, JUDGE, again(n=29))
+    said = refused("certificate_other_anchors", look_again, certifies, JUDGE, again(n=29))
+    assert "found 29 anchors; expected items of its certified rounds, 30 or more" in said
     refused("certificate_other_anchors", look_again, certifies, JUDGE, again(prefix="other"))
 
 

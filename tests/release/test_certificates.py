@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 import pandas as pd
 import pytest
 
-from agreement_pipeline import Ratings, Scale
+from agreement_pipeline import Ratings, Scale, Store
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.intervals import Looks
@@ -15,7 +15,7 @@ from agreement_pipeline.policy import Policy, Rule, Waiver, load_policy
 from agreement_pipeline.release import certificates, certify, judge_round, open_certificate
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import event_table
-from agreement_pipeline.store import digest_of
+from agreement_pipeline.store import digest_of, erase
 from tests.events import sealed
 from tests.release.forging import CONTRACT, POLICY, STRICTER
 
@@ -603,3 +603,17 @@ def test_gold_items_without_a_label_of_the_classifier_are_left_out_items(store, 
     frame = frame[~(frame["gold"] & (frame["rater"] == "judge"))]
     store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
     assert "27 items without a label" in refused("certificate_items_missing", certified, store)
+
+
+def test_a_certificate_on_what_was_erased_says_so_and_the_rest_may_be_certified(
+    store, tmp_path, original
+):
+    store.ingest("r1", make_ratings(raters=("anna", "ben", "chloe")), original)
+    certified(store)
+    erase(store.root, tmp_path / "new", "rater", "chloe", "Kim", "request 12")
+    new = Store(tmp_path / "new")
+    said = refused("certificate_withdrawn", open_certificate, new, JUDGE)
+    assert "was erased from what classifier judge was certified on" in said
+    judge_round(new, "r1", POLICY, CONTRACT)
+    certified(new, reason="a rater was erased")
+    assert open_certificate(new, JUDGE).certified

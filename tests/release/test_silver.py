@@ -429,8 +429,12 @@ def test_a_policy_without_a_limit_holds(store, people, audited):
 
 
 def test_too_few_raters_for_the_majority_hold(store, people, original):
-    store.ingest("s1", ratings_of(drawn(store).items, raters=RATERS[:2]), original)
-    assert "80 labelled items have fewer than 3 ratings" in held(store, people, "silver_undefined")
+    items = drawn(store).items
+    store.ingest("s1", ratings_of(items, raters=RATERS[:2]), original)
+    first = min(items)
+    assert f"80 labelled items have fewer than 3 ratings, as '{first}'; expected" in held(
+        store, people, "silver_undefined"
+    )
 
 
 def test_the_panel_is_judged_by_the_rules_too(store, people, original):

@@ -14,7 +14,7 @@ from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
-from agreement_pipeline.policy import Policy, Rule, judge
+from agreement_pipeline.policy import Policy, Rule, judge, load_policy
 from agreement_pipeline.ratings import Ratings, Scale, like_models
 from agreement_pipeline.report import Round, held_for_disagreement, report_page, who_rated
 from agreement_pipeline.report.advice import coincidences, most_confused
@@ -115,6 +115,15 @@ def test_what_the_contract_found_comes_first_and_there_are_three_steps_at_most()
     assert first.by == "agreement-pipeline report configs/projects/p.yaml w1"
     assert second.what.startswith("Settle ")
     assert third.what == "Then label fresh items."
+
+
+def test_what_a_check_of_the_gate_needs_stands_in_a_sentence():
+    policy, ratings = load_policy("silver-standard"), ratings_of()
+    held = Round(ratings, policy, judge(ratings, policy))
+    assert held.steps[0].why == (
+        "Needed: a project that says `certified_by`; or a policy without `silver` if people gave "
+        "the labels."
+    )
 
 
 def test_raters_who_met_enough_items_again_and_differ_from_themselves_need_another_step():

@@ -117,3 +117,16 @@ def test_strokes_that_have_names_are_called_by_them():
     band = ((0.3, "lowest rater"), (0.7, "highest rater"))
     figure = Figure("intervals", "Models", "", (Series("s", marks),), cutoffs=band)
     assert drawn(figure).splitlines()[-1] == "| highest rater, : lowest rater"
+
+
+def test_items_that_only_a_model_labelled_are_no_items_that_raters_could_differ_on():
+    of_people = labelled(20, "abc", {3, 4}).to_pandas()[["item", "rater", "label"]]
+    rows = [(f"i{item:03}", "m", ("no", "yes")[item % 2]) for item in range(200)]
+    of_model = pd.DataFrame(rows, columns=of_people.columns)
+    both = Ratings.from_frame(
+        pd.concat([of_people, of_model]), Scale(("no", "yes")), classifiers=["m"]
+    )
+    said = answer("Items", both).sentences
+    assert said[0] == "Raters differ on 2 items of 20 (10.0%)."
+    stated = str([table.rows for table in answer("Method", both).tables])
+    assert "100.0% of the 20 items that raters labelled have two labels or more" in stated

@@ -17,7 +17,13 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import DrawError, ReleaseInvalidError, StoreError
 from agreement_pipeline.policy import Policy, Rule, Waiver
 from agreement_pipeline.ratings import Origin
-from agreement_pipeline.release import judge_round, open_release, release_dataset, release_round
+from agreement_pipeline.release import (
+    judge_delivered,
+    judge_round,
+    open_release,
+    release_dataset,
+    release_round,
+)
 from agreement_pipeline.store import erase, names_in
 from tests.classifiers.tables import ratings_of
 from tests.killing import killed
@@ -338,3 +344,8 @@ def test_erasures_follow_each_other_whatever_the_names(tmp_path):
         with pytest.raises(StoreError, match="on request; expected no such rater"):
             new.ingest("r3", back, delivered(tmp_path, "again", back))
     assert new.ratings("n1").raters == OTHERS
+
+
+def test_a_table_with_the_rater_is_not_judged_as_if_it_could_come(new):
+    with pytest.raises(StoreError, match=r"round r1: found rater-\w+, which was erased"):
+        judge_delivered(Store(new), "r1", make_ratings(2), POLICY, CONTRACT)
