@@ -579,14 +579,15 @@ def _identity_in(said: Mapping[str, Any]) -> Identity:
 
 
 def _certificate_in(store: Store, entry: Entry) -> dict[str, Any]:
-    return _document(store, "certificates", entry["certificate"])
+    return _document(store, "certificates", entry)
 
 
 def _labels_in(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
-    return [_document(store, "anchors", each["labels"]) for each in looks]
+    return [_document(store, "anchors", each) for each in looks]
 
 
-def _document(store: Store, kind: str, digest: str) -> dict[str, Any]:
+def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
+    digest = entry["certificate" if kind == "certificates" else "labels"]
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
     if content is None and any(each["event"] == "erased" for each in store.history("log")):
