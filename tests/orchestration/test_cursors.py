@@ -79,19 +79,13 @@ def test_the_last_run_says_why_a_delivery_is_broken():
 
 
 def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypatch):
-    under = {"waivers": "waivers", "settings_digest": "r"}
+    terms = {"policy": "p", "contract": "c", "waivers": "waivers", "settings_digest": "r"}
     project = SimpleNamespace(
-        **{name: name for name in ("store", "policy", "contract", "name")},
-        judged_under=under,
-        adjudicated=lambda rounds: {"of": rounds},
+        store="store", name="name", terms=terms, adjudicated=lambda rounds: {"of": rounds}
     )
     monkeypatch.setattr(host, "admitted_rounds", lambda store: [f"round of {store}"])
     monkeypatch.setattr(host, "release_dataset", lambda *given, **named: (given, named))
     assert host.released(project) == (
-        ("store", ["round of store"], "policy", "contract"),
-        {
-            "project": "name",
-            **under,
-            "adjudicated": {"of": ["round of store"]},
-        },
+        ("store", ["round of store"]),
+        {"project": "name", **terms, "adjudicated": {"of": ["round of store"]}},
     )
