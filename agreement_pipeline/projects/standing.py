@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.report import rows_by_round
@@ -86,8 +86,12 @@ class Standings:
     def _kept(self) -> Standing | None:
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
-        known = data is not None and name.endswith(f"-{digest_of(data)}")
-        return WRITTEN.validate_json(data) if data and known else None
+        if data is None or not name.endswith(f"-{digest_of(data)}"):
+            return None
+        try:
+            return WRITTEN.validate_json(data)
+        except ValidationError:  # another build of this version wrote it in another form
+            return None
 
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:

@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects.standing import FOLDER, WRITTEN, Standing, Standings
 from agreement_pipeline.report import charted, round_table, table_of_rows
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, digest_of
 from tests.events import record
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -105,3 +105,18 @@ def test_the_standing_of_another_log_is_not_gone_on_from(store, tmp_path):
         record(other, "ingested", name)
     record(store, "ingested", "w3")
     assert Standing.of(store, Standing.of(other)).rows.keys() == {"w3"}
+
+
+def test_what_was_kept_in_another_form_is_looked_up_anew(store):
+    """As a build did whose charts were lists: the digest in the name is right."""
+    record(store, "ingested", "w1", ratings_digest="1", original_digest="file 1")
+    standings = Standings(store)
+    standing = standings.now()
+    data = (
+        b'{"mark": "1-x", "rows": {}, "decided": {}, "chart": [["w1", 0.9, 0.8, 1.0, 0.9, null]]}'
+    )
+    with store.locked():
+        store.storage.keep(f"{FOLDER}/9-x-{digest_of(data)}", data)
+    assert Standings(store).now().rows.keys() == standing.rows.keys() == {"w1"}
+    Standings(store).keep(standing)
+    assert len(store.storage.names(FOLDER)) == 1
