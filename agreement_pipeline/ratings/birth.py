@@ -91,9 +91,9 @@ class Packing:
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
-        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
         if len(self.columns) == 1:
-            return [f"BIT_OR({label}) AS w0"]
+            return [f"BIT_OR({session.shifted('code', f'({self.bits} * place)')}) AS w0"]
+        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
         first = [word * self.a_word for word in range(len(self.columns))]
         return [
             f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
