@@ -158,25 +158,32 @@ class Ratings:
             - one (item, rater, occurrence) has two labels;
             - an item stands in two clusters or strata, or only some items stand in one.
         """
-        birth = Birth(cells, scale, level, classifiers, models, limits)
-        ratings = cls(
-            birth.rated,
-            birth.known,
-            birth.scale,
-            birth.scale,
-            birth.raters,
-            birth.classifiers,
-            birth.has,
-            birth.again,
-            birth.earlier,
-            origin=origin,
-            texts=birth.texts,
-        )
-        vars(ratings).update(everyone=birth.raters, _n=birth.n)
-        if in_order and birth.scale.categories and not (birth.again or birth.earlier):
-            _ = ratings.items_in_order
-        if ratings.repeats:
-            birth.refuse_repeats()
+        birth = Birth(cells, scale, level, limits)
+        with birth.items_first():
+            birth.check(classifiers, models)
+            ratings = cls(
+                birth.rated,
+                birth.known,
+                birth.scale,
+                birth.scale,
+                birth.raters,
+                birth.classifiers,
+                birth.has,
+                birth.again,
+                birth.earlier,
+                origin=origin,
+                texts=birth.texts,
+            )
+            vars(ratings).update(everyone=birth.raters, _n=birth.n)
+            if in_order and birth.scale.categories and not (birth.again or birth.earlier):
+                _ = ratings.items_in_order
+            if birth.items_later:
+                rows = ratings._distinct_rows(*birth.of_items)
+                vars(ratings)["patterns"] = ratings.patterns_in(rows)
+                longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
+                birth.check_of_items(longest.max(), blank.max())
+            if ratings.repeats:
+                birth.refuse_repeats()
         return ratings
 
     @classmethod
@@ -691,10 +698,14 @@ class Ratings:
 
     @cached_property
     def patterns(self) -> Patterns:
+        return self.patterns_in(self._distinct_rows())
+
+    def _distinct_rows(self, *asked: str) -> "pa.Table":
+        """The rows of `by_item` that differ beside their items, and what is asked of these."""
         keys = ", ".join([*self.packing.columns, "gold", *self._of_items])
         rows = vars(self).get("items_in_order") or f"({self.by_item()})"
-        text = f"SELECT {keys}, COUNT(*) AS items FROM {rows} AS i GROUP BY {keys}"
-        return self.patterns_in(self.session.ask(text))
+        chosen = ", ".join([keys, "COUNT(*) AS items", *asked])
+        return self.session.ask(f"SELECT {chosen} FROM {rows} AS i GROUP BY {keys}")
 
     def patterns_in(self, found: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
