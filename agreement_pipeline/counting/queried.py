@@ -104,7 +104,7 @@ class OfRatings(Counting):
         stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
         stated_by = [f"s{at}" for at in places]
-        keys = ", ".join([*ratings.packing.columns, "n", "gold", *of_items, *stated_by])
+        keys = ", ".join([*ratings.packing.columns, "gold", *of_items, *stated_by])
         found = ratings.session.ask(
             f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
             f"WHERE NOT gold GROUP BY {keys}"

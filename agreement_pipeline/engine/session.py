@@ -67,9 +67,13 @@ class Relation:
         (column,) = self.ask(sql).columns
         return list(column.to_pylist())
 
+    def read_through(self) -> None:
+        counted = ", ".join(f"COUNT({self.session.column(each)})" for each in self.schema.names)
+        self.ask(f"SELECT {counted} FROM {self}")
+
     @cached_property
     def schema(self) -> "pa.Schema":
-        return self.session.ask(f"SELECT * FROM {self} LIMIT 0").schema
+        return self.session.ask(f"SELECT * FROM {self} WHERE FALSE").schema
 
 
 def new_name(kind: str) -> str:

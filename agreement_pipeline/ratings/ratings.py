@@ -60,7 +60,7 @@ class Patterns:
     words
         Shape (P, W): the labels of a row, packed.
     n, items
-        Shape (P,): the first ratings of each row, and how many items it stands for.
+        Shape (P,): how many items show each row, and how many it stands for by their weights.
     gold, cluster
         Shape (P,): are they gold, and the number of their cluster; -1 if there is none.
     """
@@ -158,25 +158,32 @@ class Ratings:
             - one (item, rater, occurrence) has two labels;
             - an item stands in two clusters or strata, or only some items stand in one.
         """
-        birth = Birth(cells, scale, level, classifiers, models, limits)
-        ratings = cls(
-            birth.rated,
-            birth.known,
-            birth.scale,
-            birth.scale,
-            birth.raters,
-            birth.classifiers,
-            birth.has,
-            birth.again,
-            birth.earlier,
-            origin=origin,
-            texts=birth.texts,
-        )
-        vars(ratings).update(everyone=birth.raters, _n=birth.n)
-        if in_order and birth.scale.categories and not (birth.again or birth.earlier):
-            _ = ratings.items_in_order
-        if ratings.repeats:
-            birth.refuse_repeats()
+        birth = Birth(cells, scale, level, limits)
+        with birth.items_first():
+            birth.check(classifiers, models)
+            ratings = cls(
+                birth.rated,
+                birth.known,
+                birth.scale,
+                birth.scale,
+                birth.raters,
+                birth.classifiers,
+                birth.has,
+                birth.again,
+                birth.earlier,
+                origin=origin,
+                texts=birth.texts,
+            )
+            vars(ratings).update(everyone=birth.raters, _n=birth.n)
+            if in_order and birth.scale.categories and not (birth.again or birth.earlier):
+                _ = ratings.items_in_order
+            if birth.items_later:
+                rows = ratings._distinct_rows(*birth.of_items)
+                vars(ratings)["patterns"] = ratings.patterns_in(rows)
+                longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
+                birth.check_of_items(longest.max(), blank.max())
+            if ratings.repeats:
+                birth.refuse_repeats()
         return ratings
 
     @classmethod
@@ -266,23 +273,29 @@ class Ratings:
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
         """Items of the round itself count, gold items too."""
-        found = self.session.ask(
-            f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place ORDER BY place"
-        )
-        return {self.names[row["place"]]: row["n"] for row in found.to_pylist()}
+        counts = self.patterns.n @ (self._codes >= 0)
+        return {name: int(n) for name, n in zip(self.names, counts, strict=True) if n}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
-        found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
-        places = self.positions(whole(found["code"]) - 1)
-        counts = zip(places.tolist(), found["n"].to_pylist(), strict=True)
-        return {self.scale.names[place]: n for place, n in sorted(counts)}
+        return {self.scale.names[place]: n for place, n in self._n_by_place}
+
+    @property
+    def given(self) -> Codes:
+        return np.array([place for place, _ in self._n_by_place], dtype=np.int64)
 
     @cached_property
-    def given(self) -> Codes:
-        codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
-        return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
+    def _n_by_place(self) -> list[tuple[int, int]]:
+        if self.met_again or self.preceded:
+            found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
+            codes, counts = whole(found["code"]) - 1, whole(found["n"])
+        else:
+            counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
+            np.add.at(counts, self._codes, self.patterns.n[:, None])
+            codes = np.flatnonzero(counts[:-1])  # the last one counts where there is no label
+            counts = counts[codes]
+        return sorted(zip(self.positions(codes).tolist(), counts.tolist(), strict=True))
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -626,7 +639,7 @@ class Ratings:
     def items_in_order(self) -> Relation:
         """The rows of `by_item`, in the order of the items' names."""
         rows = self.table.view(self.by_item())
-        columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
+        columns = ["item", *self.packing.columns, "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
     def _unpacked(self) -> "Iterator[pa.RecordBatch]":
@@ -676,36 +689,40 @@ class Ratings:
         return [name for name in ("cluster", "weight") if name in self.has]
 
     def by_item(self, extra: Sequence[str] = ()) -> str:
-        """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
+        """The query for one row an item: its labels in words, gold, cluster, weight."""
         of_items = [f"MIN({name}) AS {name}" for name in self._of_items]
-        columns = [
-            "item",
-            *self.packing.packed(self.session),
-            "COUNT(*) AS n",
-            "BOOL_OR(gold) AS gold",
-        ]
+        is_gold = "BOOL_OR(gold)" if self.also_gold or "gold" in self.has else "FALSE"
+        columns = ["item", *self.packing.packed(self.session), f"{is_gold} AS gold"]
         chosen = ", ".join([*columns, *of_items, *extra])
         return f"SELECT {chosen} FROM {self.own} GROUP BY item"
 
     @cached_property
     def patterns(self) -> Patterns:
-        keys = ", ".join([*self.packing.columns, "n", "gold", *self._of_items])
+        return self.patterns_in(self._distinct_rows())
+
+    def _distinct_rows(self, *asked: str) -> "pa.Table":
+        """The rows of `by_item` that differ beside their items, and what is asked of these."""
+        keys = ", ".join([*self.packing.columns, "gold", *self._of_items])
         rows = vars(self).get("items_in_order") or f"({self.by_item()})"
-        text = f"SELECT {keys}, COUNT(*) AS items FROM {rows} AS i GROUP BY {keys}"
-        return self.patterns_in(self.session.ask(text))
+        chosen = ", ".join([keys, "COUNT(*) AS items", *asked])
+        return self.session.ask(f"SELECT {chosen} FROM {rows} AS i GROUP BY {keys}")
 
     def patterns_in(self, found: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
-        items, clusters = whole(found["items"]), np.full(found.num_rows, MISSING)
+        items = n = whole(found["items"])
+        clusters = np.full(found.num_rows, MISSING)
         if "weight" in self.has:
-            items = items * whole(found["weight"])
+            items = n * whole(found["weight"])
         if "cluster" in self.has:
             from pyarrow.compute import index_in
 
             known = self.without_gold.ordered_clusters
             clusters = whole(index_in(found["cluster"], value_set=known))
-        gold, n = whole(found["gold"]) > 0, whole(found["n"])
-        return Patterns(self._words(found), n, items, gold, clusters)
+        return Patterns(self._words(found), n, items, whole(found["gold"]) > 0, clusters)
+
+    @property
+    def _codes(self) -> Codes:
+        return self.packing.codes(self.patterns.words, range(len(self.names)))
 
     def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
@@ -714,8 +731,7 @@ class Ratings:
     @property
     def repeats(self) -> bool:
         if not self.met_again:
-            codes = self.packing.codes(self.patterns.words, range(len(self.names)))
-            return bool(((codes >= 0).sum(1) != self.patterns.n).any())
+            return not self.preceded and sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.table.values(twice))

@@ -71,12 +71,19 @@ class ParquetTable:
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
             return None
         self._refuse_expanded(names)
-        cells = session.parquet(str(self._path), columns)
-        counted = ", ".join(f"COUNT({session.column(name)})" for name in columns)
-        with _as_refusal(self._path.name):
-            cells.ask(f"SELECT {counted} FROM {cells}")
+        return session.parquet(str(self._path), columns)
+
+    @contextmanager
+    def reading(self, cells: Relation) -> Iterator[None]:
+        """All cells are read inside. If anything fails, a file that is not whole is said first."""
+        try:
+            yield
+        except Exception:
+            with _as_refusal(self._path.name):
+                cells.read_through()
+            self._delivered.refuse_change()
+            raise
         self._delivered.refuse_change()
-        return cells
 
     def _is_plain(self, column: str, name: str) -> bool:
         """True if an engine reads a column as Arrow does, and its cells become no other ones."""

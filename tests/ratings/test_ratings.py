@@ -107,6 +107,14 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
             frame_of(occurrence=[1, None, 1, 1]),
             r"row 3, column 'occurrence': found nothing; expected a whole number from 1",
         ),
+        (
+            frame_of([*ROWS, ROWS[0], ("\u3000 ", "ana", "no"), (None, "ben", "no")]),
+            r"rows \[7, 8\], column 'task': found no item; expected one in every row",
+        ),
+        (
+            frame_of([*ROWS, ("", "ana", "Yes"), ("i3", " ", "no")]),
+            r"row 6, column 'task': found no item; expected one in every row",
+        ),
     ],
 )
 def test_what_cannot_be_a_round_is_refused_with_file_row_and_column_as_the_file_calls_it(
