@@ -49,6 +49,16 @@ SPARSE = 4
 """Items are unpacked if there are at most so many cells of items by raters for each rating."""
 CHANGES = ("last_label", "changed_at")
 FEW = 200
+OF_ANY_NAMES = (
+    "_n",
+    "digest",
+    "given",
+    "n_by_category",
+    "patterns",
+    "items_in_order",
+    "_all_rated",
+)
+"""What does not change when raters get other names, and is not found again."""
 
 
 @dataclass(frozen=True)
@@ -274,15 +284,27 @@ class Ratings:
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
-        found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
-        places = self.positions(whole(found["code"]) - 1)
-        counts = zip(places.tolist(), found["n"].to_pylist(), strict=True)
-        return {self.scale.names[place]: n for place, n in sorted(counts)}
+        codes, counts = self._codes_given
+        given = zip(self.positions(codes).tolist(), counts.tolist(), strict=True)
+        return {self.scale.names[place]: n for place, n in sorted(given)}
 
     @cached_property
     def given(self) -> Codes:
-        codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
-        return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
+        return np.sort(self.positions(self._codes_given[0]))
+
+    @cached_property
+    def _codes_given(self) -> tuple[Codes, Codes]:
+        """The codes of labels that were given, and how often each was."""
+        if self._is_packed and "weight" not in self.has:
+            patterns, size = self.patterns, len(self.coded.names)
+            given = np.zeros(size + 1, dtype=np.int64)
+            for codes in self.packing.codes(patterns.words, range(len(self.names))).T:
+                np.add.at(given, codes, patterns.items)
+            found = np.flatnonzero(given[:size])
+            return found, given[found]
+        text = f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code"
+        rows = self.session.ask(text)
+        return whole(rows["code"]) - 1, whole(rows["n"])
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -405,13 +427,20 @@ class Ratings:
         gold
             Gold items too.
         """
+        import pyarrow as pa
+
         test, _held = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
         tests = {of_gold, test, self._by(raters)} - {"TRUE"}
+        found: Iterable[pa.RecordBatch] = ()
         if self.own is self.table and not tests and len(self):
-            import pyarrow as pa
-
-            return pa.Table.from_batches(self.every(columns)).combine_chunks()
+            found = self.every(columns)
+        elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
+            # a test of names is a join, which keeps no order
+            some = f"WHERE {of_gold} AND {test}{' ORDER BY item' * (test != 'TRUE')}"
+            found = self._in_turn(self._unpacked(some, raters), columns)
+        if batches := list(found):
+            return pa.Table.from_batches(batches).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
@@ -430,8 +459,7 @@ class Ratings:
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
-        asked, last, seen = self._asked(columns), None, -1
-        once = self.coded.categories and not (self.met_again or self.preceded)
+        asked = self._asked(columns)
         if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -439,15 +467,17 @@ class Ratings:
                 f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
                 f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        elif (
-            once
-            and {*columns} <= {*PACKED}
-            and self.n_rated * len(self.names) <= SPARSE * len(self)
-        ):
+        elif self._unpacks(columns):
             found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
-        for batch in found:
+        return self._in_turn(found, columns)
+
+    def _in_turn(
+        self, rows: "Iterable[pa.RecordBatch]", columns: Sequence[str]
+    ) -> "Iterator[pa.RecordBatch]":
+        last, seen = None, -1
+        for batch in rows:
             for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -629,13 +659,29 @@ class Ratings:
         columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
-    def _unpacked(self) -> "Iterator[pa.RecordBatch]":
-        """Items are in order, and fewer than ratings."""
+    @property
+    def _is_packed(self) -> bool:
+        return bool(self.coded.categories) and not (self.met_again or self.preceded)
+
+    def _unpacks(self, columns: Sequence[str]) -> bool:
+        """Items are fewer than ratings."""
+        few = self._is_packed and {*columns} <= {*PACKED}
+        return few and self.n_rated * len(self.names) <= SPARSE * len(self)
+
+    def _unpacked(
+        self, items: str = "", raters: Collection[str] | None = None
+    ) -> "Iterator[pa.RecordBatch]":
+        """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
         rows = 1 + BATCH // len(self.names)
-        for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
+        others = [
+            at for at, name in enumerate(self.names) if raters is not None and name not in raters
+        ]
+        text = f"SELECT * FROM {self.items_in_order} {items}"
+        for batch in self.session.batches(text, rows):
             codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
+            codes[:, others] = 0
             at, place = np.nonzero(codes)
             yield pa.record_batch(
                 {
@@ -668,8 +714,11 @@ class Ratings:
 
     @cached_property
     def packing(self) -> Packing:
+        return self._packing()
+
+    def _packing(self, slots: Sequence[int] | None = None) -> Packing:
         """Without categories, one bit says that there is a label."""
-        return Packing(len(self.names), len(self.coded.categories or ("rated",)))
+        return Packing(len(self.names), len(self.coded.categories or ("rated",)), slots)
 
     @property
     def _of_items(self) -> list[str]:
@@ -993,8 +1042,11 @@ class Ratings:
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers)
-        if "digest" in vars(self):  # it does not depend on names
-            vars(renamed)["digest"] = self.digest
+        if len({*called}) == len(called):
+            moved = [self.packing.slots[called.index(name)] for name in ordered]
+            known = {name: each for name, each in vars(self).items() if name in OF_ANY_NAMES}
+            everyone = tuple(sorted(names.get(name, name) for name in self.everyone))
+            vars(renamed).update(known, packing=self._packing(moved), everyone=everyone)
         return renamed
 
 

@@ -166,7 +166,7 @@ class LabelRows:
         some = self.labels.take(self.rows[rows])
         columns = {
             "id": some.items,
-            **_places(some.items.tolist(), self.numbers),
+            **_places(some.items, self.numbers),
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,
@@ -207,7 +207,7 @@ class AnnotationRows:
         for name, rows in zip(self.rounds, self.each, strict=True):
             for part in rows.to_batches():
                 given = dict(zip(part.schema.names, part.columns, strict=True))
-                places = _places(part.column("item").to_pylist(), self.numbers)
+                places = _places(part.column("item"), self.numbers)
                 columns = {"round": pa.repeat(name, len(part)), **given}
                 columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
                 arrays = [
@@ -219,10 +219,10 @@ class AnnotationRows:
                 yield pa.record_batch(arrays, schema=self.schema)
 
 
-def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
+def _places(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
     if not numbers:
         return {}
-    found = [item_of(unit, numbers) for unit in units]
+    found = [item_of(unit, numbers) for unit in units.tolist()]
     return {
         UNIT_OF: [item for item, _ in found],
         **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
