@@ -34,6 +34,8 @@ BYTES = 24
 """Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
+OF_FILE = "hive_partitioning = false"
+"""A folder called `label=yes` says nothing of the labels in its files."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -107,7 +109,7 @@ class DuckDB:
         chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
         return self.view(
             f"SELECT {', '.join(chosen)}, file_row_number AS nth "
-            f"FROM read_parquet([{self.literal(path)}], file_row_number = true)"
+            f"FROM read_parquet([{self.literal(path)}], file_row_number = true, {OF_FILE})"
         )
 
     def schema_of(self, path: str) -> "pa.Schema":
