@@ -102,20 +102,22 @@ class DuckDB:
         table = Relation(self, name)
         return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
-    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+    def parquet(self, path: str, columns: Mapping[str, str], *of: object) -> Relation:
+        """What the file belongs to stays as long as the rows do."""
         place = Path(path)
         if not place.exists() or place.stat().st_size >= MANY_THREADS:
             self._use_threads(max(2, cpu_count() or 1))
         chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
         return self.view(
             f"SELECT {', '.join(chosen)}, file_row_number AS nth "
-            f"FROM read_parquet([{self.literal(path)}], file_row_number = true, {OF_FILE})"
+            f"FROM read_parquet([{self.literal(path)}], file_row_number = true, {OF_FILE})",
+            *of,
         )
 
     def schema_of(self, path: str) -> "pa.Schema":
         return self.ask(f"SELECT * FROM read_parquet([{self.literal(path)}]) LIMIT 0").schema
 
-    def view(self, sql: str, *of: Relation) -> Relation:
+    def view(self, sql: str, *of: object) -> Relation:
         return self._made(VIEW, sql, of)
 
     def keep(self, sql: str) -> Relation:
@@ -176,7 +178,7 @@ class DuckDB:
             self._limit(USUAL_LIMIT)
             self._use_threads(2)
 
-    def _made(self, kind: str, sql: str, of: Sequence[Relation] = ()) -> Relation:
+    def _made(self, kind: str, sql: str, of: Sequence[object] = ()) -> Relation:
         name = new_name(kind)
         with answering(ENGINE, self.errors):
             self._cursor().execute(f"CREATE {kind} {name} AS {sql}")
