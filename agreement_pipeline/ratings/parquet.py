@@ -142,8 +142,9 @@ class ParquetRows:
         file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
         if any(mark in str(file.path) for mark in PATTERN):
             return None
-        for group in range(len(self._footer.fields["row_groups"])):
-            self._refuse_expanded(group)
+        if any(self._expanded(name) > MOST_BYTES for name in names):
+            for group in range(len(self._footer.fields["row_groups"])):
+                self._refuse_expanded(group)
         rows = session.parquet(str(file.path), {name: name for name in names}, file)
         counted = ", ".join(f"COUNT({session.column(name)})" for name in names)
         with _readable():
@@ -152,13 +153,15 @@ class ParquetRows:
 
     def _refuse_expanded(self, group: int) -> None:
         for name in self.schema.names:
-            with _readable():
-                size = expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
-            if size > MOST_BYTES:
+            if self._expanded(name, group) > MOST_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} "
                     "of one row group; expected at most that. Restore the file."
                 )
+
+    def _expanded(self, name: str, group: int | None = None) -> int:
+        with _readable():
+            return expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
         """Readers believe a footer. With false statistics, for example, they leave out rows."""

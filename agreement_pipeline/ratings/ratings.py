@@ -438,7 +438,7 @@ class Ratings:
         elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
             # a test of names is a join, which keeps no order
             some = f"WHERE {of_gold} AND {test}{' ORDER BY item' * (test != 'TRUE')}"
-            found = self._in_turn(self._unpacked(some, raters), columns)
+            found = self._unpacked(columns, some, raters)
         if batches := list(found):
             return pa.Table.from_batches(batches).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"
@@ -459,6 +459,8 @@ class Ratings:
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
+        if self._unpacks(columns):
+            return self._unpacked(columns)
         asked = self._asked(columns)
         if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
@@ -467,14 +469,12 @@ class Ratings:
                 f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
                 f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        elif self._unpacks(columns):
-            found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
         return self._in_turn(found, columns)
 
     def _in_turn(
-        self, rows: "Iterable[pa.RecordBatch]", columns: Sequence[str]
+        self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
     ) -> "Iterator[pa.RecordBatch]":
         last, seen = None, -1
         for batch in rows:
@@ -571,6 +571,8 @@ class Ratings:
     def _all_rated(self) -> "pa.ChunkedArray":
         import pyarrow as pa
 
+        if self._unpacks(["item"]):
+            return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
         seen, found = -1, [texts_of([])]
         for batch in self.every(["item", "at"]):
             at = whole(batch["at"])
@@ -669,29 +671,32 @@ class Ratings:
         return few and self.n_rated * len(self.names) <= SPARSE * len(self)
 
     def _unpacked(
-        self, items: str = "", raters: Collection[str] | None = None
+        self, columns: Sequence[str], items: str = "", raters: Collection[str] | None = None
     ) -> "Iterator[pa.RecordBatch]":
         """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
-        rows = 1 + BATCH // len(self.names)
+        rows, seen = 1 + BATCH // len(self.names), -1
         others = [
             at for at, name in enumerate(self.names) if raters is not None and name not in raters
         ]
         text = f"SELECT * FROM {self.items_in_order} {items}"
         for batch in self.session.batches(text, rows):
-            codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
-            codes[:, others] = 0
-            at, place = np.nonzero(codes)
-            yield pa.record_batch(
-                {
-                    "item": batch["item"].take(column_of(at)),
-                    "place": column_of(place),
-                    "code": column_of(codes[at, place]),
-                    "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
-                    "earlier": pa.array(np.zeros(len(at), dtype=bool)),
-                }
-            )
+            codes = self.packing.codes(self._words(batch), range(len(self.names)))
+            codes[:, others] = MISSING
+            item, place = np.nonzero(given := codes >= 0)
+            if not len(item):
+                continue
+            places = seen + np.cumsum(given.any(1))
+            seen = int(places[-1])
+            part = {"place": column_of(place), "code": column_of(codes[given] + 1)}
+            if "item" in columns:
+                part["item"] = batch["item"].take(column_of(item))
+            if "occurrence" in columns:
+                part["occurrence"] = column_of(np.ones(len(item), dtype=np.int32))
+            if "earlier" in columns:
+                part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
+            yield self._told(pa.record_batch(part), columns, places[item])
 
     # What counting asks
 
