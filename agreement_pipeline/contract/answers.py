@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeGuard
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract.expectations import REDACTING, Expectation
+from agreement_pipeline.contract.expectations import REDACTING, Expectation, certain_letter
 from agreement_pipeline.ratings import TEXT
 
 Codes = np.ndarray[Any, Any]
@@ -110,8 +110,12 @@ def _expected(
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:
         return values.isin(vocabulary)
-    found = re.compile(kwargs["regex"]).search
-    return pd.Series([found(text) is None for text in values.astype(TEXT).tolist()], dtype=bool)
+    found, letter = re.compile(kwargs["regex"]).search, certain_letter(kwargs["regex"])
+    texts, fails = values.astype(TEXT), np.ones(len(values), dtype=bool)
+    if letter:
+        fails = texts.str.contains(letter, regex=False).to_numpy(dtype=bool, copy=True)
+    fails[fails] = [found(text) is not None for text in texts[fails].tolist()]
+    return pd.Series(~fails)
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:

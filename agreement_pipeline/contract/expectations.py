@@ -175,6 +175,21 @@ def _has_regex(kwargs: Mapping[str, Any]) -> bool:
         return False
 
 
+def certain_letter(pattern: str) -> str:
+    r"""A letter of every text in which the pattern is found. Empty if none is sure to be there.
+
+    >>> [certain_letter(each) for each in (r"\S+@\S", "a|b", "a?", "[a]", "(?i)a", "xa*")]
+    ['@', '', '', '', '', 'x']
+    """
+    tokens = TOKEN.findall(pattern)
+    if any(token == "|" or token.startswith("(") for token in tokens):
+        return ""
+    for token, after in zip(tokens, [*tokens[1:], "."], strict=True):
+        if len(token) == 1 and token not in r".^$*+?{}[])\\" and after[0] not in "*?{":
+            return str(token)
+    return ""
+
+
 def _copy(kwargs: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(kwargs))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.classifiers import Identity, identified
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
@@ -38,7 +38,8 @@ class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
     An item that is gold in any round of the release is gold here. No decision reads the
-    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
+    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on. `before` is what
+    the contract found in these ratings under the raters' own names.
     """
 
     round: str
@@ -51,13 +52,15 @@ class Member:
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: "Audit | None" = None
     identities: Sequence[Identity] = ()
+    before: Sequence[Finding] = ()
 
     @cached_property
     def assessment(self) -> Assessment:
         also = [*map(identified, self.identities)]
         also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
         by = self.policy, self.contract, self.waivers
-        return assess(self.ratings, *by, also, self.version)
+        found = self.contract.check(self.ratings, self.before)
+        return assess(self.ratings, *by, also, self.version, found)
 
     @cached_property
     def labels(self) -> PanelLabels:
