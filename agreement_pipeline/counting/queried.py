@@ -153,8 +153,8 @@ class OfRatings(Counting):
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
         items, labels = _labels_by_item(ratings, self.panel(ratings))
-        counts, clusters = labels.indicators.sum(1), labels.clusters
-        return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
+        counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
+        return items, CategoryCounts(counts, scale=ratings.scale, clusters=labels.clusters)
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
         if ratings.scale.continuous:

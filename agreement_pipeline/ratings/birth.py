@@ -83,21 +83,27 @@ class Packing:
     """The labels of an item are one whole number, or a few, so equal items are counted in the
     engine.
 
-    A label takes `bits`, and 0 stands for a missing one.
+    A label takes `bits`, and 0 stands for a missing one. That of a rater stands in the slot of the
+    rater's place, or in another one of `slots`.
     """
 
-    def __init__(self, raters: int, labels: int) -> None:
+    def __init__(self, raters: int, labels: int, slots: Sequence[int] | None = None) -> None:
         self.bits = labels.bit_length()
+        self.slots = range(raters) if slots is None else slots
         self.a_word = WORD // self.bits
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
+        slot = "place"
+        if not isinstance(self.slots, range):
+            cases = " ".join(f"WHEN {at} THEN {to}" for at, to in enumerate(self.slots))
+            slot = f"(CASE place {cases} END)"
         if len(self.columns) == 1:
-            return [f"BIT_OR({session.shifted('code', f'({self.bits} * place)')}) AS w0"]
-        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
+            return [f"BIT_OR({session.shifted('code', f'({self.bits} * {slot})')}) AS w0"]
+        label = session.shifted("code", f"({self.bits} * ({slot} % {self.a_word}))")
         first = [word * self.a_word for word in range(len(self.columns))]
         return [
-            f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
+            f"BIT_OR(CASE WHEN {slot} BETWEEN {least} AND {least + self.a_word - 1} "
             f"THEN {label} ELSE 0 END) AS {column}"
             for least, column in zip(first, self.columns, strict=True)
         ]
@@ -105,8 +111,8 @@ class Packing:
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
         mask = (1 << self.bits) - 1
         columns = [
-            (words[:, at // self.a_word] >> (self.bits * (at % self.a_word))) & mask
-            for at in places
+            (words[:, slot // self.a_word] >> (self.bits * (slot % self.a_word))) & mask
+            for slot in (self.slots[place] for place in places)
         ]
         return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
 

@@ -49,6 +49,15 @@ SPARSE = 4
 """Items are unpacked if there are at most so many cells of items by raters for each rating."""
 CHANGES = ("last_label", "changed_at")
 FEW = 200
+OF_ANY_NAMES = (
+    "_n",
+    "digest",
+    "_n_by_place",
+    "patterns",
+    "items_in_order",
+    "_all_rated",
+)
+"""What does not change when raters get other names, and is not found again."""
 
 
 @dataclass(frozen=True)
@@ -250,17 +259,12 @@ class Ratings:
     @cached_property
     def n_rated(self) -> int:
         """Gold items count too."""
-        if self.preceded or "weight" in self.has:
-            return self._count("TRUE", "DISTINCT item")
-        return int(self.patterns.items.sum())
+        return self._count("TRUE", "DISTINCT item") if self.preceded else int(self.patterns.n.sum())
 
     @cached_property
     def n_items(self) -> int:
         """Items count that are not gold and were rated in the round itself."""
-        if "weight" in self.has:
-            items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
-            return int(self.table.values(items)[0])
-        return int(self.patterns.items[~self.patterns.gold].sum())
+        return int(self.patterns.n[~self.patterns.gold].sum())
 
     @cached_property
     def n_earlier(self) -> int:
@@ -287,7 +291,7 @@ class Ratings:
 
     @cached_property
     def _n_by_place(self) -> list[tuple[int, int]]:
-        if self.met_again or self.preceded:
+        if not self._is_packed:
             found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
             codes, counts = whole(found["code"]) - 1, whole(found["n"])
         else:
@@ -418,13 +422,20 @@ class Ratings:
         gold
             Gold items too.
         """
+        import pyarrow as pa
+
         test, _held = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
         tests = {of_gold, test, self._by(raters)} - {"TRUE"}
+        found: Iterable[pa.RecordBatch] = ()
         if self.own is self.table and not tests and len(self):
-            import pyarrow as pa
-
-            return pa.Table.from_batches(self.every(columns)).combine_chunks()
+            found = self.every(columns)
+        elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
+            # a test of names is a join, which keeps no order
+            some = f"WHERE {of_gold} AND {test}{' ORDER BY item' * (test != 'TRUE')}"
+            found = self._unpacked(columns, some, raters)
+        if batches := list(found):
+            return pa.Table.from_batches(batches).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
@@ -443,8 +454,9 @@ class Ratings:
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
-        asked, last, seen = self._asked(columns), None, -1
-        once = self.coded.categories and not (self.met_again or self.preceded)
+        if self._unpacks(columns):
+            return self._unpacked(columns)
+        asked = self._asked(columns)
         if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -452,15 +464,15 @@ class Ratings:
                 f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
                 f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        elif (
-            once
-            and {*columns} <= {*PACKED}
-            and self.n_rated * len(self.names) <= SPARSE * len(self)
-        ):
-            found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
-        for batch in found:
+        return self._in_turn(found, columns)
+
+    def _in_turn(
+        self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
+    ) -> "Iterator[pa.RecordBatch]":
+        last, seen = None, -1
+        for batch in rows:
             for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -554,6 +566,8 @@ class Ratings:
     def _all_rated(self) -> "pa.ChunkedArray":
         import pyarrow as pa
 
+        if self._unpacks(["item"]):
+            return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
         seen, found = -1, [texts_of([])]
         for batch in self.every(["item", "at"]):
             at = whole(batch["at"])
@@ -642,23 +656,42 @@ class Ratings:
         columns = ["item", *self.packing.columns, "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
-    def _unpacked(self) -> "Iterator[pa.RecordBatch]":
-        """Items are in order, and fewer than ratings."""
+    @property
+    def _is_packed(self) -> bool:
+        return bool(self.coded.categories) and not (self.met_again or self.preceded)
+
+    def _unpacks(self, columns: Sequence[str]) -> bool:
+        """Items are fewer than ratings."""
+        few = self._is_packed and {*columns} <= {*PACKED}
+        return few and self.n_rated * len(self.names) <= SPARSE * len(self)
+
+    def _unpacked(
+        self, columns: Sequence[str], items: str = "", raters: Collection[str] | None = None
+    ) -> "Iterator[pa.RecordBatch]":
+        """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
-        rows = 1 + BATCH // len(self.names)
-        for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
-            codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
-            at, place = np.nonzero(codes)
-            yield pa.record_batch(
-                {
-                    "item": batch["item"].take(column_of(at)),
-                    "place": column_of(place),
-                    "code": column_of(codes[at, place]),
-                    "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
-                    "earlier": pa.array(np.zeros(len(at), dtype=bool)),
-                }
-            )
+        rows, seen = 1 + BATCH // len(self.names), -1
+        others = [
+            at for at, name in enumerate(self.names) if raters is not None and name not in raters
+        ]
+        text = f"SELECT * FROM {self.items_in_order} {items}"
+        for batch in self.session.batches(text, rows):
+            codes = self.packing.codes(self._words(batch), range(len(self.names)))
+            codes[:, others] = MISSING
+            item, place = np.nonzero(given := codes >= 0)
+            if not len(item):
+                continue
+            places = seen + np.cumsum(given.any(1))
+            seen = int(places[-1])
+            part = {"place": column_of(place), "code": column_of(codes[given] + 1)}
+            if "item" in columns:
+                part["item"] = batch["item"].take(column_of(item))
+            if "occurrence" in columns:
+                part["occurrence"] = column_of(np.ones(len(item), dtype=np.int32))
+            if "earlier" in columns:
+                part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
+            yield self._told(pa.record_batch(part), columns, places[item])
 
     # What counting asks
 
@@ -681,8 +714,11 @@ class Ratings:
 
     @cached_property
     def packing(self) -> Packing:
+        return self._packing()
+
+    def _packing(self, slots: Sequence[int] | None = None) -> Packing:
         """Without categories, one bit says that there is a label."""
-        return Packing(len(self.names), len(self.coded.categories or ("rated",)))
+        return Packing(len(self.names), len(self.coded.categories or ("rated",)), slots)
 
     @property
     def _of_items(self) -> list[str]:
@@ -1009,8 +1045,11 @@ class Ratings:
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers)
-        if "digest" in vars(self):  # it does not depend on names
-            vars(renamed)["digest"] = self.digest
+        if len({*called}) == len(called):
+            moved = [self.packing.slots[called.index(name)] for name in ordered]
+            known = {name: each for name, each in vars(self).items() if name in OF_ANY_NAMES}
+            everyone = tuple(sorted(names.get(name, name) for name in self.everyone))
+            vars(renamed).update(known, packing=self._packing(moved), everyone=everyone)
         return renamed
 
 

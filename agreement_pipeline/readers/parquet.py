@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, Unreadable
+from agreement_pipeline.engine import PATTERN, Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     Footer,
@@ -31,8 +31,6 @@ from agreement_pipeline.readers.json_files import json_objects
 BATCH = 65_536
 FEW = 64
 """So few rows of an export at a time, since each may hold a text that the file keeps once."""
-PATTERN = "*?[{"
-"""Marks in a path that engines take for those of a pattern."""
 KEY = b"huggingface"
 SPLIT = "split"
 NO_LABEL = -1
