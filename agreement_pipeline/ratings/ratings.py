@@ -766,8 +766,8 @@ class Ratings:
 
     @property
     def repeats(self) -> bool:
-        if not self.met_again:
-            return not self.preceded and sum(self.n_by_rater.values()) < len(self)
+        if not (self.met_again or self.preceded):
+            return sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.table.values(twice))

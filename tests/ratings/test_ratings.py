@@ -75,6 +75,11 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
             r"expected one label for each",
         ),
         (
+            frame_of([*ROWS, ("i1", "ana", "no")], earlier=["no", "no", "no", "yes", "no"]),
+            r"rows \[2, 6\].*found 2 labels of rater 'ana' for item 'i1' as occurrence 1 .*; "
+            r"expected one label for each",
+        ),
+        (
             frame_of(occurrence=[1, 0, 1, 1]),
             r"row 3, column 'occurrence': found \[0\]; expected a whole number from 1",
         ),
