@@ -198,6 +198,20 @@ def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change
     refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
 
 
+@pytest.mark.parametrize(
+    "column", ["id", "n_raters", "soft_label", "votes", "entropy_bits", "resolution"]
+)
+def test_training_data_with_a_value_missing_are_refused(copy, column):
+    def change(table):
+        at = table.column_names.index(column)
+        field = table.schema.field(at)
+        left = pa.array([None, *table[column].to_pylist()[1:]], field.type)
+        return table.set_column(at, field, left)
+
+    edit_table(copy, TRAIN, change)
+    refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
+
+
 def test_a_row_put_among_the_unresolved_is_refused(copy):
     forge(copy, "data/unresolved-00000-of-00001.parquet", (copy / TRAIN).read_bytes())
     refused(copy, "found rows of data/unresolved-00000-of-00001.parquet that the consensus")
