@@ -3,8 +3,13 @@
 import pyarrow as pa
 import pytest
 
+from agreement_pipeline import ReleaseInvalidError
 from agreement_pipeline.cli import main
+from agreement_pipeline.release.decisions import today
+from agreement_pipeline.release.folder import read_folder
+from agreement_pipeline.release.opening import prove
 from agreement_pipeline.release.tables import Member
+from agreement_pipeline.store import digest_of
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
     ANNOTATIONS,
@@ -210,6 +215,13 @@ def test_training_data_with_a_value_missing_are_refused(copy, column):
 
     edit_table(copy, TRAIN, change)
     refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
+
+
+def test_a_log_does_not_vouch_for_other_words_in_a_release_of_this_version(copy):
+    forge(copy, "README.md", (copy / "README.md").read_bytes() + b"Ask nobody.\n")
+    logged = {digest_of((copy / "manifest.json").read_bytes())}
+    with pytest.raises(ReleaseInvalidError, match=r"README\.md"):
+        prove(read_folder(copy), copy, today(), logged)
 
 
 def test_a_row_put_among_the_unresolved_is_refused(copy):
