@@ -5,11 +5,13 @@ from pathlib import Path
 import pytest
 
 from agreement_pipeline import errors
+from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
+from agreement_pipeline.report.page import OF_ROUND
 from agreement_pipeline.statistics import LabelsByRater
 from tools.pages import measures_page, reproduction_page
 
@@ -189,6 +191,17 @@ def test_every_key_of_a_rule_is_in_the_guide():
     guide = (DOCS / "guide" / "policy.md").read_text()
 
     assert {field for field in Rule.__dataclass_fields__ if f"`{field}`" not in guide} == set()
+
+
+@pytest.mark.parametrize(
+    ("page", "form", "names"),
+    [("contract", "| `{}` |", FACTS), ("report", "| {} |", OF_ROUND)],
+    ids=["facts", "sections"],
+)
+def test_every_fact_and_every_section_has_a_line_in_the_guide(page, form, names):
+    guide = (DOCS / "guide" / f"{page}.md").read_text()
+
+    assert {name for name in names if form.format(name) not in guide} == set()
 
 
 def test_the_guide_leads_to_each_of_its_pages():

@@ -16,6 +16,8 @@ from agreement_pipeline.ratings import TEXT
 
 Codes = np.ndarray[Any, Any]
 KEPT = 20
+EMAIL = r"[^\s@]@[^\s@]+\.[^\s@]"
+"""What the usual contract looks for in names. Most are told by one letter that they lack."""
 ROWS, COLUMNS = "expect_table_row_count_to_be_between", "expect_table_columns_to_match_set"
 PRESENT, UNIQUE = "expect_column_values_to_not_be_null", "expect_compound_columns_to_be_unique"
 BETWEEN, IN_SET = "expect_column_values_to_be_between", "expect_column_values_to_be_in_set"
@@ -110,8 +112,10 @@ def _expected(
         return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
     if kind == IN_SET:
         return values.isin(vocabulary)
-    found = re.compile(kwargs["regex"]).search
-    return pd.Series([found(text) is None for text in values.astype(TEXT).tolist()], dtype=bool)
+    found, regex = re.compile(kwargs["regex"]).search, kwargs["regex"]
+    needed = "@" if regex == EMAIL else ""
+    texts = values.astype(TEXT).tolist()
+    return pd.Series([needed not in text or found(text) is None for text in texts], dtype=bool)
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:

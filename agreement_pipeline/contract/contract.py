@@ -3,7 +3,7 @@
 Three tables are derived here from the ratings, and checked as Great Expectations checks them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -172,8 +172,11 @@ class Contract:
     def expectations(self) -> tuple[Expectation, ...]:
         return (*self.rows, *self.items, *self.round)
 
-    def check(self, ratings: Ratings) -> tuple[Finding, ...]:
+    def check(self, ratings: Ratings, before: Sequence[Finding] = ()) -> tuple[Finding, ...]:
         """One finding for each check, in order.
+
+        What this contract found in the ratings `before`, under other names of the raters, stands as
+        far as no names of raters are in it.
 
         A check that could not be run is a failed error whatever its severity. An expectation that
         Great Expectations does not know is a ContractError with file and line.
@@ -181,5 +184,6 @@ class Contract:
         personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()
         for table, expectations in self.tables.items():
-            findings += validate(expectations, panel, table, personal, self.where / table)
+            where = self.where / table
+            findings += validate(expectations, panel, table, personal, where, before)
         return tuple(findings)

@@ -108,16 +108,17 @@ def _copies(texts: pd.Series, what: str) -> Fact:
 def _sample(texts: pd.Series) -> pd.Series:
     """Equal texts fall into one part."""
     n_parts, found = -(-len(texts) // MOST_TEXTS), []
+    told = pa.array(texts.astype(TEXT))
+    given = told if isinstance(told, pa.ChunkedArray) else pa.chunked_array([told])
     for part in parts(len(texts), AT_ONCE):
-        sums = _sums(texts.iloc[part].astype(TEXT))
+        sums = _sums(given.slice(part.start, part.stop - part.start))
         found.append(part.start + np.flatnonzero(sums % n_parts == 0))
     return texts.iloc[np.concatenate(found)]
 
 
-def _sums(texts: pd.Series) -> np.ndarray[Any, np.dtype[np.uint32]]:
+def _sums(texts: "pa.ChunkedArray") -> np.ndarray[Any, np.dtype[np.uint32]]:
     """Only the last letters count, without capitals and the blanks after them."""
-    column = pa.chunked_array(pa.array(texts, pa.large_string()), pa.large_string())
-    given = pc.ascii_rtrim_whitespace(column).combine_chunks()
+    given = pc.ascii_rtrim_whitespace(texts.cast(pa.large_string())).combine_chunks()
     _, offsets, data = given.buffers()
     stops = np.frombuffer(offsets, dtype=np.int64)[: len(given) + 1]
     letters = np.frombuffer(data, dtype=np.uint8)

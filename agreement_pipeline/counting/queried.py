@@ -104,7 +104,7 @@ class OfRatings(Counting):
         stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
         stated_by = [f"s{at}" for at in places]
-        keys = ", ".join([*ratings.packing.columns, "n", "gold", *of_items, *stated_by])
+        keys = ", ".join([*ratings.packing.columns, "gold", *of_items, *stated_by])
         found = ratings.session.ask(
             f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
             f"WHERE NOT gold GROUP BY {keys}"
@@ -153,8 +153,8 @@ class OfRatings(Counting):
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
         items, labels = _labels_by_item(ratings, self.panel(ratings))
-        counts, clusters = labels.indicators.sum(1), labels.clusters
-        return items, CategoryCounts(counts, scale=ratings.scale, clusters=clusters)
+        counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
+        return items, CategoryCounts(counts, scale=ratings.scale, clusters=labels.clusters)
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
         if ratings.scale.continuous:

@@ -34,6 +34,8 @@ BYTES = 24
 """Of a cell while rows are put in order, about."""
 BY_BOUNDS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
+OF_FILE = "hive_partitioning = false"
+"""A folder called `label=yes` says nothing of the labels in its files."""
 MANY_THREADS = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
@@ -100,20 +102,22 @@ class DuckDB:
         table = Relation(self, name)
         return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
-    def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+    def parquet(self, path: str, columns: Mapping[str, str], *of: object) -> Relation:
+        """What the file belongs to stays as long as the rows do."""
         place = Path(path)
         if not place.exists() or place.stat().st_size >= MANY_THREADS:
             self._use_threads(max(2, cpu_count() or 1))
         chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
         return self.view(
             f"SELECT {', '.join(chosen)}, file_row_number AS nth "
-            f"FROM read_parquet([{self.literal(path)}], file_row_number = true)"
+            f"FROM read_parquet([{self.literal(path)}], file_row_number = true, {OF_FILE})",
+            *of,
         )
 
     def schema_of(self, path: str) -> "pa.Schema":
         return self.ask(f"SELECT * FROM read_parquet([{self.literal(path)}]) LIMIT 0").schema
 
-    def view(self, sql: str, *of: Relation) -> Relation:
+    def view(self, sql: str, *of: object) -> Relation:
         return self._made(VIEW, sql, of)
 
     def keep(self, sql: str) -> Relation:
@@ -174,7 +178,7 @@ class DuckDB:
             self._limit(USUAL_LIMIT)
             self._use_threads(2)
 
-    def _made(self, kind: str, sql: str, of: Sequence[Relation] = ()) -> Relation:
+    def _made(self, kind: str, sql: str, of: Sequence[object] = ()) -> Relation:
         name = new_name(kind)
         with answering(ENGINE, self.errors):
             self._cursor().execute(f"CREATE {kind} {name} AS {sql}")

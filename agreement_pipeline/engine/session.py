@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.engine.spark import Spark
 
 BATCH = 100_000
+PATTERN = "*?[{"
+"""Marks in a path that engines take for those of a pattern."""
 ZONE = "UTC"
 """The zone of the machine must not be in a digest."""
 _numbers = count()
@@ -50,7 +52,7 @@ class Relation:
     What it asks (`of`) stays as long as it does.
     """
 
-    def __init__(self, session: "DuckDB | Spark", name: str, of: Sequence["Relation"] = ()) -> None:
+    def __init__(self, session: "DuckDB | Spark", name: str, of: Sequence[object] = ()) -> None:
         self.session, self.name, self.of = session, name, tuple(of)
         finalize(self, session.forget, name).atexit = False
 
@@ -67,9 +69,13 @@ class Relation:
         (column,) = self.ask(sql).columns
         return list(column.to_pylist())
 
+    def read_through(self) -> None:
+        counted = ", ".join(f"COUNT({self.session.column(each)})" for each in self.schema.names)
+        self.ask(f"SELECT {counted} FROM {self}")
+
     @cached_property
     def schema(self) -> "pa.Schema":
-        return self.session.ask(f"SELECT * FROM {self} LIMIT 0").schema
+        return self.session.ask(f"SELECT * FROM {self} WHERE FALSE").schema
 
 
 def new_name(kind: str) -> str:
@@ -80,4 +86,4 @@ def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
 
 
-__all__ = ["BATCH", "ZONE", "Relation", "Unreadable", "answering", "new_name", "quoted"]
+__all__ = ["BATCH", "PATTERN", "ZONE", "Relation", "Unreadable", "answering", "new_name", "quoted"]

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.intervals.proportions import (
         mean_interval as mean_interval,
+        mean_interval_of_rows as mean_interval_of_rows,
         share_interval as share_interval,
     )
 else:

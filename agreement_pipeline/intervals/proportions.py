@@ -51,6 +51,24 @@ def mean_interval(values: Array, clusters: Codes, level: float) -> Interval | No
     if n_clusters < 2:
         return None
     beyond = np.bincount(clusters, values - mean, minlength=n_clusters)
-    error = math.sqrt(n_clusters / (n_clusters - 1) * float(beyond @ beyond)) / len(values)
+    return _about(mean, float(beyond @ beyond), n_clusters, len(values), level)
+
+
+def mean_interval_of_rows(values: Array, items: Codes, level: float) -> Interval | None:
+    """The same where each value is that of so many `items`, each a cluster of its own.
+
+    >>> low, high = mean_interval_of_rows(np.array([1.0, 3.0]), np.array([1, 1]), 0.5)
+    >>> round(low, 6), round(high, 6)
+    (1.0, 3.0)
+    """
+    n = int(items.sum())
+    if n < 2:
+        return None
+    mean = float(np.average(values, weights=items))
+    return _about(mean, float(items @ (values - mean) ** 2), n, n, level)
+
+
+def _about(mean: float, squares: float, n_clusters: int, n: int, level: float) -> Interval:
+    error = math.sqrt(n_clusters / (n_clusters - 1) * squares) / n
     reach = quantile((1 + level) / 2, n_clusters - 1) * error
     return Interval(mean - reach, mean + reach)

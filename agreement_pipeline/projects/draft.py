@@ -283,7 +283,7 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         "wide" if is_wide else "long",
         Limits(**said.get("limits", {})),
         Rules(**{each: said[each] for each in said if each in Rules.__dataclass_fields__}),
-    )
+    ).read_through()
     label = rows.text("label")
     times = rows.relation.ask(
         f"SELECT {label} AS label, COUNT(*) AS n FROM {rows} WHERE {label} IS NOT NULL GROUP BY 1"

@@ -5,7 +5,8 @@ some row fails is asked again, for the first rows at fault.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, NoReturn
@@ -82,21 +83,27 @@ class Packing:
     """The labels of an item are one whole number, or a few, so equal items are counted in the
     engine.
 
-    A label takes `bits`, and 0 stands for a missing one.
+    A label takes `bits`, and 0 stands for a missing one. That of a rater stands in the slot of the
+    rater's place, or in another one of `slots`.
     """
 
-    def __init__(self, raters: int, labels: int) -> None:
+    def __init__(self, raters: int, labels: int, slots: Sequence[int] | None = None) -> None:
         self.bits = labels.bit_length()
+        self.slots = range(raters) if slots is None else slots
         self.a_word = WORD // self.bits
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
-        label = session.shifted("code", f"({self.bits} * (place % {self.a_word}))")
+        slot = "place"
+        if not isinstance(self.slots, range):
+            cases = " ".join(f"WHEN {at} THEN {to}" for at, to in enumerate(self.slots))
+            slot = f"(CASE place {cases} END)"
         if len(self.columns) == 1:
-            return [f"BIT_OR({label}) AS w0"]
+            return [f"BIT_OR({session.shifted('code', f'({self.bits} * {slot})')}) AS w0"]
+        label = session.shifted("code", f"({self.bits} * ({slot} % {self.a_word}))")
         first = [word * self.a_word for word in range(len(self.columns))]
         return [
-            f"BIT_OR(CASE WHEN place BETWEEN {least} AND {least + self.a_word - 1} "
+            f"BIT_OR(CASE WHEN {slot} BETWEEN {least} AND {least + self.a_word - 1} "
             f"THEN {label} ELSE 0 END) AS {column}"
             for least, column in zip(first, self.columns, strict=True)
         ]
@@ -104,8 +111,8 @@ class Packing:
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
         mask = (1 << self.bits) - 1
         columns = [
-            (words[:, at // self.a_word] >> (self.bits * (at % self.a_word))) & mask
-            for at in places
+            (words[:, slot // self.a_word] >> (self.bits * (slot % self.a_word))) & mask
+            for slot in (self.slots[place] for place in places)
         ]
         return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
 
@@ -166,8 +173,6 @@ class Birth:
         cells: Cells,
         given: Scale | None,
         level: Level,
-        classifiers: Classifiers,
-        models: Collection[str],
         limits: Limits | None,
     ) -> None:
         self.cells, self.limits = cells, limits
@@ -189,6 +194,9 @@ class Birth:
         of_raters = "column" in cells.names
         name = f"column {cells.columns.get('label', 'label')!r}"
         self._where = f"{cells.source}: {'the columns of raters' if of_raters else name}"
+        # Names of items are tested in fewer rows once the labels of items are one row each.
+        is_plain = {*cells.names} == {*REQUIRED, "nth", "row"}
+        self.items_later = is_plain and not (self.is_number or self.is_vector)
         self._facts, self._keys = self._counted()
         self.n = int(self._facts["labelled"])
         if not self.n:
@@ -204,6 +212,11 @@ class Birth:
                 )
         self.scale = self._scale_of_labels() if given is None else given
         self._check_names()
+
+    def check(self, classifiers: Classifiers, models: Collection[str]) -> None:
+        """The checks that come after those of the names of items."""
+        cells = self.cells
+        self._check_raters()
         self._check_labels()
         self._check_ratings()
         if "last_label" in cells.names:
@@ -236,6 +249,9 @@ class Birth:
                 asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({cells.number('label')}))"
+        if self.items_later:
+            later = ("item", "longest item")
+            asked = {name: sql for name, sql in asked.items() if name not in later}
         chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
         by = ", ".join(map(cells.quoted, keys))
         found = cells.relation.ask(
@@ -322,11 +338,40 @@ class Birth:
         if "label" in self._keys:
             self._refuse_header_again(self._distinct("label"))
         self._refuse_long("rater", self._distinct("rater"))
+        if not (self.items_later and all(self._keys["labelled"])):
+            self._check_items()
+
+    @property
+    def of_items(self) -> tuple[str, str]:
+        """What is asked of a row an item: the bits of its name, and is it blank?"""
+        blank = f"COUNT(CASE WHEN {self.cells.blank('item')} THEN 1 END) AS blank"
+        return "MAX(BIT_LENGTH(item)) AS longest", blank
+
+    def check_of_items(self, longest: int, blank: int) -> None:
+        if blank or (self.limits is not None and longest > 8 * self.limits.name_length):
+            self._check_items()
+
+    @contextmanager
+    def items_first(self) -> Iterator[None]:
+        """What is wrong with names of items is said first, also if they are tested later."""
+        try:
+            yield
+        except Exception:
+            if self.items_later:
+                self._check_items()
+            raise
+
+    def _check_items(self) -> None:
+        if self.items_later:
+            self.items_later = False
+            self._facts, self._keys = self._counted()
         for name in ("item", "cluster"):
             if longest := self._facts.get(f"longest {name}"):
                 self._refuse_longest(name, longest, f"LENGTH({self.cells.text(name)}) = {longest}")
         if self._facts["item"]:
             self._refuse_blank("item", self._tests["item"])
+
+    def _check_raters(self) -> None:
         if blank := [each for each in self._distinct("rater") if not _told(each)]:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 

@@ -172,11 +172,16 @@ class PanelLabels:
             )
         said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
         later = ["last_label"] if "last_label" in ratings.has and not first else []
-        asked = ["item", "at", *said, *later]
-        names, *columns = ratings.first(asked, items=among, raters=panel).columns
+        # each rating has the name of its item, which a large round needs once alone
+        whole = among is None and not (ratings.gold or ratings.classifiers or ratings.preceded)
+        asked = ["at", *said, *later, *([] if whole else ["item"])]
+        columns = ratings.first(asked, items=among, raters=panel).columns
+        names = ratings.rated() if whole else columns.pop()
         last = columns.pop() if later else None
         item, *given = (column.to_numpy() for column in columns)
-        items = pd.Index(in_pandas(names.take(np.flatnonzero(np.diff(item, prepend=-1)))))
+        if not whole:
+            names = names.take(np.flatnonzero(np.diff(item, prepend=-1)))
+        items = pd.Index(in_pandas(names))
         n_raters = np.bincount(item, minlength=len(items))
         shape = (len(items), len(scale.names))
         votes = None if scale.continuous else votes_of(item, given[0], shape)

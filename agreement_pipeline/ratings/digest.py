@@ -44,13 +44,9 @@ VERSION = 2
 def digest_of(ratings: "Ratings") -> str:
     label = "number" if ratings.scale.continuous else "code"
     items, raters = _Texts(), [_Rater() for _ in ratings.everyone]
-    seen = 0
-    for part in ratings.every(
-        ["item", "at", "place", label, "occurrence", "earlier", *ratings.extras]
-    ):
-        at = whole(part["at"])
-        items.feed(part["item"].take(np.flatnonzero(np.diff(at, prepend=seen - 1))))
-        seen = int(at[-1]) + 1
+    for names in ratings.rated().chunks:
+        items.feed(names)
+    for part in ratings.every(["at", "place", label, "occurrence", "earlier", *ratings.extras]):
         _feed(raters, part, label)
     header = {
         "version": VERSION,

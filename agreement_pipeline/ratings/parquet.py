@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import duckdb_session
+from agreement_pipeline.engine import PATTERN, DuckDB, Relation, Unreadable, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
-from agreement_pipeline.ratings.cells import Cells, cells_in
+from agreement_pipeline.ratings.cells import Cells, cells_in, is_time, plain_type
 from agreement_pipeline.ratings.footer import Chunk, Footer, FooterError
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.ratings import Ratings
@@ -29,6 +29,8 @@ ROW_GROUP, GROUP_BYTES = 100_000, 2**26
 MOST_BYTES = 1_000_000_000
 
 EXPANDED_AT_ONCE = 2**26
+FEW_BYTES = 2**20
+"""So few bytes are sooner put into a table than asked for in their file."""
 SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
 
 
@@ -124,17 +126,42 @@ class ParquetRows:
     def parts(self) -> Iterator[pa.Table]:
         names, file = self.schema.names, pq.ParquetFile(self._source())
         for group in range(file.num_row_groups):
+            self._refuse_expanded(group)
             with _readable():
-                for name in names:
-                    size = expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
-                    if size > MOST_BYTES:
-                        raise RatingsError(
-                            f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} "
-                            "of one row group; expected at most that. Restore the file."
-                        )
                 part = file.read_row_group(group, names)
                 part.validate(full=True)
             yield part
+
+    def seen(self, session: DuckDB) -> Relation | None:
+        """The rows in their file, after all were read once. None if they are few, or if the session
+        might read them in another way than Arrow.
+        """
+        names = self.schema.names
+        if len(self.data) < FEW_BYTES or not all(map(_is_plain, self.schema.types)):
+            return None
+        file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
+        if any(mark in str(file.path) for mark in PATTERN):
+            return None
+        if any(self._expanded(name) > MOST_BYTES for name in names):
+            for group in range(len(self._footer.fields["row_groups"])):
+                self._refuse_expanded(group)
+        rows = session.parquet(str(file.path), {name: name for name in names}, file)
+        counted = ", ".join(f"COUNT({session.column(name)})" for name in names)
+        with _readable():
+            rows.ask(f"SELECT {counted} FROM {rows}")
+        return rows
+
+    def _refuse_expanded(self, group: int) -> None:
+        for name in self.schema.names:
+            if self._expanded(name, group) > MOST_BYTES:
+                raise RatingsError(
+                    f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} "
+                    "of one row group; expected at most that. Restore the file."
+                )
+
+    def _expanded(self, name: str, group: int | None = None) -> int:
+        with _readable():
+            return expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
 
     def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
         """Readers believe a footer. With false statistics, for example, they leave out rows."""
@@ -155,11 +182,16 @@ class ParquetRows:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
 
 
+def _is_plain(kind: pa.DataType) -> bool:
+    as_given = pa.types.is_boolean(kind) or kind == pa.string() or plain_type(kind) == kind
+    return bool(as_given and not is_time(kind))
+
+
 @contextmanager
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, FooterError, OSError, UnicodeDecodeError) as cause:
+    except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
             f"Parquet file: found one that cannot be read ({cause}); "
             "expected a readable file. Restore the file."
@@ -299,9 +331,12 @@ class RatingsRows:
 
 
 def stored_cells(rows: ParquetRows, source: str) -> Cells:
-    batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
-    empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
-    relation = duckdb_session().load(empty.schema, batches)
+    session = duckdb_session()
+    relation = rows.seen(session)
+    if relation is None:
+        batches = (cells_in(batch) for part in rows.parts() for batch in part.to_batches())
+        empty = cells_in(pa.RecordBatch.from_pylist([], rows.schema))
+        relation = session.load(empty.schema, batches)
     return Cells(relation.view(f"SELECT *, nth + 1 AS row FROM {relation}"), source)
 
 

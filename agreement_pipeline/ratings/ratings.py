@@ -49,6 +49,15 @@ SPARSE = 4
 """Items are unpacked if there are at most so many cells of items by raters for each rating."""
 CHANGES = ("last_label", "changed_at")
 FEW = 200
+OF_ANY_NAMES = (
+    "_n",
+    "digest",
+    "_n_by_place",
+    "patterns",
+    "items_in_order",
+    "_all_rated",
+)
+"""What does not change when raters get other names, and is not found again."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +69,7 @@ class Patterns:
     words
         Shape (P, W): the labels of a row, packed.
     n, items
-        Shape (P,): the first ratings of each row, and how many items it stands for.
+        Shape (P,): how many items show each row, and how many it stands for by their weights.
     gold, cluster
         Shape (P,): are they gold, and the number of their cluster; -1 if there is none.
     """
@@ -158,25 +167,32 @@ class Ratings:
             - one (item, rater, occurrence) has two labels;
             - an item stands in two clusters or strata, or only some items stand in one.
         """
-        birth = Birth(cells, scale, level, classifiers, models, limits)
-        ratings = cls(
-            birth.rated,
-            birth.known,
-            birth.scale,
-            birth.scale,
-            birth.raters,
-            birth.classifiers,
-            birth.has,
-            birth.again,
-            birth.earlier,
-            origin=origin,
-            texts=birth.texts,
-        )
-        vars(ratings).update(everyone=birth.raters, _n=birth.n)
-        if in_order and birth.scale.categories and not (birth.again or birth.earlier):
-            _ = ratings.items_in_order
-        if ratings.repeats:
-            birth.refuse_repeats()
+        birth = Birth(cells, scale, level, limits)
+        with birth.items_first():
+            birth.check(classifiers, models)
+            ratings = cls(
+                birth.rated,
+                birth.known,
+                birth.scale,
+                birth.scale,
+                birth.raters,
+                birth.classifiers,
+                birth.has,
+                birth.again,
+                birth.earlier,
+                origin=origin,
+                texts=birth.texts,
+            )
+            vars(ratings).update(everyone=birth.raters, _n=birth.n)
+            if in_order and birth.scale.categories and not (birth.again or birth.earlier):
+                _ = ratings.items_in_order
+            if birth.items_later:
+                rows = ratings._distinct_rows(*birth.of_items)
+                vars(ratings)["patterns"] = ratings.patterns_in(rows)
+                longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
+                birth.check_of_items(longest.max(), blank.max())
+            if ratings.repeats:
+                birth.refuse_repeats()
         return ratings
 
     @classmethod
@@ -243,17 +259,12 @@ class Ratings:
     @cached_property
     def n_rated(self) -> int:
         """Gold items count too."""
-        if self.preceded or "weight" in self.has:
-            return self._count("TRUE", "DISTINCT item")
-        return int(self.patterns.items.sum())
+        return self._count("TRUE", "DISTINCT item") if self.preceded else int(self.patterns.n.sum())
 
     @cached_property
     def n_items(self) -> int:
         """Items count that are not gold and were rated in the round itself."""
-        if "weight" in self.has:
-            items = f"SELECT COUNT(DISTINCT item) FROM {self.own} WHERE NOT gold"
-            return int(self.table.values(items)[0])
-        return int(self.patterns.items[~self.patterns.gold].sum())
+        return int(self.patterns.n[~self.patterns.gold].sum())
 
     @cached_property
     def n_earlier(self) -> int:
@@ -266,23 +277,29 @@ class Ratings:
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
         """Items of the round itself count, gold items too."""
-        found = self.session.ask(
-            f"SELECT place, COUNT(*) AS n FROM {self.own} GROUP BY place ORDER BY place"
-        )
-        return {self.names[row["place"]]: row["n"] for row in found.to_pylist()}
+        counts = self.patterns.n @ (self._codes >= 0)
+        return {name: int(n) for name, n in zip(self.names, counts, strict=True) if n}
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
-        found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
-        places = self.positions(whole(found["code"]) - 1)
-        counts = zip(places.tolist(), found["n"].to_pylist(), strict=True)
-        return {self.scale.names[place]: n for place, n in sorted(counts)}
+        return {self.scale.names[place]: n for place, n in self._n_by_place}
+
+    @property
+    def given(self) -> Codes:
+        return np.array([place for place, _ in self._n_by_place], dtype=np.int64)
 
     @cached_property
-    def given(self) -> Codes:
-        codes = self.table.values(f"SELECT DISTINCT code FROM {self.table}")
-        return np.sort(self.positions(np.array(codes, dtype=np.int64) - 1))
+    def _n_by_place(self) -> list[tuple[int, int]]:
+        if not self._is_packed:
+            found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
+            codes, counts = whole(found["code"]) - 1, whole(found["n"])
+        else:
+            counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
+            np.add.at(counts, self._codes, self.patterns.n[:, None])
+            codes = np.flatnonzero(counts[:-1])  # the last one counts where there is no label
+            counts = counts[codes]
+        return sorted(zip(self.positions(codes).tolist(), counts.tolist(), strict=True))
 
     @cached_property
     def n_of_panel(self) -> int:
@@ -405,13 +422,20 @@ class Ratings:
         gold
             Gold items too.
         """
+        import pyarrow as pa
+
         test, _held = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
         tests = {of_gold, test, self._by(raters)} - {"TRUE"}
+        found: Iterable[pa.RecordBatch] = ()
         if self.own is self.table and not tests and len(self):
-            import pyarrow as pa
-
-            return pa.Table.from_batches(self.every(columns)).combine_chunks()
+            found = self.every(columns)
+        elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
+            # a test of names is a join, which keeps no order
+            some = f"WHERE {of_gold} AND {test}{' ORDER BY item' * (test != 'TRUE')}"
+            found = self._unpacked(columns, some, raters)
+        if batches := list(found):
+            return pa.Table.from_batches(batches).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"
         return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
 
@@ -430,8 +454,9 @@ class Ratings:
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
         `items`.
         """
-        asked, last, seen = self._asked(columns), None, -1
-        once = self.coded.categories and not (self.met_again or self.preceded)
+        if self._unpacks(columns):
+            return self._unpacked(columns)
+        asked = self._asked(columns)
         if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
@@ -439,15 +464,15 @@ class Ratings:
                 f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
                 f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
             )
-        elif (
-            once
-            and {*columns} <= {*PACKED}
-            and self.n_rated * len(self.names) <= SPARSE * len(self)
-        ):
-            found = self._unpacked()
         else:
             found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
-        for batch in found:
+        return self._in_turn(found, columns)
+
+    def _in_turn(
+        self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
+    ) -> "Iterator[pa.RecordBatch]":
+        last, seen = None, -1
+        for batch in rows:
             for part in self._with_texts(batch) if batch.num_rows else ():
                 at = _places(part["item"], last, seen) if "at" in columns else None
                 yield self._told(part, columns, at)
@@ -541,6 +566,8 @@ class Ratings:
     def _all_rated(self) -> "pa.ChunkedArray":
         import pyarrow as pa
 
+        if self._unpacks(["item"]):
+            return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
         seen, found = -1, [texts_of([])]
         for batch in self.every(["item", "at"]):
             at = whole(batch["at"])
@@ -626,26 +653,45 @@ class Ratings:
     def items_in_order(self) -> Relation:
         """The rows of `by_item`, in the order of the items' names."""
         rows = self.table.view(self.by_item())
-        columns = ["item", *self.packing.columns, "n", "gold", *self._of_items]
+        columns = ["item", *self.packing.columns, "gold", *self._of_items]
         return self.session.ordered(rows, len(self) // len(self.names), columns, "item")
 
-    def _unpacked(self) -> "Iterator[pa.RecordBatch]":
-        """Items are in order, and fewer than ratings."""
+    @property
+    def _is_packed(self) -> bool:
+        return bool(self.coded.categories) and not (self.met_again or self.preceded)
+
+    def _unpacks(self, columns: Sequence[str]) -> bool:
+        """Items are fewer than ratings."""
+        few = self._is_packed and {*columns} <= {*PACKED}
+        return few and self.n_rated * len(self.names) <= SPARSE * len(self)
+
+    def _unpacked(
+        self, columns: Sequence[str], items: str = "", raters: Collection[str] | None = None
+    ) -> "Iterator[pa.RecordBatch]":
+        """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
-        rows = 1 + BATCH // len(self.names)
-        for batch in self.session.batches(f"SELECT * FROM {self.items_in_order}", rows):
-            codes = self.packing.codes(self._words(batch), range(len(self.names))) + 1
-            at, place = np.nonzero(codes)
-            yield pa.record_batch(
-                {
-                    "item": batch["item"].take(column_of(at)),
-                    "place": column_of(place),
-                    "code": column_of(codes[at, place]),
-                    "occurrence": column_of(np.ones(len(at), dtype=np.int32)),
-                    "earlier": pa.array(np.zeros(len(at), dtype=bool)),
-                }
-            )
+        rows, seen = 1 + BATCH // len(self.names), -1
+        others = [
+            at for at, name in enumerate(self.names) if raters is not None and name not in raters
+        ]
+        text = f"SELECT * FROM {self.items_in_order} {items}"
+        for batch in self.session.batches(text, rows):
+            codes = self.packing.codes(self._words(batch), range(len(self.names)))
+            codes[:, others] = MISSING
+            item, place = np.nonzero(given := codes >= 0)
+            if not len(item):
+                continue
+            places = seen + np.cumsum(given.any(1))
+            seen = int(places[-1])
+            part = {"place": column_of(place), "code": column_of(codes[given] + 1)}
+            if "item" in columns:
+                part["item"] = batch["item"].take(column_of(item))
+            if "occurrence" in columns:
+                part["occurrence"] = column_of(np.ones(len(item), dtype=np.int32))
+            if "earlier" in columns:
+                part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
+            yield self._told(pa.record_batch(part), columns, places[item])
 
     # What counting asks
 
@@ -668,44 +714,51 @@ class Ratings:
 
     @cached_property
     def packing(self) -> Packing:
+        return self._packing()
+
+    def _packing(self, slots: Sequence[int] | None = None) -> Packing:
         """Without categories, one bit says that there is a label."""
-        return Packing(len(self.names), len(self.coded.categories or ("rated",)))
+        return Packing(len(self.names), len(self.coded.categories or ("rated",)), slots)
 
     @property
     def _of_items(self) -> list[str]:
         return [name for name in ("cluster", "weight") if name in self.has]
 
     def by_item(self, extra: Sequence[str] = ()) -> str:
-        """The query for one row an item: its labels in words, how many, gold, cluster, weight."""
+        """The query for one row an item: its labels in words, gold, cluster, weight."""
         of_items = [f"MIN({name}) AS {name}" for name in self._of_items]
-        columns = [
-            "item",
-            *self.packing.packed(self.session),
-            "COUNT(*) AS n",
-            "BOOL_OR(gold) AS gold",
-        ]
+        is_gold = "BOOL_OR(gold)" if self.also_gold or "gold" in self.has else "FALSE"
+        columns = ["item", *self.packing.packed(self.session), f"{is_gold} AS gold"]
         chosen = ", ".join([*columns, *of_items, *extra])
         return f"SELECT {chosen} FROM {self.own} GROUP BY item"
 
     @cached_property
     def patterns(self) -> Patterns:
-        keys = ", ".join([*self.packing.columns, "n", "gold", *self._of_items])
+        return self.patterns_in(self._distinct_rows())
+
+    def _distinct_rows(self, *asked: str) -> "pa.Table":
+        """The rows of `by_item` that differ beside their items, and what is asked of these."""
+        keys = ", ".join([*self.packing.columns, "gold", *self._of_items])
         rows = vars(self).get("items_in_order") or f"({self.by_item()})"
-        text = f"SELECT {keys}, COUNT(*) AS items FROM {rows} AS i GROUP BY {keys}"
-        return self.patterns_in(self.session.ask(text))
+        chosen = ", ".join([keys, "COUNT(*) AS items", *asked])
+        return self.session.ask(f"SELECT {chosen} FROM {rows} AS i GROUP BY {keys}")
 
     def patterns_in(self, found: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
-        items, clusters = whole(found["items"]), np.full(found.num_rows, MISSING)
+        items = n = whole(found["items"])
+        clusters = np.full(found.num_rows, MISSING)
         if "weight" in self.has:
-            items = items * whole(found["weight"])
+            items = n * whole(found["weight"])
         if "cluster" in self.has:
             from pyarrow.compute import index_in
 
             known = self.without_gold.ordered_clusters
             clusters = whole(index_in(found["cluster"], value_set=known))
-        gold, n = whole(found["gold"]) > 0, whole(found["n"])
-        return Patterns(self._words(found), n, items, gold, clusters)
+        return Patterns(self._words(found), n, items, whole(found["gold"]) > 0, clusters)
+
+    @property
+    def _codes(self) -> Codes:
+        return self.packing.codes(self.patterns.words, range(len(self.names)))
 
     def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
@@ -713,9 +766,8 @@ class Ratings:
 
     @property
     def repeats(self) -> bool:
-        if not self.met_again:
-            codes = self.packing.codes(self.patterns.words, range(len(self.names)))
-            return bool(((codes >= 0).sum(1) != self.patterns.n).any())
+        if not (self.met_again or self.preceded):
+            return sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
         twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.table.values(twice))
@@ -993,8 +1045,11 @@ class Ratings:
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers)
-        if "digest" in vars(self):  # it does not depend on names
-            vars(renamed)["digest"] = self.digest
+        if len({*called}) == len(called):
+            moved = [self.packing.slots[called.index(name)] for name in ordered]
+            known = {name: each for name, each in vars(self).items() if name in OF_ANY_NAMES}
+            everyone = tuple(sorted(names.get(name, name) for name in self.everyone))
+            vars(renamed).update(known, packing=self._packing(moved), everyone=everyone)
         return renamed
 
 

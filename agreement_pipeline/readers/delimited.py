@@ -23,6 +23,7 @@ from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refu
 from agreement_pipeline.readers.files import (
     UTF_8,
     Steady,
+    feeds_in,
     readable,
     start_of,
     text_of,
@@ -129,10 +130,10 @@ class Delimited:
         n_lines, self._regular, n_quotes, head = 0, told, 0, b""
         for block in self._file.blocks():
             quotes = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == QUOTE)
-            lone_returns = block.count(b"\r") - block.count(b"\r\n")
+            lone_returns = block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
             is_regular = _is_regular(block, quotes, n_quotes, self._separator)
             self._regular &= is_regular and not lone_returns
-            n_lines += block.count(b"\n") + lone_returns
+            n_lines += feeds_in(block) + lone_returns
             n_quotes += len(quotes)
             head = head or block
         in_first = head.partition(b"\n")[0].count(QUOTE)

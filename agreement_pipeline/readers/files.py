@@ -11,6 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
+import numpy as np
+
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LIMITS, Limits
 
@@ -34,6 +36,7 @@ MAGIC: dict[bytes, FileKind] = {
 DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
 MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
+(FEED,) = b"\n"
 ZIP = b"PK\x03\x04"
 WORKBOOKS = ({"[Content_Types].xml"}, {"mimetype", "content.xml"})
 COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
@@ -43,6 +46,11 @@ MOST_FILES = 100_000
 DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
 FULL = (ENOSPC, EDQUOT)
 """A full disk is no fault of the file."""
+
+
+def feeds_in(block: bytes) -> int:
+    """The line feeds. To count single bytes of many takes Python five times as long."""
+    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == FEED))
 
 
 class CutOffError(RatingsError):
@@ -111,7 +119,7 @@ class Steady:
                 if not block.isascii():
                     text_of(block, name, n_lines)
                 yield block
-                n_lines += block.count(b"\n")
+                n_lines += feeds_in(block)
                 is_blank = is_blank and block.isspace()
         self.refuse_change()
         if is_blank:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, Unreadable
+from agreement_pipeline.engine import PATTERN, Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     Footer,
@@ -31,8 +31,6 @@ from agreement_pipeline.readers.json_files import json_objects
 BATCH = 65_536
 FEW = 64
 """So few rows of an export at a time, since each may hold a text that the file keeps once."""
-PATTERN = "*?[{"
-"""Marks in a path that engines take for those of a pattern."""
 KEY = b"huggingface"
 SPLIT = "split"
 NO_LABEL = -1
@@ -71,12 +69,19 @@ class ParquetTable:
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
             return None
         self._refuse_expanded(names)
-        cells = session.parquet(str(self._path), columns)
-        counted = ", ".join(f"COUNT({session.column(name)})" for name in columns)
-        with _as_refusal(self._path.name):
-            cells.ask(f"SELECT {counted} FROM {cells}")
+        return session.parquet(str(self._path), columns)
+
+    @contextmanager
+    def reading(self, cells: Relation) -> Iterator[None]:
+        """All cells are read inside. If anything fails, a file that is not whole is said first."""
+        try:
+            yield
+        except Exception:
+            with _as_refusal(self._path.name):
+                cells.read_through()
+            self._delivered.refuse_change()
+            raise
         self._delivered.refuse_change()
-        return cells
 
     def _is_plain(self, column: str, name: str) -> bool:
         """True if an engine reads a column as Arrow does, and its cells become no other ones."""

@@ -111,11 +111,13 @@ def read(
     # Label objects are numbered before they are units, and the numbers stay in this process.
     put = session if units is None else None
     form: Layout = layout if units is None else "long"
-    rows = _of_round(rows_of(source, columns, form, limits, rules, put), round_name, rules)
-    if units is None:
-        ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
-    else:
-        ratings = _units_in(rows, units, scale, classifiers, session)
+    rows = rows_of(source, columns, form, limits, rules, put)
+    with rows.reading():
+        rows = _of_round(rows, round_name, rules)
+        if units is None:
+            ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
+        else:
+            ratings = _units_in(rows, units, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
     if (origin := ratings.origin) and origin.classifiers:
@@ -283,6 +285,7 @@ def rows_of(
         reader = reader_of(place, rules.reader, columns)
         rows = reader.rows(place, asked)
         if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
+            rows = rows.read_through()
             names = [name for name in rows.names if name != "nth"]  # their file will be gone
             kinds = pa.schema([rows.relation.schema.field(name) for name in names])
             query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"

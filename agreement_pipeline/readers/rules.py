@@ -1,7 +1,8 @@
 """The rows that a reader gives, and what a project says of them: which count, and as what."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Literal
@@ -99,6 +100,7 @@ class Rows(Cells):
     `classifiers` are the raters that the source calls models, and `told` is what it says of them.
     `left_out` counts by round and reason, and the round is empty if none is named.
     Where labels are numbers of label objects, these are `drawn`.
+    `reading` refuses a source that is not whole while its cells are read inside.
     """
 
     classifiers: tuple[str, ...] = ()
@@ -107,6 +109,7 @@ class Rows(Cells):
     shows: frozenset[str] = frozenset()
     drawn: "Sequence[Drawn]" = ()
     told: tuple[Mapping[str, object], ...] = ()
+    reading: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __str__(self) -> str:
         return self.relation.name
@@ -119,6 +122,13 @@ class Rows(Cells):
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
         return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
+
+    def read_through(self) -> "Rows":
+        if self.reading is nullcontext:
+            return self
+        with self.reading():
+            self.relation.read_through()
+        return replace(self, reading=nullcontext)
 
     def text(self, name: str) -> str:
         return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"

@@ -6,7 +6,9 @@ A long table has one row a rating, and a wide one has one column a rater.
 import math
 import sys
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -35,6 +37,7 @@ from agreement_pipeline.readers.columns import (
     COLUMNS,
     FRAME,
     OPTIONAL,
+    REQUIRED,
     Columns,
     chosen_columns,
     rater_columns,
@@ -77,6 +80,7 @@ TIME_LENGTH = len("2026-11-01 10:00:00.123000")
 ODD_LIST = "found a list with a member that is no label"
 Read = Callable[[Sequence[str], Collection[str]], Iterator[Any]]
 See = Callable[[Any, Mapping[str, str]], Relation | None]
+Reading = Callable[[Relation], AbstractContextManager[None]]
 
 
 @dataclass(frozen=True)
@@ -90,6 +94,8 @@ class Table:
         array, or a list of Python objects.
     see
         Sees columns under other names where they lie. None if they must be read.
+    reading
+        Refuses a source that is not whole while what was seen is read.
     first
         The number of the first row of data, as an editor or a spreadsheet counts.
     """
@@ -98,6 +104,7 @@ class Table:
     header: list[str]
     read: Read = lambda *_: iter(())
     see: See = lambda *_: None
+    reading: Reading | None = None
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
 
@@ -117,6 +124,10 @@ class Table:
             loaded = session.load(first.schema, chain([first], batches))
             return Rows(loaded, self.source).made({"row": number})
         rows, made = Rows(seen, self.source), dict[str, str]()
+        if self.reading is not None:
+            rows = replace(rows, reading=partial(self.reading, seen))
+        if {*columns} != {*REQUIRED["long"]}:  # not all others are read by the checks of ratings
+            rows = rows.read_through()
         for name, of in columns.items():
             if sql := _single_in_sql(rows, name, of in lists, f"{self.source}: column {of!r}"):
                 made[name] = sql
@@ -170,7 +181,8 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
         from agreement_pipeline.readers.parquet import ParquetTable
 
         file = ParquetTable(path, limits)
-        return Table(path.name, file.schema.names, file.batches, file.seen, named=file.named)
+        names, named = file.schema.names, file.named
+        return Table(path.name, names, file.batches, file.seen, file.reading, named=named)
     if kind == "workbook":
         from agreement_pipeline.readers.workbooks import sheet_of
 
@@ -327,13 +339,16 @@ class Tables(Reader):
                 "export of a tool. Export the objects, or make units of them with "
                 "agreement_pipeline.units, or leave `units` out."
             )
-        parts = {name: _rows(table, asked) for name, table in _tables_of(source, asked)}
+        parts = dict[str, Rows]()
+        for name, table in _tables_of(source, asked):
+            rows = _rows(table, asked)
+            parts[name] = rows if name == WHOLE else rows.read_through()
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
         rules, models = asked.rules, asked.columns.models
         if rules == Rules(all_rounds=rules.all_rounds) and not models:
             return rows
-        return arranged(kept(rows, rules), rules, models)
+        return arranged(kept(rows.read_through(), rules), rules, models)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         column = asked.columns.round or "round"
@@ -444,7 +459,9 @@ def _rows(table: Table, asked: Asked) -> Rows:
     if columns.decimal == ",":
         numbers = {"label", "first_label", "confidence", "gold_label", *places}
         numbers |= {FIELD + each for each in columns.models.values()}
-        rows = _with_points(rows, {name: of for name, of in taken.items() if name in numbers})
+        rows = _with_points(
+            rows.read_through(), {name: of for name, of in taken.items() if name in numbers}
+        )
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if others or not are_alike:  # some columns become text
         _refuse_nan(rows, taken)

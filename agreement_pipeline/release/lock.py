@@ -192,7 +192,7 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    own_gold, gate = judged.ratings.gold, judged.gate
+    own_gold, gate, before = judged.ratings.gold, judged.gate, judged.decision.findings
     ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
@@ -204,7 +204,8 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         )
     del judged
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
-    member = Member(version.round, version.original_digest, ratings, *by, gate.identities)
+    known = before if ratings.gold == own_gold else ()
+    member = Member(version.round, version.original_digest, ratings, *by, gate.identities, known)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(

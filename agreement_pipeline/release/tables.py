@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.classifiers import Identity, identified
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
@@ -38,7 +38,8 @@ class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
     An item that is gold in any round of the release is gold here. No decision reads the
-    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on.
+    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on. `before` is what
+    the contract found in these ratings under the raters' own names.
     """
 
     round: str
@@ -51,13 +52,15 @@ class Member:
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: "Audit | None" = None
     identities: Sequence[Identity] = ()
+    before: Sequence[Finding] = ()
 
     @cached_property
     def assessment(self) -> Assessment:
         also = [*map(identified, self.identities)]
         also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
         by = self.policy, self.contract, self.waivers
-        return assess(self.ratings, *by, also, self.version)
+        found = self.contract.check(self.ratings, self.before)
+        return assess(self.ratings, *by, also, self.version, found)
 
     @cached_property
     def labels(self) -> PanelLabels:
@@ -166,7 +169,7 @@ class LabelRows:
         some = self.labels.take(self.rows[rows])
         columns = {
             "id": some.items,
-            **_places(some.items.tolist(), self.numbers),
+            **_places(some.items, self.numbers),
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,
@@ -207,7 +210,7 @@ class AnnotationRows:
         for name, rows in zip(self.rounds, self.each, strict=True):
             for part in rows.to_batches():
                 given = dict(zip(part.schema.names, part.columns, strict=True))
-                places = _places(part.column("item").to_pylist(), self.numbers)
+                places = _places(part.column("item"), self.numbers)
                 columns = {"round": pa.repeat(name, len(part)), **given}
                 columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
                 arrays = [
@@ -219,10 +222,10 @@ class AnnotationRows:
                 yield pa.record_batch(arrays, schema=self.schema)
 
 
-def _places(units: Sequence[str], numbers: tuple[str, ...]) -> dict[str, list[Any]]:
+def _places(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
     if not numbers:
         return {}
-    found = [item_of(unit, numbers) for unit in units]
+    found = [item_of(unit, numbers) for unit in units.tolist()]
     return {
         UNIT_OF: [item for item, _ in found],
         **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},

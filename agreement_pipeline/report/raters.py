@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, values_of
-from agreement_pipeline.intervals import mean_interval
+from agreement_pipeline.intervals import mean_interval_of_rows
 from agreement_pipeline.measures import (
     MEASURES,
     AlternativeAnnotatorTest,
@@ -264,14 +264,14 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
         return
     counts = labels.indicators.sum(1)
     each_level = 1 - (1 - level) / len(names)
-    items = np.repeat(np.arange(len(labels.codes)), labels.weights.astype(int))
+    times = labels.weights.astype(int)
     for place, rater in enumerate(labels.raters):
         mine = labels.indicators[:, place]
         rest = counts - mine
-        both = items[((mine.sum(1) > 0) & (rest.sum(1) > 0))[items]]
-        if len(both):
+        both = (mine.sum(1) > 0) & (rest.sum(1) > 0) & (times > 0)
+        if both.any():
             change = (mine[both] - rest[both] / rest[both].sum(1, keepdims=True)).T
-            found = [mean_interval(each, np.arange(len(both)), each_level) for each in change]
+            found = [mean_interval_of_rows(each, times[both], each_level) for each in change]
             more = [n for n, limits in zip(names, found, strict=True) if limits and limits.low > 0]
             less = [n for n, limits in zip(names, found, strict=True) if limits and limits.high < 0]
             yield rater, (", ".join(more), ", ".join(less))

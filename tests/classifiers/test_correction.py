@@ -301,6 +301,14 @@ def test_numbers_and_categories_are_not_compared(tables):
         correct(labels, ratings_of(tables[0]))
 
 
+def test_numbers_and_vectors_are_not_compared():
+    population, panel = numeric(np.random.default_rng(6))
+    numbers, vectors = Scale(None, "interval"), Scale(None, "multivariate interval", dimensions=2)
+    pairs = [(item, rater, (label, label)) for item, rater, label in population]
+    with pytest.raises(RatingsError, match="labels of different kinds or of several numbers"):
+        correct(ratings_of(panel, numbers, ()), ratings_of(pairs, vectors))
+
+
 def test_an_unknown_design_is_refused(tables):
     with pytest.raises(RatingsError, match="expected one of simple, stratified, clustered"):
         correct(ratings_of([*tables[0], *tables[1]]), design="stratifed")

@@ -2,16 +2,29 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
+from contextlib import suppress
+from random import Random
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract, validation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings
-from tests.contract.tables import DEFAULT, SCALE, check, contract_of, entry, failing, good_table
+from tests.contract.tables import (
+    DEFAULT,
+    SCALE,
+    check,
+    contract_of,
+    entry,
+    failing,
+    good_table,
+    with_cell,
+)
 
 UNUSUAL = entry(
     "unusual", "expect_column_median_to_be_between", {"column": "occurrence", "min_value": 1}
@@ -40,6 +53,64 @@ def test_an_expectation_that_raises_is_a_failed_error_whatever_was_declared(type
     ]
     assert found["raises"].severity == "error"
     assert found["raises"].description.startswith("raises: could not be run (")
+
+
+def test_a_regex_finds_what_python_finds():
+    random, pieces = (
+        Random(3),
+        [*"ab@.+*?^$[]{}|-", "[^a]", "[a@]", "{2}", "{0,2}", r"\.", r"\s", r"\@"],
+    )
+    texts = {"".join(random.choices("ab@. +{", k=random.randint(1, 6))) for _ in range(60)}
+    names = sorted(text for text in texts if text == text.strip() != "")
+    table = pd.DataFrame({"item": names, "rater": "ann", "label": "no"})
+    patterns = {"".join(random.choices(pieces, k=random.randint(1, 5))) for _ in range(900)}
+    known = {}
+    for pattern in sorted(patterns):
+        with suppress(re.error, FutureWarning):
+            known[f"c{len(known)}"] = re.compile(pattern)
+    kind = "expect_column_values_to_not_match_regex"
+    found = check(
+        table,
+        contract_of(
+            *(
+                entry(name, kind, {"column": "item", "regex": each.pattern})
+                for name, each in known.items()
+            )
+        ),
+    )
+    assert len(known) > 300
+    for name, each in known.items():
+        failing = sum(each.search(text) is not None for text in names)
+        assert dict(found[name].observed)["unexpected"] == failing, each.pattern
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        good_table(),
+        good_table(30, n_replicated=0),
+        with_cell("confidence", None),
+        with_cell("item", "ann@example.org"),
+        with_cell("rater", "bob@example.org"),
+        with_cell("rater", "d0"),
+        good_table().drop(columns="confidence"),
+        good_table(2).assign(cluster="c"),
+    ],
+)
+def test_what_was_found_under_other_names_stands_where_a_check_finds_it_again(table, monkeypatch):
+    texts = {"column": "rater", "regex": "^[a-z]"}
+    more = entry("raters_begin_small", "expect_column_values_to_match_regex", texts)
+    given = DEFAULT.to_mapping()
+    contract = Contract.from_mapping({**given, "rows": [*given["rows"], more, UNUSUAL]})
+    ratings = Ratings.from_frame(table, SCALE)
+    new = [{}, {"ann": "z-1", "bob": "a-1"}, {"ann": "Zoe", "cy": "cy@example.org"}]
+    renamed = [ratings.renamed(names) for names in new]
+    before, expected = contract.check(ratings), [contract.check(each) for each in renamed]
+    told, asked = validation.answers, []
+    monkeypatch.setattr(validation, "answers", lambda s, *a: asked.extend(s) or told(s, *a))
+    assert [contract.check(each, before) for each in renamed] == expected
+    assert {"raters_begin_small", "rating_unique"} <= {*asked}
+    assert not {"items_present", "label_present"} & {*asked}
 
 
 def test_a_result_that_does_not_come_back_is_a_failed_error(monkeypatch):

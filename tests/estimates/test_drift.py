@@ -7,7 +7,7 @@ from scipy import stats
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import drift
-from agreement_pipeline.intervals import mean_interval, share_interval
+from agreement_pipeline.intervals import mean_interval, mean_interval_of_rows, share_interval
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "maybe", "yes"))
@@ -140,6 +140,14 @@ def test_a_mean_over_clusters_of_equal_size_is_the_mean_of_their_means():
     found = mean_interval(values, np.repeat(np.arange(8), 3), 0.9)
     assert tuple(found) == pytest.approx((known.low, known.high))
     assert mean_interval(values, np.zeros(24, dtype=int), 0.9) is None
+
+
+def test_a_mean_over_rows_of_equal_items_is_that_over_their_items():
+    values, items = np.array([-1.0, 0.25, 2.0]), np.array([3, 7, 2])
+    known = stats.ttest_1samp(np.repeat(values, items), 0).confidence_interval(0.9)
+    found = mean_interval_of_rows(values, items, 0.9)
+    assert tuple(found) == pytest.approx((known.low, known.high))
+    assert mean_interval_of_rows(values[:1], items[:1] // 3, 0.9) is None
 
 
 @pytest.mark.parametrize(("successes", "n"), [(0, 5), (5, 5), (3, 7), (190, 200)])

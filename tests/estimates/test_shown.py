@@ -46,6 +46,16 @@ def ratings(**options):
     return Ratings.from_frame(frame(**options), SCALE)
 
 
+def test_the_only_pair_of_a_panel_is_shown_and_has_the_value_of_the_round():
+    both = ratings(n_raters=2)
+    found = survey(
+        both, ["krippendorff_alpha"], FEW, scopes=("round", "pair"), shown=Shown.of(both)
+    )
+    values = {each.scope.kind: each.value for each in found}
+    assert values.keys() == {"round", "pair"}
+    assert values["pair"] == values["round"]
+
+
 def agreement_by_pair(table):
     """The share of equal labels of every two raters, item by item."""
     wide = table[table["occurrence"] == 1].pivot(index="item", columns="rater", values="label")

@@ -4,6 +4,7 @@ from itertools import combinations, pairwise, product
 
 import numpy as np
 import pytest
+from scipy.stats import ttest_1samp
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
@@ -147,6 +148,18 @@ def test_numbers_have_raters_who_stand_out_and_camps_too():
     assert found.raters == ("c",)
     said = standing_out(NumbersByRater(camps, scale=scale, raters=raters))
     assert [each.raters for each in said.found] == [("a", "b", "c"), ("d", "e")]
+
+
+@pytest.mark.parametrize(("n_apart", "finding"), [(5, "nobody"), (6, "camps")])
+def test_four_raters_may_stand_in_two_pairs_in_three_ways_and_chance_has_them_all(n_apart, finding):
+    """The pairs differ on some items, and all agree on the others."""
+    said = [[0, 0, 1, 1]] * n_apart + [[item % 2] * 4 for item in range(60 - n_apart)]
+    gains = [1] * n_apart + [0] * (60 - n_apart)
+    n_ways = len([*combinations("abcd", 2)]) // 2
+    p = ttest_1samp(gains, 0, alternative="greater").pvalue
+    assert (p <= 0.025 / n_ways) == (finding == "camps")
+    assert p < 0.025 / (n_ways - 1)
+    assert standing_out(LabelsByRater(said, scale=SCALE, raters=list("abcd"))).finding == finding
 
 
 def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():

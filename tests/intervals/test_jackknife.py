@@ -21,8 +21,10 @@ def left_out(statistic, most_weights=10**9, **options):
     return np.vstack(weights), np.concatenate(times)
 
 
+@pytest.mark.parametrize("cells", [1, 9, 2_000_000])
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
-def test_the_variance_is_that_of_a_loop_over_items(name):
+def test_the_variance_is_that_of_a_loop_over_items_in_blocks_of_any_size(name, cells, monkeypatch):
+    monkeypatch.setattr("agreement_pipeline.intervals.draws.BLOCK_CELLS", cells)
     items = np.repeat(SEEN.counts, SEEN.weights.astype(int), axis=0)
     n = len(items)
     alone = np.array(

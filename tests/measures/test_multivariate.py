@@ -57,6 +57,15 @@ def test_each_measure_is_what_its_definition_says(measure, items, raters, dimens
         assert found.value[draw] == pytest.approx(1 - observed / expected, rel=1e-11, abs=1e-11)
 
 
+@pytest.mark.parametrize("cells", [1, 3, 10**6])
+def test_distances_are_those_of_the_definition_in_blocks_of_any_size(monkeypatch, cells):
+    monkeypatch.setattr("agreement_pipeline.measures.multivariate.CELLS", cells)
+    table = random_table(np.random.default_rng(9), 11, 3, 2)
+    found = berry_mielke_r(vectors(table))
+    expected = slow_parts(berry_mielke_r, table, np.ones(11))
+    assert [float(found.observed), float(found.expected)] == pytest.approx(expected, rel=1e-11)
+
+
 @pytest.mark.parametrize(("dimensions", "at_random"), [(2, 1), (3, 2)])
 def test_phi_does_not_see_raters_at_random_fewer_than_dimensions_where_the_others_agree(
     dimensions, at_random

@@ -24,7 +24,8 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import load_project
 import agreement_pipeline
 definitions = project_definitions(load_project(pathlib.Path(sys.argv[1])))
-Policy.from_mapping({"policy": "p", "version": 1, "rules": [{"measure": "unanimity"}]})
+rules = [{"measure": "unanimity"}, {"measure": "krippendorff_alpha"}]
+Policy.from_mapping({"policy": "p", "version": 1, "rules": rules})
 raters = [f"--raters={name}" for name in ("T", "Ref-1", "Ref-2", "Ref-3")]
 wide = ["--layout", "wide", "--item", "specimen", *raters, "--classifier", "T"]
 with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -61,6 +62,7 @@ TESTED = (
     "tests/measures/test_every_measure_is_reachable.py",
     "tests/reference/test_reference_values.py",
     "tests/properties/test_measures.py",
+    "tests/policy/test_passed_by_guessing.py",
 )
 
 

@@ -68,7 +68,7 @@ def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monk
     real_read, real_check = project_module.read, Contract.check
     real_stored, stored = store_module.table_ratings, []
 
-    def counted_check(contract, ratings):
+    def counted_check(contract, ratings, *before):
         checked.append(ratings)
         return real_check(contract, ratings)
 

@@ -4,7 +4,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.policy import Policy, Rule, load_policy
+from agreement_pipeline.policy import BUNDLED, Policy, Rule, load_policy
 from tests.policy.verdicts import found
 
 MANY_MISTAKES = """policy: p
@@ -164,6 +164,18 @@ def test_plain_data_make_the_same_policy_again():
     again = Policy.from_mapping(policy.to_mapping())
     assert (again, again.digest) == (policy, policy.digest)
     assert policy.measures == ("gwet_ac1", "krippendorff_alpha")
+
+
+def test_a_bundled_policy_has_a_new_version_where_its_rules_change():
+    """A new key has its default in `LATER`, so that policies without it keep their digest."""
+    policies = {name: load_policy(name) for name in BUNDLED}
+    assert {name: (each.version, each.digest[:12]) for name, each in policies.items()} == {
+        "classifier-standard": (1, "8cdd140b3a9f"),
+        "exploratory": (2, "525b1e5c7ec4"),
+        "replicated": (2, "2d87733a51de"),
+        "silver-standard": (1, "b11d2bf99c53"),
+        "standard": (2, "d6ddef587f92"),
+    }
 
 
 def test_the_digest_is_of_all_that_decides_and_not_of_the_description():

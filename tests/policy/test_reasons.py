@@ -17,6 +17,7 @@ from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import (
     Rule,
     decision,
+    more_items,
     policy,
     reasons,
 )
@@ -154,6 +155,11 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
         once.value, once.interval, cutoff, partial(once.distribution.relative_reach, 0.025)
     )
     assert of(0.75 * times).low < cutoff < of(1.3 * times).low
+
+
+def test_a_limit_that_falls_short_by_less_than_an_item_needs_one_more():
+    """The reach must shrink from 0.1001 to 0.1, so 100 items are a fifth of an item too few."""
+    assert more_items(found(0.7999, 1.0, value=0.9), 0.8) == 1
 
 
 def test_the_confidence_level_is_not_rounded():

@@ -9,7 +9,9 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.ratings import (
+    EXTRAS,
     TEXT,
     Footer,
     ParquetRows,
@@ -56,6 +58,46 @@ def test_ratings_of_many_row_groups_are_read_back():
     assert found.digest == given.digest
     assert found.items(["text"]).equals(given.items(["text"]))
     assert found.classifiers == ("r2",)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"gold": [True] * 3 + [None] * 6, "weight": [2] * 3 + [1] * 6},
+        {"confidence": [0.1, 1.0, None] * 3, "drawn": ["Ω", None, ""] * 3},
+        {"timestamp": pd.to_datetime(["2026-11-01T10:00"] * 9)},
+        {"assisted": [True, False, None] * 3, "occurrence": [1, 2, 3] * 3},
+    ],
+)
+def test_a_stored_table_gives_the_same_ratings_from_a_file_as_from_memory(more, monkeypatch):
+    frame = pd.DataFrame({"item": list("iiijjjkkk"), "text": "text", "label": "no", **more})
+    frame["rater"] = "ana" if "occurrence" in more else ["ana", "ben", "cleo"] * 3
+    given = Ratings.from_frame(frame.astype({"text": TEXT}), SCALE)
+    data = parquet_bytes(RatingsRows(given))
+    again = ratings_of(stored_cells(ParquetRows(data), "here"), SCALE)
+    monkeypatch.setattr(parquet, "FEW_BYTES", 0)
+    file = LargeFile.of([data])
+    path, found = file.path, ratings_of(stored_cells(ParquetRows(file), "here"), SCALE)
+    del file
+    assert found.digest == again.digest == given.digest
+    columns = ["item", "rater", "label", *given.extras]
+    assert found.first(columns).equals(again.first(columns))
+    assert found.items([*(more.keys() & found.has - {*EXTRAS}), "text"]).equals(
+        again.items([*(more.keys() & found.has - {*EXTRAS}), "text"])
+    )
+    assert path.exists() == ("timestamp" not in more)
+    del found
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("n_bytes", [2, 40])
+def test_a_stored_file_that_is_broken_is_refused_before_anybody_asks(n_bytes, monkeypatch):
+    monkeypatch.setattr(parquet, "FEW_BYTES", 0)
+    data = bytearray(parquet_bytes(RatingsRows(ratings(3))))
+    data[n_bytes : n_bytes + 40] = bytes(40)
+    with pytest.raises(RatingsError, match="Parquet file: found one that cannot be read"):
+        stored_cells(ParquetRows(LargeFile.of([bytes(data)])), "here")
 
 
 def test_a_table_without_rows_is_a_file_of_one_empty_table():

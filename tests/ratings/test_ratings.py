@@ -3,6 +3,7 @@
 import gc
 import weakref
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -74,6 +75,11 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
             r"expected one label for each",
         ),
         (
+            frame_of([*ROWS, ("i1", "ana", "no")], earlier=["no", "no", "no", "yes", "no"]),
+            r"rows \[2, 6\].*found 2 labels of rater 'ana' for item 'i1' as occurrence 1 .*; "
+            r"expected one label for each",
+        ),
+        (
             frame_of(occurrence=[1, 0, 1, 1]),
             r"row 3, column 'occurrence': found \[0\]; expected a whole number from 1",
         ),
@@ -106,6 +112,14 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         (
             frame_of(occurrence=[1, None, 1, 1]),
             r"row 3, column 'occurrence': found nothing; expected a whole number from 1",
+        ),
+        (
+            frame_of([*ROWS, ROWS[0], ("\u3000 ", "ana", "no"), (None, "ben", "no")]),
+            r"rows \[7, 8\], column 'task': found no item; expected one in every row",
+        ),
+        (
+            frame_of([*ROWS, ("", "ana", "Yes"), ("i3", " ", "no")]),
+            r"row 6, column 'task': found no item; expected one in every row",
         ),
     ],
 )
@@ -193,6 +207,42 @@ def test_renaming_keeps_all_but_the_names():
     blinded = ratings.renamed({"ana": "r2", "ben": "r1"})
     assert (blinded.raters, blinded.classifiers) == (("r2",), ("r1",))
     assert blinded.digest == ratings.digest
+
+
+@pytest.mark.parametrize("n_raters", [5, 50])
+@pytest.mark.parametrize("more", [{}, {"occurrence": [1, 2]}, {"weight": [2, 1]}, {"gold": [1, 0]}])
+def test_renamed_ratings_are_those_of_a_table_with_the_new_names(n_raters, more):
+    """What is known of the ratings before is not asked again."""
+    random = np.random.default_rng(n_raters)
+    frame = frame_of(
+        (f"i{item:02}", f"r{rater}", random.choice(["no", "yes", "maybe"]))
+        for item in range(40)
+        for rater in range(n_raters)
+        if random.random() < 0.9
+    )
+    of_third = (frame["item"] == "i03").astype(int)
+    frame = frame.assign(**{name: of_third.map(dict(enumerate(more[name]))) for name in more})
+    names = {f"r{rater}": f"s{rater * 7 % 53}" for rater in range(n_raters) if rater != 2}
+    scale = Scale(("no", "yes", "maybe"))
+    ratings = ratings_of(frame, scale, classifiers=("r1",))
+    known = ratings.digest, ratings.patterns, ratings.n_by_category, ratings.given
+    told = frame.assign(rater=frame["rater"].replace(names))
+    expected = ratings_of(told, scale, classifiers=(names["r1"],))
+    found = ratings.renamed(names)
+    assert known[0] == expected.digest == found.digest
+    for _ in range(2):
+        counted = counting_of(found).labels(found, found.classifiers)
+        as_expected = counting_of(expected).labels(expected, expected.classifiers)
+        assert counted.raters == as_expected.raters
+        assert counted.codes.tolist() == as_expected.codes.tolist()
+        assert counted.weights.tolist() == as_expected.weights.tolist()
+        assert found.everyone == expected.everyone
+        pd.testing.assert_frame_equal(found.to_pandas(), expected.to_pandas())
+        columns = ["item", "rater", "code"]
+        assert found.first(columns).equals(expected.first(columns))
+        assert found.by(found.raters[:3]).digest == expected.by(expected.raters[:3]).digest
+        back = {new: old for old, new in names.items()}
+        found, expected = found.renamed(back), ratings
 
 
 def test_the_tables_of_a_session_are_dropped_when_nothing_refers_to_them():

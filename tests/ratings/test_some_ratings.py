@@ -1,6 +1,7 @@
 """What ratings answer of some raters, of their first rows and of the texts of items."""
 
 import pandas as pd
+import pytest
 
 from agreement_pipeline.ratings import Ratings, Scale
 
@@ -31,6 +32,49 @@ def test_the_items_of_some_raters_are_counted_among_theirs():
     ]
     assert RATINGS.first(["item"], items=["i3"], raters=["ana"]).num_rows == 1
     assert RATINGS.first(["item"], raters=[]).num_rows == 0
+
+
+@pytest.mark.parametrize("n_items", [0, 3, 250])
+@pytest.mark.parametrize("n_raters", [0, 2, 30])
+@pytest.mark.parametrize("gold", [True, False])
+def test_some_items_are_told_alike_from_the_rows_of_items_and_from_those_of_ratings(
+    n_items, n_raters, gold
+):
+    rows = [
+        (f"i{item * 7919 % 300:03}", f"r{rater:02}", ("yes", "no", "maybe")[(item + rater) % 3])
+        for item in range(300)
+        for rater in range(30)
+        if (item + 3 * rater) % 5
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    frame["gold"] = frame["item"].isin(["i001", "i170"])
+    items, raters = (
+        [f"{letter}{n:0{wide}}" for n in range(0, most)]
+        for letter, wide, most in (("i", 3, n_items), ("r", 2, n_raters))
+    )
+    expected = frame[frame["item"].isin(items) & frame["rater"].isin(raters)]
+    expected = expected[gold | ~expected["gold"]].sort_values(["item", "rater"])
+    ratings = Ratings.from_frame(frame, Scale(("no", "yes", "maybe")))
+    for _ in range(2):
+        found = ratings.first(
+            ["item", "at", "rater", "label"], items=items, raters=raters, gold=gold
+        )
+        names = found["item"].to_pylist()
+        assert names == expected["item"].tolist()
+        assert found["rater"].to_pylist() == expected["rater"].tolist()
+        assert found["label"].to_pylist() == expected["label"].tolist()
+        assert found["at"].to_pylist() == [sorted({*names}).index(name) for name in names]
+        _ = ratings.items_in_order
+
+
+def test_labels_are_counted_with_those_of_gold_items_and_not_by_the_weight_of_items():
+    rows = [("i1", "ana", "no"), ("i1", "ben", "yes"), ("i2", "ana", "yes"), ("i3", "ben", "yes")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    scale = Scale(("maybe", "no", "yes"))
+    for more in ({}, {"gold": frame["item"] == "i2"}, {"weight": 5}, {"occurrence": 2}):
+        ratings = Ratings.from_frame(frame.assign(**more), scale)
+        assert ratings.n_by_category == {"no": 1, "yes": 3}
+        assert ratings.given.tolist() == [1, 2]
 
 
 def test_items_of_gold_and_of_earlier_rounds_are_rated_too():

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline.readers import UNFINISHED
+from agreement_pipeline.readers import UNFINISHED, read
 from agreement_pipeline.readers.files import Steady
 from tests.readers.texts import GOOD
 
@@ -246,6 +246,57 @@ def test_text_in_parquet_that_is_no_utf8_is_refused(refusal, tmp_path):
     )
     path.write_bytes(path.read_bytes().replace(b"Zoe", b"\xe3na"))
     assert "found no whole Parquet file" in refusal(path)
+
+
+LONG = "é" * 1_001
+GIVEN = [(f"i{at // 2}", f"r{at % 2}", "yes" if at % 3 else "no") for at in range(4_000)]
+
+
+@pytest.mark.parametrize("column", range(3))
+@pytest.mark.parametrize("group", [0, 1])
+@pytest.mark.parametrize("row", [(" ", "r0", "yes"), (LONG, "r0", None), GIVEN[0], ("i", "r", "n")])
+def test_pages_that_cannot_be_read_are_refused_before_what_other_cells_say(
+    refusal, tmp_path, row, group, column
+):
+    path = tmp_path / "round.parquet"
+    frame = pd.DataFrame([*GIVEN, row], columns=["item", "rater", "label"])
+    frame.to_parquet(path, compression="zstd", row_group_size=2_001, index=False)
+    chunk = pq.ParquetFile(path).metadata.row_group(group).column(column)
+    data = bytearray(path.read_bytes())
+    begin = data.index(b"\x28\xb5\x2f\xfd", chunk.data_page_offset)
+    data[begin : begin + 4] = bytes(4)
+    path.write_bytes(data)
+    assert "round.parquet: found no whole Parquet file" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ((" ", "r0", "yes"), "row 4001, column 'item': found no item"),
+        ((LONG, "r0", "yes"), "row 4001, column 'item': found 1001 characters; expected at most"),
+        ((LONG, "r0", None), "row 4001, column 'item': found 1001 characters; expected at most"),
+        (GIVEN[0], "rows [1, 4001], columns ['item', 'rater']: found 2 labels of rater 'r0'"),
+    ],
+)
+def test_cells_of_a_parquet_file_are_refused_by_their_row(refusal, tmp_path, row, words):
+    path = tmp_path / "round.parquet"
+    frame = pd.DataFrame([*GIVEN, row], columns=["item", "rater", "label"])
+    frame.to_parquet(path, index=False)
+    assert f"round.parquet: {words}" in refusal(path)
+
+
+def test_an_item_that_is_no_number_is_refused(refusal, tmp_path):
+    path = tmp_path / "round.parquet"
+    rows = {"item": [1.0, 1.0, float("nan")], "rater": ["a", "b", "a"], "label": ["x", "y", "x"]}
+    pq.write_table(pa.table(rows), path)
+    assert "round.parquet: row 3, column 'item': found nan; expected one value" in refusal(path)
+
+
+def test_the_letters_of_a_name_count_and_not_its_bytes(tmp_path):
+    path = tmp_path / "round.parquet"
+    rows = [*GIVEN, (LONG[1:], "r0", "no"), (LONG[1:], "r1", "no")]
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_parquet(path, index=False)
+    assert read(path).n_items == 2_001
 
 
 def test_a_parquet_column_that_occurs_twice_is_refused(refusal, tmp_path):

@@ -30,6 +30,15 @@ def test_a_round_in_which_two_programs_read_other_labels_is_refused(tmp_path, wa
         way(path)
 
 
+@pytest.mark.parametrize("folder", ["label=y", "rater=a", "item=i00", "nth=3"])
+def test_the_name_of_a_folder_says_nothing_of_its_files(tmp_path, folder):
+    path = tmp_path / folder / "round.parquet"
+    path.parent.mkdir()
+    path.write_bytes(written(TABLE.to_dict("list")))
+    found = read(path).to_pandas()[["item", "rater", "label"]].astype(str)
+    assert found.to_numpy().tolist() == TABLE.to_numpy().tolist()
+
+
 def test_false_bounds_of_values_hide_no_rows(tmp_path):
     path = tmp_path / "round.parquet"
     path.write_bytes(written(TABLE.to_dict("list"), row_group_size=60))

@@ -598,6 +598,19 @@ def test_honest_gold_items_and_suggestions_leave_a_certificate_as_it_is(store, o
     assert open_certificate(store, JUDGE).digest == found.digest
 
 
+def test_a_rule_on_gold_items_alone_is_not_asked_of_them_as_ordinary_items(store, original):
+    """`gold_accuracy` has no value where gold items are measured like others."""
+    frame = with_marked("gold", range(40, 80), wrong=[45])
+    right = frame["item"].str[1:].astype(int).mod(2).map({0: "no", 1: "yes"})
+    frame["gold_label"] = right.where(frame["gold"])
+    store.ingest("r1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    rule = Rule("gold_accuracy", "classifier", reliable=0.8, tentative=0.7, min_items=30)
+    found = certified(store, rules=replace(RULES, classifiers=(*RULES.classifiers, rule)))
+    assert found.certified
+    _, verdict = found.rounds["r1"]["verdicts"]
+    assert (verdict["verdict"], verdict["value"]) == ("reliable", 39 / 40)
+
+
 def test_gold_items_without_a_label_of_the_classifier_are_left_out_items(store, original):
     frame = with_marked("gold", range(3, 30))
     frame = frame[~(frame["gold"] & (frame["rater"] == "judge"))]

@@ -3,8 +3,13 @@
 import pyarrow as pa
 import pytest
 
+from agreement_pipeline import ReleaseInvalidError
 from agreement_pipeline.cli import main
+from agreement_pipeline.release.decisions import today
+from agreement_pipeline.release.folder import read_folder
+from agreement_pipeline.release.opening import prove
 from agreement_pipeline.release.tables import Member
+from agreement_pipeline.store import digest_of
 from agreement_pipeline.store.local import LocalStorage
 from tests.release.forging import (
     ANNOTATIONS,
@@ -196,6 +201,27 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
 def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change):
     edit_table(copy, TRAIN, change)
     refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
+
+
+@pytest.mark.parametrize(
+    "column", ["id", "n_raters", "soft_label", "votes", "entropy_bits", "resolution"]
+)
+def test_training_data_with_a_value_missing_are_refused(copy, column):
+    def change(table):
+        at = table.column_names.index(column)
+        field = table.schema.field(at)
+        left = pa.array([None, *table[column].to_pylist()[1:]], field.type)
+        return table.set_column(at, field, left)
+
+    edit_table(copy, TRAIN, change)
+    refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
+
+
+def test_a_log_does_not_vouch_for_other_words_in_a_release_of_this_version(copy):
+    forge(copy, "README.md", (copy / "README.md").read_bytes() + b"Ask nobody.\n")
+    logged = {digest_of((copy / "manifest.json").read_bytes())}
+    with pytest.raises(ReleaseInvalidError, match=r"README\.md"):
+        prove(read_folder(copy), copy, today(), logged)
 
 
 def test_a_row_put_among_the_unresolved_is_refused(copy):

@@ -87,6 +87,7 @@ def test_the_log_is_read_on_from_every_mark_and_only_from_there(store):
     for number, mark in enumerate(known, 1):
         assert store.log.following(mark) == history[number:]
         assert store.log.following(f"{mark[:-1]}x") is None
+        assert store.log.following(f"{0:08}{mark[8:]}") is None
     assert store.log.following(f"{LONG + 1:08}-{known[-1][9:]}") is None
     segments(store)[0].unlink()
     assert Store(store.root).log.following(known[40]) == history[41:]
