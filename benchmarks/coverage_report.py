@@ -3,6 +3,7 @@
 `python -m benchmarks.coverage_report` first sums the passes in benchmarks/coverage.csv.
 This keeps the file small. So it does in benchmarks/coverage_again.csv, where the default is drawn
 again: `python -m benchmarks.coverage_study --methods smoothed_bayesian_bootstrap --table FILE`.
+In benchmarks/coverage_upper.csv, upper limits of the methods that may decide are counted too.
 """
 
 import os
@@ -24,11 +25,12 @@ from benchmarks.coverage_study import AT_LARGE, STUDIED, TABLE, Row, append, row
 from benchmarks.populations import CELLS, CELLS_AT_LARGE, ITEMS, design
 from tools.pages.generated import between_marks
 
-AGAIN = TABLE.with_name("coverage_again.csv")
+AGAIN, UPPER = TABLE.with_name("coverage_again.csv"), TABLE.with_name("coverage_upper.csv")
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = DOCS / "proofs" / "coverage.md"
 PLOT, PICTURE = DOCS / "images" / "coverage.png", DOCS / "images" / "held-round.png"
-NOMINAL = {"held_95": 0.95, "held_975": 0.975}
+LOWER = {"held_95": 0.95, "held_975": 0.975}
+NOMINAL = LOWER | {"held_upper": 0.975}
 ALLOWED = 0.015
 SURE = 0.05
 FEWEST_DEFINED = 50
@@ -53,7 +55,7 @@ def coverages(rows: list[Row]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=Row._fields)
     frame["slack"] = frame["mean_lower_limit"] * frame["defined"]
     sums = frame.groupby(["measure", "method", "cell"], as_index=False)[
-        ["populations", "defined", "held_95", "held_975", "slack"]
+        ["populations", "defined", *NOMINAL, "slack"]
     ].sum()
     every = design(CELLS + CELLS_AT_LARGE)
     for factor in ("n", "raters", "categories", "commonest", "model", "missing", "truth", "spread"):
@@ -92,15 +94,35 @@ def share(value: float) -> str:
 
 def line(name: str, cells: pd.DataFrame, usual: pd.DataFrame) -> str:
     parts = [f"`{name}`", f"{len(cells)}"]
-    for held in NOMINAL:
-        found = cells[f"coverage_{held}"]
-        parts += [share(found.mean()), share(found.min()), str(len(failing(cells, held)))]
+    for held in LOWER:
+        parts += covered(cells, held)
     both = cells.merge(usual, on=["measure", "cell"], suffixes=("", "_usual"))
     return (
         "| "
         + " | ".join([*parts, f"{both['slack'].mean():.3f} ({both['slack_usual'].mean():.3f})"])
         + " |"
     )
+
+
+def covered(cells: pd.DataFrame, held: str) -> list[str]:
+    found = cells[f"coverage_{held}"]
+    return [share(found.mean()), share(found.min()), str(len(failing(cells, held)))]
+
+
+HEAD_UPPER = ("| | cells | rounds a cell | mean | worst | failing |", "| --- |" + " ---: |" * 5)
+
+
+def upper(cells: pd.DataFrame) -> str:
+    """How often upper limits of 97.5 % held: of the default by measure, and of raters at large."""
+    alike = cells[(cells["spread"] == 0) & (cells["method"] == DEFAULT_METHOD)]
+    differing = cells[(cells["spread"] > 0) & (cells["method"] == AT_LARGE[1])]
+    groups = [*alike.groupby("measure"), ("all", alike), (AT_LARGE[1], differing)]
+    rows = [
+        f"| `{name}` | {len(some)} | {some['populations'].median():.0f} "
+        f"| {' | '.join(covered(some, 'held_upper'))} |"
+        for name, some in groups
+    ]
+    return "\n".join([*HEAD_UPPER, *rows])
 
 
 def again(before: pd.DataFrame, now: pd.DataFrame) -> str:
@@ -111,7 +133,7 @@ def again(before: pd.DataFrame, now: pd.DataFrame) -> str:
     both = now.merge(before, on=["measure", "method", "cell"], suffixes=("", "_before"))
     both = both[both["spread"] == 0]
     rows = [_line_again(f"{n:,}", cells) for n, cells in both.groupby("n")]
-    fails = sum(len(failing(both, held)) for held in NOMINAL)
+    fails = sum(len(failing(both, held)) for held in LOWER)
     return "\n".join([*HEAD_AGAIN, *rows, _line_again("all", both), "", f"{fails} cells fail."])
 
 
@@ -124,7 +146,7 @@ HEAD_AGAIN = (
 
 def _line_again(name: str, cells: pd.DataFrame) -> str:
     n, parts = cells["populations"], []
-    for held in reversed(NOMINAL):
+    for held in reversed(LOWER):
         before = cells[f"missed_{held}_before"] / cells["populations_before"] * n
         parts += [
             f"{100 * missed.sum() / n.sum():.2f}" for missed in (before, cells[f"missed_{held}"])
@@ -133,8 +155,8 @@ def _line_again(name: str, cells: pd.DataFrame) -> str:
     return f"| {name} | {n.sum():,} | {' | '.join(parts)} | {moved:+.3f} |"
 
 
-def tables(found: pd.DataFrame, drawn_again: pd.DataFrame) -> str:
-    """The four tables, and the failing cells of the methods that may decide."""
+def tables(found: pd.DataFrame, drawn_again: pd.DataFrame, upper_too: pd.DataFrame) -> str:
+    """The five tables, and the failing cells of the methods that may decide."""
     alike, differing = (
         found[found["spread"] > 0 if at_large else found["spread"] == 0]
         for at_large in (False, True)
@@ -169,6 +191,7 @@ def tables(found: pd.DataFrame, drawn_again: pd.DataFrame) -> str:
             ),
             *("### The default, by measure", "", *HEAD, *of_measures, ""),
             *("### The default, drawn again", "", again(usual, drawn_again), ""),
+            *("### Upper limits at 97.5 %", "", upper(upper_too), ""),
             *("### Raters at large, by method", "", *HEAD, *of_at_large, ""),
             *(named(cells, name) for name, cells in deciding.groupby("method")),
         ]
@@ -177,7 +200,7 @@ def tables(found: pd.DataFrame, drawn_again: pd.DataFrame) -> str:
 
 def named(cells: pd.DataFrame, method: str) -> str:
     """A sentence or list that names the failing cells of a method."""
-    bad = pd.concat([failing(cells, held).assign(held=held) for held in NOMINAL])
+    bad = pd.concat([failing(cells, held).assign(held=held) for held in LOWER])
     if bad.empty:
         return f"`{method}` fails in no cell."
     return "\n".join(
@@ -276,8 +299,8 @@ def picture() -> None:
 
 
 def main() -> None:
-    found, drawn_again = coverages(compact(TABLE)), coverages(compact(AGAIN))
-    page = between_marks(PAGE.read_text(encoding="utf-8"), "coverage", tables(found, drawn_again))
+    found, *others = (coverages(compact(table)) for table in (TABLE, AGAIN, UPPER))
+    page = between_marks(PAGE.read_text(encoding="utf-8"), "coverage", tables(found, *others))
     PAGE.write_text(page, encoding="utf-8")
     plot(found)
     picture()

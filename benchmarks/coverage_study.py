@@ -1,4 +1,4 @@
-"""Measure how often the true value lies at or above the lower limit, for each interval method.
+"""Measure how often the true value lies beyond a limit, for each interval method.
 
 The true values of the simulated populations are known exactly.
 
@@ -69,7 +69,8 @@ class Row(NamedTuple):
     """The results of one method for one measure on one cell.
 
     A row sums `passes` passes over the cell, from the pass `first` on. It says how many populations
-    had a defined value, and in how many of those the limit held.
+    had a defined value, and in how many of those a limit held: the lower ones of the two levels,
+    and the upper one of the second.
     """
 
     cell: int
@@ -82,6 +83,7 @@ class Row(NamedTuple):
     defined: int
     held_95: int
     held_975: int
+    held_upper: float
     mean_lower_limit: float
     seconds: float
 
@@ -137,12 +139,13 @@ def rows_of(
         for name, registered in names.items():
             for method in methods:
                 of = (registered, method)
-                defined = [[each.low for each in one[of]] for one in found if of in one]
-                lows = np.array(defined).reshape(-1, len(LEVELS))
+                defined = [one[of] for one in found if of in one]
+                lows, highs = np.array(defined).reshape(-1, len(LEVELS), 2).transpose(2, 0, 1)
                 held = (lows <= population.truths[name] + 1e-12).sum(0).tolist()
+                above = int((highs[:, 1] >= population.truths[name] - 1e-12).sum())
                 mean = float(lows[:, 1].clip(-1, 1).mean()) if len(lows) else float("nan")
                 yield Row(
-                    *(cell, name, method, draws, number, 1, len(samples), len(lows), *held),
+                    *(cell, name, method, draws, number, 1, len(samples), len(lows), *held, above),
                     mean_lower_limit=round(mean, 5),
                     seconds=round(seconds, 3),
                 )
@@ -176,9 +179,10 @@ def summed(rows: Sequence[Row]) -> list[Row]:
             continue
         defined = last.defined + row.defined
         means = [each.mean_lower_limit * each.defined for each in (last, row) if each.defined]
+        held = ("held_95", "held_975", "held_upper")
         counts = {
             name: getattr(last, name) + getattr(row, name)
-            for name in ("passes", "populations", "defined", "held_95", "held_975", "seconds")
+            for name in ("passes", "populations", "defined", *held, "seconds")
         }
         found[-1] = last._replace(
             **counts

@@ -202,10 +202,6 @@ def made_plans(name: str, population: Statistic, cutoff: float, earlier: int, n_
     rounds = simulated_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
     found = [plan_measure(ALPHA, each, **rule, n_rounds=100, sampled=True) for each in rounds]
     plans = np.array([each.n_items for each in found if each.n_items], dtype=float)
-    decided = np.interp(np.sqrt(plans), np.sqrt(sizes), curve)
-    error = decided.std() / np.sqrt(len(decided))
-    between = [each.between for each in found if each.between]
-    held = np.mean([few <= needed <= (many or np.inf) for few, many in between])
     cells = [
         name,
         f"{true_value(ALPHA, population):.3f}",
@@ -213,12 +209,21 @@ def made_plans(name: str, population: Statistic, cutoff: float, earlier: int, n_
         earlier,
         needed,
         f"{100 * (1 - len(plans) / n_rounds):.0f} %",
-        f"{100 * decided.mean():.1f} % ± {100 * error:.1f}",
-        f"{100 * np.mean(decided < LOW_POWER):.0f} %",
-        *(f"{np.quantile(plans, share) / needed:.2f}" for share in (0.5, 0.05, 0.95)),
-        f"{100 * held:.0f} %",
+        *([""] * 5 if not len(plans) else said_of(plans, sizes, curve, needed)),
     ]
+    between = [each.between for each in found if each.between]
+    held = [few <= needed <= (many or np.inf) for few, many in between]
+    cells.append(f"{100 * np.mean(held):.0f} %" if held else "")
     return f"| {' | '.join(map(str, cells))} |"
+
+
+def said_of(plans: Array, sizes: Array, curve: Sequence[float], needed: int) -> Iterator[str]:
+    """How often rounds of the planned sizes decide, and the sizes over the one that is needed."""
+    decided = np.interp(np.sqrt(plans), np.sqrt(sizes), curve)
+    error = decided.std() / np.sqrt(len(decided))
+    yield f"{100 * decided.mean():.1f} % ± {100 * error:.1f}"
+    yield f"{100 * np.mean(decided < LOW_POWER):.0f} %"
+    yield from (f"{np.quantile(plans, share) / needed:.2f}" for share in (0.5, 0.05, 0.95))
 
 
 def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
