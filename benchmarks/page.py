@@ -1,10 +1,10 @@
 """Write docs/proofs/benchmarks.md and its plot from results: `python -m benchmarks.page FOLDER`."""
 
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from agreement_pipeline.version import __version__
 from benchmarks.cases import (
     ALPHA_WITH_INTERVAL,
     GROUPED,
@@ -125,7 +125,7 @@ def machine() -> str:
 
 def programs() -> str:
     """The versions of what was measured."""
-    names = [f"{OURS} {version('agreement-pipeline')}", f"Python {sys.version.split()[0]}"]
+    names = [f"{OURS} {__version__}", f"Python {sys.version.split()[0]}"]
     pinned: dict[str, set[str]] = {}
     for path in sorted((HERE / "peers").glob("*.txt")):
         for line in path.read_text().split():
