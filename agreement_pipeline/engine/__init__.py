@@ -13,6 +13,7 @@ __all__ = [
     "DuckDB",
     "Relation",
     "Session",
+    "Spark",
     "Unreadable",
     "duckdb_session",
     "is_spark_frame",

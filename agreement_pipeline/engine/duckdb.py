@@ -114,9 +114,6 @@ class DuckDB:
             *of,
         )
 
-    def schema_of(self, path: str) -> "pa.Schema":
-        return self.ask(f"SELECT * FROM read_parquet([{self.literal(path)}]) LIMIT 0").schema
-
     def view(self, sql: str, *of: object) -> Relation:
         return self._made(VIEW, sql, of)
 

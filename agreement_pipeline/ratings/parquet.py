@@ -146,9 +146,8 @@ class ParquetRows:
             for group in range(len(self._footer.fields["row_groups"])):
                 self._refuse_expanded(group)
         rows = session.parquet(str(file.path), {name: name for name in names}, file)
-        counted = ", ".join(f"COUNT({session.column(name)})" for name in names)
         with _readable():
-            rows.ask(f"SELECT {counted} FROM {rows}")
+            rows.read_through()
         return rows
 
     def _refuse_expanded(self, group: int) -> None:

@@ -431,9 +431,8 @@ class Ratings:
         if self.own is self.table and not tests and len(self):
             found = self.every(columns)
         elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
-            # a test of names is a join, which keeps no order
-            some = f"WHERE {of_gold} AND {test}{' ORDER BY item' * (test != 'TRUE')}"
-            found = self._unpacked(columns, some, raters)
+            order = "" if test == "TRUE" else "ORDER BY item"  # a join of names keeps no order
+            found = self._unpacked(columns, f"WHERE {of_gold} AND {test} {order}", raters)
         if batches := list(found):
             return pa.Table.from_batches(batches).combine_chunks()
         where = " AND ".join(sorted(tests)) or "TRUE"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session, is_spark_frame
+from agreement_pipeline.engine import Relation, Session, Spark, duckdb_session, is_spark_frame
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
@@ -364,7 +364,7 @@ class Tables(Reader):
 def _tables_of(source: Source, asked: Asked) -> Iterator[tuple[str, Table]]:
     limits = asked.limits
     if isinstance(source, str) and AFAR in source:
-        if asked.session.engine != "spark":
+        if not isinstance(asked.session, Spark):
             raise RatingsError(
                 f"{source}: found a URL; expected a file of this machine. Download it, or let "
                 "Spark read it (--engine spark)."

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.contract.answers import EMAIL
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import (
     DEFAULT,
@@ -24,6 +25,11 @@ from tests.contract.tables import (
 
 def test_a_good_table_passes_every_default_check():
     assert failing(good_table()) == set()
+
+
+def test_what_is_looked_for_in_names_is_told_by_one_letter():
+    looked_for = {each.kwargs["regex"] for each in DEFAULT.rows if "regex" in each.kwargs}
+    assert looked_for == {EMAIL}
 
 
 def test_ratings_from_a_frame_pass_every_default_check():
