@@ -1,7 +1,7 @@
 """A session of an SQL engine: DuckDB in this process, or Spark. It knows tables, not ratings."""
 
 from agreement_pipeline.engine.duckdb import DuckDB, duckdb_session
-from agreement_pipeline.engine.session import BATCH, PATTERN, ZONE, Relation, Unreadable
+from agreement_pipeline.engine.session import BATCH, PATTERN, ROW_NUMBER, ZONE, Relation, Unreadable
 from agreement_pipeline.engine.spark import Spark, is_spark_frame, spark_session
 
 Session = DuckDB | Spark
@@ -9,6 +9,7 @@ Session = DuckDB | Spark
 __all__ = [
     "BATCH",
     "PATTERN",
+    "ROW_NUMBER",
     "ZONE",
     "DuckDB",
     "Relation",

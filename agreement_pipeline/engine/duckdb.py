@@ -14,6 +14,7 @@ from weakref import finalize
 
 from agreement_pipeline.engine.session import (
     BATCH,
+    ROW_NUMBER,
     ZONE,
     Relation,
     Unreadable,
@@ -109,8 +110,8 @@ class DuckDB:
             self._use_threads(max(2, cpu_count() or 1))
         chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
         return self.view(
-            f"SELECT {', '.join(chosen)}, file_row_number AS nth "
-            f"FROM read_parquet([{self.literal(path)}], file_row_number = true, {OF_FILE})",
+            f"SELECT {', '.join(chosen)}, {ROW_NUMBER} AS nth "
+            f"FROM read_parquet([{self.literal(path)}], {ROW_NUMBER} = true, {OF_FILE})",
             *of,
         )
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 BATCH = 100_000
 PATTERN = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
+ROW_NUMBER = "file_row_number"
+"""An engine adds this column to those of a Parquet file."""
 ZONE = "UTC"
 """The zone of the machine must not be in a digest."""
 _numbers = count()
@@ -86,4 +88,14 @@ def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
 
 
-__all__ = ["BATCH", "PATTERN", "ZONE", "Relation", "Unreadable", "answering", "new_name", "quoted"]
+__all__ = [
+    "BATCH",
+    "PATTERN",
+    "ROW_NUMBER",
+    "ZONE",
+    "Relation",
+    "Unreadable",
+    "answering",
+    "new_name",
+    "quoted",
+]

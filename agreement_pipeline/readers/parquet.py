@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import PATTERN, Relation, Session, Unreadable
+from agreement_pipeline.engine import PATTERN, ROW_NUMBER, Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     Footer,
@@ -40,7 +40,8 @@ Named = Callable[[Any], Any]
 
 class ParquetTable:
     def __init__(self, path: Path, limits: Limits) -> None:
-        self._path, self._limits, self._delivered = path, limits, Steady.at(path)
+        # An engine reads `~` at the beginning of a path as the home of the user.
+        self._path, self._limits, self._delivered = path.absolute(), limits, Steady.at(path)
         with _as_refusal(path.name):
             self._footer = Footer.of(path)
             # By what it says of itself: a small Parquet file can hold a large table.
@@ -65,7 +66,9 @@ class ParquetTable:
 
     def seen(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
         names = list(columns.values())
-        is_odd = any(mark in str(self._path) for mark in PATTERN) or {*names} & {*self.named}
+        is_odd = any(mark in str(self._path) for mark in PATTERN)
+        is_odd |= ROW_NUMBER in map(str.lower, self.schema.names)
+        is_odd |= bool({*names} & {*self.named})
         if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
             return None
         self._refuse_expanded(names)

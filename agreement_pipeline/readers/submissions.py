@@ -11,7 +11,6 @@ import hashlib
 import json
 import math
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -38,6 +37,7 @@ from agreement_pipeline.readers.rules import (
     arranged,
     kept,
     of_first_labels,
+    refuse_capitals,
 )
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
@@ -683,13 +683,7 @@ def _canonical(
             f"{rows.source}: found no {called('field', absent)} among {listed(fields, 20)}; "
             "expected every field that you name. Correct the names."
         )
-    alike = Counter(name.lower() for name in others)
-    twice = [name for name in others if alike[name.lower()] > 1]
-    if twice:
-        raise RatingsError(
-            f"{rows.source}: found {called('field', twice)}, which differ in capital letters only; "
-            "expected rules that read one of them. Rename the other."
-        )
+    refuse_capitals("field", others, rows.source)
     unread = {"record", "confidence", *({"assisted"} - {*shows})}
     if not gathered.tells_changes:
         unread.add("changed_at")

@@ -47,7 +47,15 @@ from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
-from agreement_pipeline.readers.rules import FIELD, Rows, Rules, arranged, kept, of_first_labels
+from agreement_pipeline.readers.rules import (
+    FIELD,
+    Rows,
+    Rules,
+    arranged,
+    kept,
+    of_first_labels,
+    refuse_capitals,
+)
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -442,13 +450,14 @@ def _rows(table: Table, asked: Asked) -> Rows:
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
     raters = rater_columns(header, columns, chosen, name) if is_wide else []
-    others = (*asked.rules.fields, *columns.models.values())
+    others = list(dict.fromkeys((*asked.rules.fields, *columns.models.values())))
     absent = [each for each in others if each not in header]
     if absent:
         raise RatingsError(
             f"{name}: found no {called('column', absent)} among {listed(header, 12)}; expected "
             "every column that a rule or a model names. Correct the names."
         )
+    refuse_capitals("column", others, name)
     for each in (*chosen.values(), *raters):
         what = "characters in the name of a column"
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)

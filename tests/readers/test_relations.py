@@ -244,3 +244,14 @@ def test_a_number_that_went_wrong_does_not_become_text(tmp_path):
     parquet(tmp_path, "s.parquet", label=["x"])
     with pytest.raises(RatingsError, match=words):
         rows_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"), [("~x.parquet", {}), ("x.parquet", {"File_Row_Number": [7, 7]})]
+)
+def test_what_a_file_and_its_columns_are_called_does_not_matter(
+    tmp_path, monkeypatch, name, columns
+):
+    parquet(tmp_path, name, label=["x", "y"], **columns)
+    monkeypatch.chdir(tmp_path)
+    assert cells(rows_of(name), "label", "nth") == [("x", 0), ("y", 1)]

@@ -41,6 +41,26 @@ def test_a_column_that_is_not_there_is_refused():
         read(FRAME, rules=Rules(strata=("tongue",)))
 
 
+@pytest.mark.parametrize(
+    ("rules", "columns"),
+    [
+        (Rules(strata=("language", "Language")), Columns()),
+        (Rules(where={"language": ("de",), "Language": ("x",)}), Columns()),
+        (Rules(), Columns(models={"gpt": "language", "other": "Language"})),
+        (Rules(strata=("language",)), Columns(models={"other": "Language"})),
+    ],
+)
+def test_columns_that_differ_in_capital_letters_only_are_not_taken_for_one(
+    rules, columns, tmp_path
+):
+    path = tmp_path / "round.csv"
+    both = FRAME.assign(Language="x")
+    both.to_csv(path, index=False)
+    for source in (both, path):
+        with pytest.raises(RatingsError, match=r"found columns .*, which differ in capital lett"):
+            read(source, columns, rules=rules)
+
+
 @pytest.mark.parametrize("strata", [("a", "a"), ("",)])
 def test_columns_of_strata_are_named_once(strata):
     with pytest.raises(ProjectError, match=r"strata: found .*; expected names of fields, each onc"):
