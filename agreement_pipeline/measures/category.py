@@ -1,7 +1,7 @@
 """Agreement category by category: report the lowest.
 
-One number for all categories can hide a category that nobody agrees on. The first two of these
-measures need no model of chance. The others are alpha and kappa of one category against the rest.
+One number for all categories can hide a category that nobody agrees on. The rate of agreement and
+specific agreement need no model of chance.
 """
 
 from functools import partial

@@ -26,7 +26,7 @@ from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 Panel = LabelsByRater | NumbersByRater
 
 LABELLED = (
-    "over the items that the classifier labelled; those with one rating are left out; "
+    "over the items that the classifier labelled; items with one rating are left out; "
     "every other item counts with its number of ratings"
 )
 PAIRED = (
@@ -117,7 +117,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     bounds=(-2.0, 2.0),
     undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
     rests_on=WITH_ONE_AND_WITH_ALL,
-    convention="over all items, labelled or not; those with one rating are left out; "
+    convention="over all items, labelled or not; items with one rating are left out; "
     "every other item counts with its number of ratings",
 )
 def alpha_influence(panel: Panel) -> Coefficient:

@@ -1,9 +1,9 @@
 """Coefficients of the table of two raters: Bangdiwala's B, Yule's Y and information agreement.
 
 The table counts labels, with one rater in the rows and the other in the columns. Y reads
-association off the odds ratio of two categories, whatever the prevalence. Information agreement
-asks how much uncertainty about one rater's label goes away when the other's is known. Observed is
-the mutual information, and greatest the smaller entropy, in bits.
+association off the odds ratio of two categories. Information agreement asks how much uncertainty
+about one rater's label goes away when the other's is known. Observed is the mutual information, and
+greatest the smaller entropy, in bits.
 
 Y and information agreement do not see differences of habit: raters who never agree may have 1. A
 rule on them may warn but cannot hold a release.

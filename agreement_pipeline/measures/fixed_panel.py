@@ -2,8 +2,6 @@
 
 The same raters label every item, and no other rater ever will. Chance is then computed from each
 rater's own use of the categories, pair by pair. So differences in habit do not count against them.
-For a classifier, the question is how far the panel agrees on the label that it gives, as a share of
-the most that any classifier could have reached.
 """
 
 import numpy as np

@@ -2,7 +2,7 @@
 
 Gwet assumes that raters guess only on hard items, and estimates chance from how evenly the
 categories are used. So AC1 stays high where one category is common, and also when raters do not
-look at the items. Read it beside a kappa or an alpha, never in place of it.
+look at the items.
 """
 
 from functools import partial

@@ -1,8 +1,7 @@
 """Agreement of raters with themselves on items that they rated more than once.
 
-Self-agreement is the probability that two labels of one rater for one item are the same. Read off
-the shares of the rater's labels, it is never under 1/K, and too high with few occurrences. Read off
-pairs of occurrences, it is unbiased.
+Read off the shares of a rater's labels, self-agreement is never under 1/K, and too high with few
+occurrences. Read off pairs of occurrences, it is unbiased.
 
 If self-agreement is high but agreement between raters is low, raters keep to different readings. If
 both are low, items may be ambiguous or raters careless.

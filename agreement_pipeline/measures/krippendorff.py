@@ -1,9 +1,8 @@
 """Krippendorff's alpha.
 
 Alpha asks whether the ratings could stand for the items, whoever gave them. Items may have any
-number of ratings; those with one are left out. The level decides how far apart two labels are.
-Alpha counts pairs without replacement, so it is not too high in small samples. With more and more
-items it becomes Scott's pi.
+number of ratings. The level decides how far apart two labels are. Alpha counts pairs without
+replacement, so it is not too high in small samples. With more and more items it becomes Scott's pi.
 
 `krippendorff_alpha` of a stratum uses its own expected disagreement. `stratum_alpha` divides by
 that of the whole round, so strata add up to the round. This flatters a stratum where nearly all

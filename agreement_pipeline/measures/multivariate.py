@@ -155,8 +155,8 @@ def um_phi(values: NumbersByRater) -> Coefficient:
        \Delta(x_{s_1 i_1}, \dots, x_{s_w i_w})
 
     :math:`\Delta` is the volume of a simplex of :math:`w = c + 1` points, with its 1/c!. In one
-    dimension φ is `berry_mielke_r`. Units do not change φ, and neither does turning or skewing the
-    dimensions. Raters who differ along one line only count as agreeing.
+    dimension φ is `berry_mielke_r`. Turning or skewing the dimensions does not change φ. Raters who
+    differ along one line only count as agreeing.
 
     In one dimension φ is exact, in two up to about 11,000 items by three raters, in more up to ten
     million simplices; resamples up to 790 items, and up to 200,000 simplices. Beyond that, a

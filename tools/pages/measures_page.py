@@ -11,10 +11,10 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, Measure
 from agreement_pipeline.ratings import LEVELS
@@ -26,12 +26,10 @@ QUESTIONS = {
     "classifier": "Does a classifier agree with the panel?",
 }
 COMMAND = "tools.pages.measures_page"
-WRITTEN = (
-    f"<!-- Written by `python -m {COMMAND} docs/measures.md`; edit the docstrings instead. -->"
-)
-SHORT = 8
-"""Facts of so few words are said again."""
+WRITTEN = "<!-- Written by `make pages`. -->"
 OVERLAPPING = re.compile(r"\\[^A-Za-z]|\*|(?<![A-Za-z0-9])_")
+WHY = re.compile(r", so chance |; ")
+"""A reason says after this why there is no value and what to use. It is printed in place of it."""
 DISTANCES = r"""The name of a distance may follow that of a weighted measure, as in
 `gwet_ac2_circular`. Two categories with scores x and y, or places on the ordinal level, have the
 weight $w_{xy} = 1 - d_{xy} / \max d$.
@@ -59,163 +57,121 @@ def list_of_measures(folder: str) -> str:
 
 def family_pages() -> dict[str, str]:
     """The page of each family, by the name of its module."""
-    families: dict[str, list[Forms]] = {}
-    for forms in all_forms():
-        families.setdefault(forms.family, []).append(forms)
-    return {name: _family_page(members) for name, members in sorted(families.items())}
+    families = groupby(all_forms(), key=lambda forms: forms.family)
+    return {name: _family_page(list(members)) for name, members in families}
 
 
-@dataclass(frozen=True)
-class Forms:
-    """The measures of one function: its weighted forms and its other names."""
+class Forms(NamedTuple):
+    """The measures of one function in a module, its family: weighted forms and other names."""
 
+    family: str
+    name: str
     records: tuple[Measure, ...]
-
-    @property
-    def name(self) -> str:
-        """The name of the function.
-
-        A measure is registered under this name, unless all its forms are weighted.
-        """
-        return str(getattr(_written(self.records[0]), "__name__", self.records[0].name))
-
-    @property
-    def family(self) -> str:
-        """The name of the function's module."""
-        return str(_written(self.records[0]).__module__).rpartition(".")[2]
 
     @property
     def main(self) -> Measure:
         """The measure with the function's own name, or else the first."""
-        return next(
-            (record for record in self.records if record.name == self.name), self.records[0]
-        )
+        return min(self.records, key=lambda record: record.name != self.name)
 
     @property
     def title(self) -> str:
         """The name people use, without weights."""
-        return (
-            self.main.title if self.main.name == self.name else self.main.title.rpartition(", ")[0]
-        )
+        title = self.main.title
+        return title if self.main.name == self.name else title.rpartition(", ")[0]
 
     @property
-    def others(self) -> tuple[Measure, ...]:
+    def others(self) -> list[Measure]:
         """The measures that are not registered under the function's own name."""
-        return tuple(record for record in self.records if record.name != self.name)
+        return [record for record in self.records if record.name != self.name]
 
 
 def all_forms() -> list[Forms]:
     """Every measure, family by family and function by function."""
-    in_order = sorted(
-        MEASURES.values(),
-        key=lambda record: (_written(record).__module__, _function_name(record), record.name),
-    )
-    return [Forms(tuple(records)) for _, records in groupby(in_order, key=_written)]
+    in_order = sorted(MEASURES.values(), key=lambda record: (_written(record), record.name))
+    return [Forms(*place, tuple(records)) for place, records in groupby(in_order, key=_written)]
 
 
-def _written(record: Measure) -> Callable[..., object]:
-    """The function as written in its module, before weights are chosen."""
-    function: Callable[..., object] = inspect.unwrap(record.function)
-    return function
-
-
-def _function_name(record: Measure) -> str:
-    return str(getattr(_written(record), "__name__", record.name))
+def _written(record: Measure) -> tuple[str, str]:
+    """The module and the name of the function as written, before weights are chosen."""
+    function = inspect.unwrap(record.function)
+    return function.__module__.rpartition(".")[2], function.__name__
 
 
 def _questions_table(question: str, title: str, folder: str) -> str:
-    members = sorted(
-        (forms for forms in all_forms() if forms.main.question == question),
-        key=lambda forms: forms.name,
-    )
-    header = [
-        "| name | measure | what it measures | levels |",
-        "| --- | --- | --- | --- |",
+    """The families that answer a question, each with its measures."""
+    members = [forms for forms in all_forms() if forms.main.question == question]
+    rows = [
+        f"| [{_docstring(forms)[0]}]({folder}/{family}.md) | "
+        f"{', '.join(_names(each, folder) for each in (forms, *others))} |"
+        for family, (forms, *others) in groupby(members, key=lambda forms: forms.family)
     ]
-    return "\n".join([f"### {title}\n", *header, *(_row(forms, folder) for forms in members), ""])
+    return "\n".join([f"### {title}\n", "| family | measures |", "| --- | --- |", *rows, ""])
 
 
-def _row(forms: Forms, folder: str) -> str:
-    names = ", ".join(f"`{record.name}`" for record in forms.others)
-    link = f"[`{forms.name}`]({folder}/{forms.family}.md#{forms.name})"
-    own = f"{link}, {names}".rstrip(", ") if forms.main.name == forms.name else f"{link} as {names}"
-    levels = _levels({level for record in forms.records for level in record.levels})
-    return f"| {own} | {forms.title} | {forms.main.description} | {levels} |"
+def _names(forms: Forms, folder: str) -> str:
+    first, *others = sorted(forms.records, key=lambda record: record is not forms.main)
+    link = f"[`{first.name}`]({folder}/{forms.family}.md#{forms.name})"
+    return ", ".join([link, *(f"`{record.name}`" for record in others)])
+
+
+def _docstring(forms: Forms) -> tuple[str, str]:
+    """The title and the introduction of a family."""
+    module = inspect.getmodule(inspect.unwrap(forms.main.function))
+    title, _, introduction = (inspect.getdoc(module) or "").partition("\n")
+    return title.strip().rstrip("."), introduction
 
 
 def _family_page(members: list[Forms]) -> str:
-    title, _, introduction = inspect.cleandoc(
-        sys.modules[_written(members[0].main).__module__].__doc__ or ""
-    ).partition("\n")
-    above = [
-        f"# {title.strip().rstrip('.')}\n",
-        f"{WRITTEN}\n",
-        *([f"{markdown(introduction)}\n"] if introduction.strip() else []),
-    ]
-    said: dict[str, str] = {}
-    sections = [_section(forms, said) for forms in members]
-    return "\n".join([*above, *sections, "[All measures](../measures.md)\n"])
+    """The page of a family. What several of its measures share is said once, above them."""
+    title, introduction = _docstring(members[0])
+    shared: list[str] = []
+    own: dict[str, list[str]] = {forms.name: [] for forms in members}
+    for fact, parts_of in FACTS.items():
+        holders: dict[str, tuple[str, ...]] = {}
+        for forms in members:
+            for part in parts_of(forms.main):
+                holders[part] = (*holders.get(part, ()), forms.name)
+        for names in dict.fromkeys(holders.values()):
+            text = "; ".join(part for part, those in holders.items() if those == names)
+            several = 1 < len(names) < len(members)
+            of = f" ({', '.join(f'`{name}`' for name in names)})" if several else ""
+            where = own[names[0]] if len(names) == 1 else shared
+            where.append(f"- **{fact}**{of}: {text}.")
+    above = [f"# {title}", WRITTEN, markdown(introduction), "\n".join(shared)]
+    sections = [_section(forms, own[forms.name]) for forms in members]
+    return "\n\n".join([*filter(None, above), *sections, "[All measures](../measures.md)\n"])
 
 
-def _section(forms: Forms, said: dict[str, str]) -> str:
-    """One measure. What was `said` of an earlier measure of the page is not said twice."""
-    main = forms.main
-    facts = {
-        "Range": f"{_bound(main.bounds[0])} to {_bound(main.bounds[1])}; "
-        + ("0 is chance" if main.chance_corrected else "guessing does not give 0"),
-        "Levels": _levels({level for record in forms.records for level in record.levels}),
-        "Raters": _raters(main),
-        "Missing ratings": main.convention,
-        "Source": main.source,
-        "Undefined when": "".join(f"\n  - {each.reason}" for each in main.undefined),
-    }
-    lines = []
-    for name, fact in facts.items():
-        before = said.setdefault(fact, forms.name)
-        again = before != forms.name and len(fact.split()) > SHORT
-        ended = fact if fact.startswith("\n") else f" {fact.rstrip('.')}."
-        lines.append(f"- **{name}:**" + (f" as for `{before}`." if again else ended))
-    return "\n".join(
-        [
-            f"## {forms.name}\n",
-            f"*{forms.title}.* {_prose(main)}\n",
-            *lines,
-            "",
-            *_list_of_forms(forms),
-        ]
-    )
+def _section(forms: Forms, facts: list[str]) -> str:
+    parts = [f"## {forms.name}", f"*{forms.title}.* {_prose(forms.main)}", "\n".join(facts)]
+    return "\n\n".join(filter(None, [*parts, _other_forms(forms)]))
 
 
 def _list_of_distances() -> str:
     """The distances that may follow the name of a family, each with its formula and levels."""
     lines = [
-        f"- `{name}`: $d_{{xy}} = {weighting.formula}$; {_levels(set(weighting.levels))}."
+        f"- `{name}`: $d_{{xy}} = {weighting.formula}$; {_levels(weighting.levels)}."
         for name, weighting in WEIGHTINGS.items()
     ]
     return "\n".join(["### distances\n", DISTANCES, *lines, ""])
 
 
-def _list_of_forms(forms: Forms) -> list[str]:
+def _other_forms(forms: Forms) -> str:
     """The other names of the function, and the distances that it takes."""
-    if not forms.others:
-        return []
-    weighted = [record for record in forms.others if _is_weighted(record)]
-    family = weighted[0].name.rpartition("_")[0] if weighted else ""
     lines = [
-        f"- `{record.name}`: {_form(record)}; {_levels(set(record.levels))}."
-        for record in forms.records
+        f"- {', '.join(f'`{record.name}`' for record in records)}: {said}."
+        for said, records in groupby(forms.others, key=_form)
     ]
-    others = [f"- `{family}_circular` and so on: any of the [distances](../measures.md#distances)."]
-    return ["Forms:", "", *lines, *(others if weighted else []), ""]
+    if not lines:
+        return ""
+    family = forms.others[-1].name.rpartition("_")[0]
+    distances = f"- `{family}_circular` and so on: other [distances](../measures.md#distances)."
+    return "\n".join(["Forms:\n", *lines, distances])
 
 
 def _form(record: Measure) -> str:
-    """The difference of a form: another name, or its weights."""
-    return f"another name of `{record.alias_of}`" if record.alias_of else record.title
-
-
-def _is_weighted(record: Measure) -> bool:
-    return record.weighting in WEIGHTINGS.values()
+    another = f"another name of `{record.alias_of}`; " if record.alias_of else ""
+    return another + _levels(record.levels)
 
 
 def _prose(record: Measure) -> str:
@@ -250,16 +206,25 @@ def _formula(source: str) -> str:
     return f"```math\n{' '.join(line.strip() for line in source.splitlines())}\n```"
 
 
-def _levels(levels: set[str]) -> str:
+def _levels(levels: Collection[str]) -> str:
     return ", ".join(level for level in LEVELS if level in levels)
 
 
-def _raters(record: Measure) -> str:
-    return "interchangeable" if record.exchangeable else "told apart by name"
+def _range(record: Measure) -> str:
+    low, high = ("no bound" if math.isinf(bound) else f"{bound:g}" for bound in record.bounds)
+    chance = "0 is chance" if record.chance_corrected else "guessing does not give 0"
+    return f"{low} to {high}; {chance}"
 
 
-def _bound(value: float) -> str:
-    return "no bound" if math.isinf(value) else f"{value:g}"
+FACTS: dict[str, Callable[[Measure], Sequence[str]]] = {
+    "Range": lambda record: [_range(record)],
+    "Levels": lambda record: [_levels(record.levels)],
+    "Raters": lambda record: ["interchangeable" if record.exchangeable else "told apart by name"],
+    "Missing ratings": lambda record: record.convention.split("; "),
+    "Source": lambda record: record.source.rstrip(".").split("; "),
+    "Undefined when": lambda record: [WHY.split(each.reason)[0] for each in record.undefined],
+}
+"""What a record says, in parts that the measures of a family may share."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
