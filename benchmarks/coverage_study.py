@@ -2,7 +2,7 @@
 
 The true values of the simulated populations are known exactly.
 
-`python -m benchmarks.coverage_study [--passes N] [--share I/N] [--short]` adds rows to a table.
+`python -m benchmarks.coverage_study [--passes N] [--share I/N]` adds rows to a table.
 There is one row for each pass, cell, measure and method. Rows that are already there are skipped.
 So you can stop a run and continue it later. Several processes can share the work.
 
@@ -210,15 +210,15 @@ def study(
     table: Path,
     *,
     cells: Sequence[int],
-    passes: range,
+    passes: int,
     populations: int,
     draws: int,
     methods: Sequence[str],
     share: tuple[int, int] = (0, 1),
 ) -> None:
-    """Run every pass over the cells of this share. All methods see the same samples."""
+    """Run all passes over the cells of this share. All methods see the same samples."""
     every = design(CELLS + CELLS_AT_LARGE)
-    for number in passes:
+    for number in range(passes):
         there = done(table)
         for cell in cells[share[0] :: share[1]]:
             population = every[cell]
@@ -250,22 +250,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     add("--cells", nargs="+", type=int, default=range(CELLS + CELLS_AT_LARGE), metavar="CELL")
     add("--methods", nargs="+", choices=list(METHODS), default=list(METHODS), metavar="METHOD")
     add("--share", type=share_of, default=(0, 1), metavar="I/N", help="of the cells, from 0")
-    add("--short", action="store_true", help="two small cells, to see that everything runs")
-    options = parser.parse_args(arguments)
-    cells, passes, populations, draws = (
-        ((3, 4), 1, 4, 200)
-        if options.short
-        else (options.cells, options.passes, options.populations, options.draws)
-    )
-    study(
-        options.table,
-        cells=cells,
-        passes=range(passes),
-        populations=populations,
-        draws=draws,
-        methods=options.methods,
-        share=options.share,
-    )
+    study(**vars(parser.parse_args(arguments)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Take a large round down the whole line, and print what each step took.
 
-    python -m benchmarks.large_release FILE --folder FOLDER
+    python -m benchmarks.large_release FILE FOLDER
 
 FILE is a table of items, raters and labels, as `benchmarks.rounds` makes one. The folder is made,
 and removed at the end. The steps are those of a project:
@@ -15,13 +15,13 @@ and removed at the end. The steps are those of a project:
 Each step is a process of its own. Its memory is the most that it had resident.
 """
 
-import argparse
 import os
 import sys
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from benchmarks.asked import asked, head, line
 from benchmarks.measuring import unlimited
 from benchmarks.rounds import LABELS
 
@@ -104,7 +104,7 @@ def verify(project: "Project") -> str:
     found = open_release(
         project.store.release_folder(*entry["release"].split("/")), store=project.store
     )
-    return f"{len(found.rows):,} annotations"
+    return f"{len(found.annotations):,} annotations"
 
 
 STEPS = {
@@ -129,26 +129,19 @@ def take(step: str, folder: Path) -> None:
 
 def main() -> None:
     """Take all steps, each in a process of its own."""
-    asked = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    asked.add_argument("file", type=Path)
-    asked.add_argument("--folder", type=Path, required=True)
-    asked.add_argument("--steps", nargs="+", choices=STEPS, default=list(STEPS))
-    asked.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
-    said = asked.parse_args()
+    said = asked(__doc__, file=Path, folder=Path, step=("",))
     if said.step:
         take(said.step, said.folder)
         return
     said.folder.mkdir()
     try:
         prepared(said.folder, said.file)
-        print("| step | CPU s | most memory | outcome |\n| --- | --- | --- | --- |", flush=True)
-        for step in said.steps:
-            command = (sys.executable, "-m", "benchmarks.large_release", said.file)
-            found = unlimited((*command, "--folder", said.folder.resolve(), "--step", step))
+        head("step", "CPU s", "most memory", "outcome")
+        program = (sys.executable, "-m", "benchmarks.large_release")
+        for step in STEPS:
+            found = unlimited((*program, said.file, said.folder.resolve(), step))
             memory = f"{found.peak * 2**20 / 1e9:.2f} GB"
-            print(f"| {step} | {found.cpu:.0f} | {memory} | {found.note.strip()} |", flush=True)
+            line(step, f"{found.cpu:.0f}", memory, found.note.strip())
     finally:
         rmtree(said.folder)
 

@@ -5,8 +5,6 @@
 Without a case, each is run. The time is that from objects, or a file, to units and their alpha.
 """
 
-import resource
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
@@ -26,7 +24,7 @@ from agreement_pipeline.units import (
     units_of,
 )
 from benchmarks.asked import asked, head, line
-from benchmarks.measuring import seconds
+from benchmarks.measuring import seconds, unlimited
 
 RATERS = ("ana", "ben", "chi")
 MOST_PAIRS = 3_000_000
@@ -111,15 +109,14 @@ CASES: dict[str, Callable[[], Ratings]] = {
 def main() -> None:
     name = asked(__doc__, case=("",)).case
     if not name:
-        head("objects", "CPU s", "peak MB", "of it for these", "ratings", "alpha")
-        for each in CASES:
-            subprocess.run([sys.executable, "-m", "benchmarks.large_units", each], check=True)
+        head("objects", "CPU s", "peak MB", "ratings", "alpha")
+        for each, made in CASES.items():
+            found = unlimited((sys.executable, "-m", "benchmarks.large_units", each))
+            spent, ratings, value = found.note.split()
+            line(made.__doc__, spent, f"{found.peak:.0f}", ratings, value)
         return
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     spent, _, (ratings, value) = seconds(lambda: of_units(CASES[name]()))
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    memory = f"{most / 1024:.0f}", f"{(most - before) / 1024:.0f}"
-    line(CASES[name].__doc__, f"{spent:.1f}", *memory, f"{len(ratings):,}", f"{value:.3f}")
+    print(f"{spent:.1f} {len(ratings):,} {value:.3f}")
 
 
 def of_units(ratings: Ratings) -> tuple[Ratings, float]:

@@ -124,6 +124,16 @@ def printed_result(text: str) -> dict[str, object]:
     }
 
 
+def file_of(folder: Path, made: Round, suffix: str) -> Path:
+    """The file of a round. A process of its own makes it, or its peak would be that of others."""
+    path = folder / f"{made.name}{suffix}"
+    if not path.exists():
+        options = [f"--{name}={value}" for name, value in made._asdict().items()]
+        command = [sys.executable, "-m", "benchmarks.rounds", str(path), *options]
+        subprocess.run(command, check=True, cwd=HERE.parent)
+    return path
+
+
 class Bench:
     """A folder with the rounds, the peers' environments, and the results so far."""
 
@@ -168,18 +178,10 @@ class Bench:
         most = MOST_SECONDS if made.ratings < 5e7 else 10 * MOST_SECONDS
         named = {"file": "", "items": str(made.items), "missing": str(made.missing)}
         if any("{file}" in part for part in program.command):
-            named["file"] = str(self._file(made, topic.suffix))
+            named["file"] = str(file_of(self.folder, made, topic.suffix))
         found, text = run([interpreter, *(part.format(**named) for part in program.command)], most)
         found = found._replace(topic=topic.name, round=made.name, program=program.name)
         return found if found.failed else found._replace(**printed_result(text))
-
-    def _file(self, made: Round, suffix: str) -> Path:
-        path = self.folder / f"{made.name}{suffix}"
-        if not path.exists():
-            options = [f"--{name}={value}" for name, value in made._asdict().items()]
-            command = [sys.executable, "-m", "benchmarks.rounds", str(path), *options]
-            subprocess.run(command, check=True, cwd=HERE.parent)
-        return path
 
     def _interpreter(self, environment: str) -> str | None:
         """The interpreter of an environment, which is made if it is not there yet."""

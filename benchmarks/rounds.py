@@ -1,4 +1,4 @@
-"""Make the rounds that the benchmarks measure, as Parquet or CSV, block by block.
+"""Make the rounds that the benchmarks measure, as Parquet, CSV or JSON Lines, block by block.
 
     python -m benchmarks.rounds FILE --items N [--raters R] [--missing SHARE]
 
@@ -94,6 +94,10 @@ def written(path: Path, made: Round) -> Path:
         return path
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished = path.with_name(f"{path.name}.part")
+    if path.suffix == ".jsonl":
+        for block in blocks(made):
+            block.to_pandas().to_json(unfinished, orient="records", lines=True, mode="a")
+        return unfinished.rename(path)
     schema = pa.table(_columns(made, np.zeros(0, np.uint64))).schema
     writer = (
         csv.CSVWriter(unfinished, schema, write_options=csv.WriteOptions(quoting_style="none"))

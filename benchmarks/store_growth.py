@@ -5,7 +5,8 @@ and in a bucket. The bucket is a server on this machine. It prints:
 
 - the CPU time of ingest, judge and release of one more round, and the ratio to an empty store;
 - the requests to the bucket for it, the median and the largest number;
-- what it costs to read and check the whole log, and to judge a round again.
+- what it costs to read and check the whole log, and to judge a round again;
+- in the folder, what it costs to make the table of all rounds, and to judge all of them again.
 
 Each round is handled by a store that was opened anew. CPU time is that of this process alone.
 """
@@ -18,12 +19,17 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 
 import aiobotocore.httpsession
 import fsspec
 
-from agreement_pipeline.release import judge_round
+from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.projects.standing import Standings
+from agreement_pipeline.release import judge_round, reassess
+from agreement_pipeline.report import charted, history, table_of_rows
 from agreement_pipeline.store import Store
 from benchmarks.asked import asked
 from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more
@@ -46,6 +52,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(f"{kind}: {options.rounds} rounds made in {time.perf_counter() - start:.0f} s")
             _added(place, empty, original, options.more)
             _whole(place)
+            if kind == "folder":
+                _all(place, original)
 
 
 def _added(place: str, empty: str, original: Path, n_more: int) -> None:
@@ -73,12 +81,40 @@ def _whole(place: str) -> None:
     def again() -> None:
         judge_round(Store(place, salt=SALT), "round-00000", POLICY, CONTRACT)
 
-    for name, work in (
-        ("history", lambda: Store(place, salt=SALT).history()),
-        ("one old round judged again", again),
-    ):
-        cpu, wall, sent = _measured(work)
-        print(f"  {name}: {cpu:.2f} CPU s, {wall:.2f} s, {sent} requests")
+    _say("history", lambda: Store(place, salt=SALT).history())
+    _say("one old round judged again", again)
+
+
+def _all(place: str, original: Path) -> None:
+    """The table of all rounds, and the store judged again, also by a policy that changed."""
+
+    def again(version: int, most: int | None = None) -> None:
+        policy = replace(POLICY, version=version)
+        for _ in islice(reassess(Store(place, salt=SALT), policy, CONTRACT), most):
+            pass
+
+    _say("the table of all rounds, made whole", lambda: _table(place))
+    for step in one_more(Store(place, salt=SALT), "one-more", original).values():
+        step()
+    _say("the table after one more round", lambda: _table(place))
+    _say("all judged again, nothing changed", lambda: again(1))
+    _say("100 of them by another policy, and the others looked for", lambda: again(2, 100))
+    _say("100 more after that was ended", lambda: again(2, 200))
+
+
+def _table(place: str) -> None:
+    """The table of all rounds, as `agreement_history` shows it."""
+    standings = Standings(Store(place, salt=SALT))
+    standing = standings.now()
+    rounds = table_of_rows(standing.rows)
+    chart = charted(rounds, POLICY, standing.chart)
+    rendered(history(rounds, POLICY, chart))
+    standings.keep(replace(standing, chart=chart))
+
+
+def _say(name: str, work: Callable[[], object]) -> None:
+    cpu, wall, sent = _measured(work)
+    print(f"  {name}: {cpu:.2f} CPU s, {wall:.2f} s, {sent} requests", flush=True)
 
 
 def _measured(work: Callable[[], object]) -> tuple[float, float, int]:

@@ -7,78 +7,42 @@ libraries of the Python that runs this. Each program runs in turn for the one an
 other work on the machine falls on both. Below 1, the new version costs less.
 """
 
-import json
 import sys
-from collections.abc import Iterator
 from compileall import compile_dir
-from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 
-import numpy as np
-import pandas as pd
-
 from benchmarks.asked import asked, head, line
+from benchmarks.cases import ALPHA, Round
 from benchmarks.large_export import made as write_export
-from benchmarks.measuring import Result, run
+from benchmarks.measuring import Result, file_of, run
 
-ALPHA = ("--measure", "krippendorff_alpha")
+JUDGE = ("judge", "--policy", "standard")
+OF_EXPORT = ("--label", "sentiment", "--item", "doc_id")
 BYTES_A_RECORD = 1_160
 """What a record of the Label Studio export takes, with its three ratings."""
 
+Program = tuple[str, Round, str, tuple[str, ...]]
+"""Its name, its round, the ending of the round's file, and its arguments without the file."""
 
-def ratings(items: int, raters: int, seed: int = 1) -> pd.DataFrame:
-    """Labels of raters who know four items in five and guess the others."""
-    rng = np.random.default_rng(seed)
-    truth = np.repeat(rng.integers(3, size=items), raters)
-    knows = rng.random(items * raters) < 0.8
-    label = np.where(knows, truth, rng.integers(3, size=items * raters))
-    item = np.repeat(np.arange(items), raters)
-    return pd.DataFrame(
-        {
-            "item": pd.Series(item).astype(str).radd("item-"),
-            "rater": np.tile([f"r{at}" for at in range(raters)], items),
-            "label": np.array(["no", "maybe", "yes"])[label],
-        }
+
+def programs(n_ratings: int) -> tuple[Program, ...]:
+    small, large, tasks = Round(60, 3), Round(n_ratings // 5), n_ratings // 15
+    some, alpha = Round(n_ratings // 25), ("measure", *ALPHA)
+    export = f"alpha, a Label Studio export of {tasks:,} tasks"
+    return (
+        ("measure, 60 items x 3", small, ".csv", ("measure",)),
+        ("judge, 60 items x 3", small, ".csv", JUDGE),
+        (f"alpha, {n_ratings:,} ratings, Parquet", large, ".parquet", alpha),
+        (f"judge, {n_ratings:,} ratings, Parquet", large, ".parquet", JUDGE),
+        (f"alpha, {n_ratings:,} ratings, CSV", large, ".csv", alpha),
+        (f"alpha, {some.ratings:,} ratings, JSON Lines", some, ".jsonl", alpha),
+        (export, Round(tasks, 3), ".json", (*alpha, *OF_EXPORT)),
     )
 
 
-def programs(folder: Path, n_ratings: int) -> Iterator[tuple[str, list[str]]]:
-    """The name and the arguments of each program. Its file is written into the folder."""
-    small, large = folder / "small.csv", folder / "large.parquet"
-    ratings(60, 3).to_csv(small, index=False)
-    yield "measure, 60 items x 3", ["measure", str(small)]
-    yield "judge, 60 items x 3", ["judge", str(small), "--policy", "standard"]
-    frame = ratings(n_ratings // 5, 5)
-    frame.to_parquet(large, index=False)
-    yield f"alpha, {n_ratings:,} ratings, Parquet", ["measure", str(large), *ALPHA]
-    yield f"judge, {n_ratings:,} ratings, Parquet", ["judge", str(large), "--policy", "standard"]
-    text = folder / "large.csv"
-    frame.to_csv(text, index=False)
-    yield f"alpha, {n_ratings:,} ratings, CSV", ["measure", str(text), *ALPHA]
-    lines = folder / "large.jsonl"
-    some = frame.head(n_ratings // 5)
-    lines.write_text("".join(f"{json.dumps(row)}\n" for row in some.to_dict("records")))
-    yield f"alpha, {len(some):,} ratings, JSON Lines", ["measure", str(lines), *ALPHA]
-    export = folder / "export.json"
-    write_export(export, n_ratings // 15 * BYTES_A_RECORD)
-    label = ["--label", "sentiment", "--item", "doc_id"]
-    name = f"alpha, a Label Studio export of {n_ratings // 15:,} tasks"
-    yield name, ["measure", str(export), *label, *ALPHA]
-
-
-def written(folder: Path, n_ratings: int) -> list[tuple[str, list[str]]]:
-    """All programs. A process that is large writes their files, since its peak would be theirs."""
-    with get_context("spawn").Pool(1) as apart:
-        return apart.apply(_written, (folder, n_ratings))
-
-
-def _written(folder: Path, n_ratings: int) -> list[tuple[str, list[str]]]:
-    return list(programs(folder, n_ratings))
-
-
-def cost(version: Path, arguments: list[str]) -> Result:
+def cost(version: Path, arguments: tuple[str, ...]) -> Result:
     """What one run of a version costs.
 
     Raises
@@ -102,9 +66,12 @@ def main() -> None:
         )  # or one of them might compile each time
     head("program", "CPU s, old", "new", "ratio", "MB, old", "new", "ratio")
     with TemporaryDirectory() as folder:
-        for name, arguments in written(Path(folder), options.ratings):
+        for name, made, suffix, arguments in programs(options.ratings):
+            if suffix == ".json":
+                write_export(Path(folder, f"{made.name}.json"), made.items * BYTES_A_RECORD)
+            words = (*arguments, str(file_of(Path(folder), made, suffix)))
             runs = [
-                [cost(version, arguments) for version in (options.old, options.new)]
+                [cost(version, words) for version in (options.old, options.new)]
                 for _ in range(options.repeats)
             ]
             cells = []

@@ -1,10 +1,15 @@
-"""Studies of limits and of the gate, on simulated rounds whose true values are known exactly.
+"""Studies of limits and of the gate, on rounds that are simulated or real.
 
     python -m benchmarks.studies NAME [--rounds N] [--draws N] [--seed N] [--method NAME] [--write]
+        [--folder FOLDER]
 
 A study prints a table. `--write` puts those of `gate` and `power` into docs/proofs/intervals.md.
 `--seed` draws other rounds of `named` and `looking`.
 The figure after ± is one standard error.
+
+FOLDER is for the studies of real rounds: `real_rounds`, `real_halves` and a part of `made_plans`.
+It has a CSV file for each data set, with the columns round, item, rater, label, replicate and
+perhaps gold. Beside it is a JSON file with `scale`, `label_columns` and perhaps `category_order`.
 """
 
 import argparse
@@ -12,7 +17,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from benchmarks.studies import admissions, differences, failures, repeats  # noqa: F401  # they register
+from benchmarks.studies import (  # noqa: F401  # they register
+    admissions,
+    correction,
+    differences,
+    failures,
+    honest_rounds,
+    parts,
+    plans,
+    real_halves,
+    real_rounds,
+    relabelling,
+    repeats,
+    silver,
+    skipped,
+    standing_out,
+)
 from benchmarks.studies.study import STUDIES, Asked
 from tools.pages.generated import between_marks
 
@@ -31,6 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int)
     parser.add_argument("--method", choices=list(METHODS), default=DEFAULT_METHOD)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--folder", type=Path)
     options = parser.parse_args(arguments)
     columns, lines, rounds, draws, seeded, on_page = STUDIES[options.name]
     if options.seed is not None and not seeded:
@@ -40,9 +61,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     inference = Inference(n_resamples=options.draws or draws, method=options.method)
     printed = [f"| {columns} |", "| --- |" + " ---: |" * columns.count(" | ")]
     print(*printed, sep="\n")
-    for cells in lines(Asked(options.rounds or rounds, inference, options.seed or 0)):
-        printed.append(f"| {' | '.join(map(str, cells))} |")
-        print(printed[-1], flush=True)
+    asked = Asked(options.rounds or rounds, inference, options.seed or 0, options.folder)
+    for cells in lines(asked):
+        said = f"\n{cells}" if isinstance(cells, str) else f"| {' | '.join(map(str, cells))} |"
+        printed.append(said)
+        print(said, flush=True)
     if options.write:
         text = between_marks(PAGE.read_text(encoding="utf-8"), options.name, "\n".join(printed))
         PAGE.write_text(text, encoding="utf-8")

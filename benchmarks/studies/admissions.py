@@ -37,6 +37,7 @@ from benchmarks.studies.study import (
     estimates,
     limits,
     percent,
+    seeded,
     study,
     with_error,
 )
@@ -237,8 +238,8 @@ def open_prices(asked: Asked) -> Iterator[Cells]:
     larger = ((errors, (100, 200, 400, 1000)) for errors in LARGER_ERRORS)
     for raters, (errors, sizes) in product((2, 3, 5), (*alike, *larger)):
         for n in sizes:
-            rngs = (np.random.default_rng([n, number]) for number in range(asked.rounds))
-            drawn = [(errors.drawn(n, rng, raters), 1) for rng in rngs]
+            made = partial(errors.drawn, n, raters=raters)
+            drawn = [(each, 1) for each in seeded(made, asked.rounds, n)]
             methods = (replace(asked.inference, method=name) for name in SIDE_BY_SIDE)
             lows = (limits(ALPHA, drawn, method)[0] for method in methods)
             shares = percent(*(low >= RELIABLE for low in lows))

@@ -9,7 +9,16 @@ from agreement_pipeline.estimates.comparison import at_common_prevalence
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from benchmarks.populations import Population, Sample, of_finders
-from benchmarks.studies.study import ALPHA, Asked, Cells, percent, stacked, study, with_error
+from benchmarks.studies.study import (
+    ALPHA,
+    Asked,
+    Cells,
+    percent,
+    seeded,
+    stacked,
+    study,
+    with_error,
+)
 
 EVEN = Population(100, 3, 2, None, "hard items", 0.0, 0.8)
 SKEWED = replace(EVEN, commonest=0.9)
@@ -90,8 +99,7 @@ def _limits(sides: Iterable[Sides], inference: Inference, shared: int | None = N
 def comparisons(asked: Asked) -> Iterator[Cells]:
     """The shares of pairs whose 95 % interval lies above and under the true difference."""
     for name, (drawn, shared) in PAIRS.items():
-        pairs = (drawn(np.random.default_rng([0, number])) for number in range(asked.rounds))
-        low, high = _limits(pairs, asked.inference, shared)
+        low, high = _limits(seeded(drawn, asked.rounds, 0), asked.inference, shared)
         yield name, with_error(low > 0), with_error(high < 0)
 
 

@@ -1,21 +1,17 @@
 """How often limits are on the wrong side of the truth, in populations that the design lacks."""
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import product
-from unittest.mock import patch
 
 import numpy as np
 
 from agreement_pipeline.estimates import Estimate, measure_ratings
 from agreement_pipeline.intervals import (
-    DEFAULT_METHOD,
-    METHODS,
     PRIOR_MASS,
     AlwaysValid,
     Inference,
-    evidence,
     gathered,
     mixture,
     points_of,
@@ -27,9 +23,7 @@ from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 from agreement_pipeline.units import MARKED, Marked, Span, UnitSettings, units_of
-from benchmarks.coverage_study import GROUPS, statistic_of
 from benchmarks.populations import (
-    CELLS,
     NAMED,
     OPEN_SCALES,
     TRUTH_OF_GUESSERS,
@@ -37,7 +31,6 @@ from benchmarks.populations import (
     Mixture,
     Population,
     Sample,
-    design,
     guessed,
     overlooked,
     where_two_differ,
@@ -51,6 +44,7 @@ from benchmarks.studies.study import (
     failed_and_admitted,
     limits,
     percent,
+    seeded,
     stacked,
     study,
     with_error,
@@ -81,10 +75,7 @@ def open_scales(asked: Asked) -> Iterator[Cells]:
     α and ICC(1, 1) are the share of the truth in the variance of a rating.
     """
     for errors, n in product(OPEN_SCALES, (30, 100, 200, 400, 1000)):
-        drawn = [
-            (errors.drawn(n, np.random.default_rng([n, number])), 1)
-            for number in range(asked.rounds)
-        ]
+        drawn = [(each, 1) for each in seeded(partial(errors.drawn, n), asked.rounds, n)]
         for measure in (ALPHA, "icc_1_1"):
             shares = failed_and_admitted(limits(measure, drawn, asked.inference), errors.truth)
             yield errors.name, f"`{measure}`", f"{errors.truth:.2f}", n, *shares
@@ -217,14 +208,10 @@ def units(asked: Asked) -> Iterator[Cells]:
     every = list(documents(np.random.default_rng(1), MANY))
     truths = [each.value for each in _of_units(every, Inference(n_resamples=100))]
     for n in (30, 100):
+        rounds = seeded(lambda rng, n=n: list(documents(rng, n)), asked.rounds, n)
         found = [
-            list(
-                _of_units(
-                    list(documents(np.random.default_rng([n, number]), n)),
-                    replace(asked.inference, seed=number),
-                )
-            )
-            for number in range(asked.rounds)
+            list(_of_units(marked, replace(asked.inference, seed=number)))
+            for number, marked in enumerate(rounds)
         ]
         for question, truth, answers in zip(
             OF_UNITS, truths, zip(*found, strict=True), strict=True
@@ -264,10 +251,8 @@ def in_hard_clusters(
 def hard_clusters(asked: Asked) -> Iterator[Cells]:
     """Clusters of which a few are guessed throughout, and many rounds show none of these."""
     for (name, kind), n in product(HARD_CLUSTERS.items(), (8, 12, 30, 100)):
-        drawn = [
-            in_hard_clusters(np.random.default_rng([n, number]), n, *kind)
-            for number in range(asked.rounds)
-        ]
+        every = seeded(lambda rng, n=n, kind=kind: in_hard_clusters(rng, n, *kind), asked.rounds, n)
+        drawn = list(every)
         rounds, truth = [(each, 1) for each, _ in drawn], drawn[0][1]
         shares = failed_and_admitted(limits(ALPHA, rounds, asked.inference), truth)
         yield name, n, f"{truth:.3f}", *shares
@@ -420,51 +405,6 @@ def unseen_weights(asked: Asked) -> Iterator[Cells]:
     for population, n in WEIGHED:
         shares = [", ".join(map("{:.1f}".format, of)) for of in _weighed(population, n, asked)]
         yield population.name, f"{population.truth(ALPHA):.2f}", n, *shares
-
-
-OF_LABELS = ("nominal", "ordinal", "interval", "patterns")
-FEWEST_ITEMS, SEED, ALWAYS_FULL = 100, 777, 1e18
-
-
-def _lower_limits(
-    statistic: object, names: Sequence[str], inference: Inference, often: float
-) -> dict[str, float]:
-    """The lower limits of measures, where splits weigh less if they were seen more often."""
-    points = points_of([MEASURES[name] for name in names], statistic)
-    with patch.object(evidence, "OFTEN", often):
-        found = gathered(points, statistic, inference)
-    made = METHODS[DEFAULT_METHOD].distribution
-    return {name: made(found[name], MEASURES[name].bounds).limits(TAIL).low for name in found}
-
-
-@study("measure | limits | above the truth: before | now", rounds=12, draws=400)
-def seen_disagreement(asked: Asked) -> Iterator[Cells]:
-    """How much more often lower limits fail since seen disagreement weighs less.
-
-    Both limits are of the same rounds and draws, in cells of the design of 100 items or more.
-    """
-    counted = {name: Counter[str]() for name in ("limits", "before", "now")}
-    cells = [each for each in enumerate(design(CELLS)) if each[1].n >= FEWEST_ITEMS]
-    for cell, population in cells:
-        truths = population.truths
-        for number, sample in enumerate(population.samples(asked.rounds, [SEED, cell])):
-            for group in OF_LABELS:
-                names = {name: known for name, known in GROUPS[group].items() if name in truths}
-                if not names:
-                    continue
-                statistic = statistic_of(sample, group)
-                inference = replace(asked.inference, seed=number)
-                ways = [
-                    _lower_limits(statistic, list(names.values()), inference, often)
-                    for often in (ALWAYS_FULL, evidence.OFTEN)
-                ]
-                for name in [each for each, known in names.items() if known in ways[1]]:
-                    above = [low[names[name]] > truths[name] + 1e-12 for low in ways]
-                    for what, times in zip(counted.values(), (1, *above), strict=True):
-                        what[name] += times
-    for name in counted["limits"]:
-        n, before, now = (of[name] for of in counted.values())
-        yield f"`{name}`", f"{n:,}", before, now
 
 
 CHOSEN = (

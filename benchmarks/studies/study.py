@@ -1,9 +1,10 @@
-"""What the studies share: their register, limits of simulated rounds, and shares of rounds."""
+"""What the studies share: their register, rounds that are drawn, limits, and shares of rounds."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,17 +14,23 @@ from agreement_pipeline.policy import RELIABLE
 
 ALPHA = "krippendorff_alpha"
 ROUNDING = 1e-9
+T = TypeVar("T")
 
 
 class Asked(NamedTuple):
-    """How many rounds are simulated, how limits are found, and which rounds are drawn."""
+    """How many rounds are simulated, how limits are found, and which rounds are drawn.
+
+    Real rounds are in the folder.
+    """
 
     rounds: int
     inference: Inference = Inference()
     seed: int = 0
+    folder: Path | None = None
 
 
-Cells = Sequence[object]
+Cells = Sequence[object] | str
+"""The cells of a line, or a sentence under the table."""
 Lines = Callable[[Asked], Iterator[Cells]]
 
 
@@ -59,6 +66,11 @@ def study(
         return lines
 
     return registered
+
+
+def seeded(made: Callable[[np.random.Generator], T], n: int, *seed: int) -> Iterator[T]:
+    """So many rounds of a kind, each from a generator of its own."""
+    return (made(np.random.default_rng((*seed, number))) for number in range(n))
 
 
 def estimates(

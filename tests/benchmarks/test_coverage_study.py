@@ -236,12 +236,12 @@ SHORT = {"cells": range(2), "populations": 3, "draws": 100}
 def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(tmp_path):
     methods = ["bayesian_bootstrap", "jackknife_t", "item_bootstrap"]
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
-    study.study(whole, passes=range(2), methods=methods, **SHORT)
-    study.study(parts, passes=range(1), methods=methods[:1], **SHORT)
-    study.study(parts, passes=range(2), methods=methods, share=(1, 2), **SHORT)
-    study.study(parts, passes=range(2), methods=methods, share=(0, 2), **SHORT)
+    study.study(whole, passes=2, methods=methods, **SHORT)
+    study.study(parts, passes=1, methods=methods[:1], **SHORT)
+    study.study(parts, passes=2, methods=methods, share=(1, 2), **SHORT)
+    study.study(parts, passes=2, methods=methods, share=(0, 2), **SHORT)
     before = parts.read_text()
-    study.study(parts, passes=range(2), methods=methods, **SHORT)
+    study.study(parts, passes=2, methods=methods, **SHORT)
 
     def plain(table):
         return sorted(row._replace(seconds=0.0) for row in study.rows_in(table))
@@ -251,7 +251,8 @@ def test_a_run_that_was_stopped_is_taken_up_where_it_stopped(tmp_path):
 
 
 def test_a_short_run_has_every_method_and_measure_in_it(tmp_path):
-    study.main(["--short", "--table", str(tmp_path / "short.csv")])
+    size = ["--cells", "3", "4", "--passes", "1", "--populations", "4", "--draws", "200"]
+    study.main([*size, "--table", str(tmp_path / "short.csv")])
     rows = study.rows_in(tmp_path / "short.csv")
     assert {row.method for row in rows} == set(study.STUDIED)
     assert {row.measure for row in rows} == {
@@ -262,7 +263,7 @@ def test_a_short_run_has_every_method_and_measure_in_it(tmp_path):
 
 def test_passes_are_summed_into_one_row_and_are_known_to_be_done(tmp_path):
     table, short = tmp_path / "table.csv", tmp_path / "short.csv"
-    study.study(table, passes=range(3), methods=["jackknife_t"], **SHORT)
+    study.study(table, passes=3, methods=["jackknife_t"], **SHORT)
     rows, sums = study.rows_in(table), study.summed(study.rows_in(table))
     assert len(rows) == 3 * len(sums)
     for row in sums:
@@ -304,7 +305,7 @@ def test_where_raters_differ_the_methods_for_raters_at_large_are_studied(tmp_pat
     study.study(
         tmp_path / "table.csv",
         cells=[300],
-        passes=range(1),
+        passes=1,
         populations=3,
         draws=100,
         methods=list(study.METHODS),

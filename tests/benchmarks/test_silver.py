@@ -3,17 +3,17 @@
 import numpy as np
 import pytest
 
-from benchmarks.silver import Situation, admitted, study
+from benchmarks.studies.silver import Situation, admitted, shares
 
 pytestmark = pytest.mark.slow
 
 
 def test_few_bad_rounds_and_most_good_ones_are_admitted():
-    shares = dict(study(25, 390))
-    assert len(shares) == 12
-    assert {share for at, share in shares.items() if at.wrong == 0.08} == {0.0}
-    assert max(share for at, share in shares.items() if at.wrong == 0.05) <= 0.1
-    assert min(share for at, share in shares.items() if at.wrong == 0.02) >= 0.6
+    found = dict(shares(25, 390))
+    assert len(found) == 12
+    assert {share for at, share in found.items() if at.wrong == 0.08} == {0.0}
+    assert max(share for at, share in found.items() if at.wrong == 0.05) <= 0.1
+    assert min(share for at, share in found.items() if at.wrong == 0.02) >= 0.6
 
 
 def test_a_round_with_few_drawn_items_is_not_admitted():

@@ -8,11 +8,12 @@ from benchmarks.studies import __main__ as program
 from benchmarks.studies import admissions, failures
 from benchmarks.studies.study import STUDIES, Asked, with_error
 
-LONG = {"units", "power", "planned_sizes", "seen_disagreement"}
+LONG = {"units", "power", "planned_sizes", "corrected_shares", "ways_to_plan", "made_plans"}
 """Their first lines take minutes."""
+REAL = {"real_rounds", "real_halves"}
 
 
-@pytest.mark.parametrize("name", sorted(STUDIES.keys() - LONG))
+@pytest.mark.parametrize("name", sorted(STUDIES.keys() - LONG - REAL))
 def test_a_study_has_a_line_with_a_cell_for_each_column(name, monkeypatch):
     monkeypatch.setattr(failures, "NIGHTS", range(40, 81, 20))
     n_resamples = 2_000 if name == "planned_looks" else 60

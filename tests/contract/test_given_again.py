@@ -15,7 +15,7 @@ from agreement_pipeline.contract import (
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
-from benchmarks.relabelling import (
+from benchmarks.studies.relabelling import (
     HONEST,
     RELABELLED,
     guessed_anew,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.honest_rounds import DISHONEST, HONEST, held
+from benchmarks.studies.honest_rounds import DISHONEST, HONEST, held
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess
-from benchmarks.skipped import (
+from benchmarks.studies.skipped import (
     FACT,
     HONEST,
     POLICY,

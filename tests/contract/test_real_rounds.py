@@ -1,6 +1,6 @@
 """Real rounds: no critical check fails, and a warning is rare enough to be read.
 
-AGREEMENT_REAL_ROUNDS names the folder that `benchmarks/real_rounds.py` describes.
+AGREEMENT_REAL_ROUNDS names the folder that `benchmarks/studies` describes.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agreement_pipeline.contract import Contract
-from benchmarks.real_rounds import ratings_of, rounds_in
+from benchmarks.studies.real_rounds import ratings_of, rounds_in
 
 FOLDER = os.environ.get("AGREEMENT_REAL_ROUNDS", "")
 MOST_WARNED = 3

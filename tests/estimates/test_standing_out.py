@@ -1,4 +1,4 @@
-"""Who is named, and who is not. The study in `benchmarks/standing_out.py` has the rates."""
+"""Who is named, and who is not. The study in `benchmarks/studies/standing_out.py` has the rates."""
 
 from itertools import combinations, pairwise, product
 
@@ -11,7 +11,7 @@ from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
 from agreement_pipeline.estimates.standing_out import Beside
 from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, raters_apart
 from agreement_pipeline.students_t import lower_tail
-from benchmarks.standing_out import N_ITEMS, SITUATIONS, panel, share
+from benchmarks.studies.standing_out import N_ITEMS, SITUATIONS, panel, share
 
 SCALE = Scale(("a", "b"))
 BOUNDS = ((0, 5), (0, 5), (95, 100), (80, 100), (0, 1), (90, 100), (65, 100), (0, 2))

@@ -11,7 +11,7 @@ from agreement_pipeline.contract import Contract, if_they_had_differed
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import Policy, Rule, assess, first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
-from benchmarks.relabelling import (
+from benchmarks.studies.relabelling import (
     HONEST,
     guessed_anew,
     looked_again,

@@ -11,7 +11,7 @@ from agreement_pipeline.estimates import explained_by, parts_beside
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings
-from benchmarks.parts import CONTRACT, DISHONEST, HONEST, POLICY, decided, ticks
+from benchmarks.studies.parts import CONTRACT, DISHONEST, HONEST, POLICY, decided, ticks
 
 ALPHA = "krippendorff_alpha"
 

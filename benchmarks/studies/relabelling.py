@@ -1,27 +1,27 @@
-"""What becomes of rounds whose labels were given again: `python -m benchmarks.relabelling`.
+"""What becomes of rounds whose labels were given again.
 
 Rounds of 400 items and three labels are simulated. A quarter of the items are hard. The labels of
 some rounds are given again where raters had differed: their true α is about .75, so none of them
 should be admitted. Other rounds are honest, and none of them should be held for such labels. The
-script prints the tables of docs/proofs/relabelling.md. The contract is not asked, since it looks at
-other things.
+contract is not asked, since it looks at other things.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline import Policy, Ratings, Scale, load_policy
-from agreement_pipeline.contract import Contract, Finding, changes_since
+from agreement_pipeline import Ratings, Scale, load_policy
+from agreement_pipeline.contract import Changes, Contract, changes_since
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import Decision, assess, given_again
-from benchmarks.asked import asked, head, line
+from benchmarks.studies.study import Asked, Cells, seeded, study
 
 SCALE = Scale(("safe", "rude", "hateful"))
 SHARES, N_ITEMS, HARD, SEED = (0.45, 0.3, 0.25), 400, 0.25, 2026
+POLICY = replace(load_policy("standard"), n_resamples=1_000)
 DAY = 86_400.0
 START = 1.79e9
 NAMES = np.array(SCALE.names)
@@ -236,13 +236,21 @@ HONEST = {
 Made = Callable[[np.random.Generator], Round]
 
 
-def decided(of: Round, carried: str, policy: Policy) -> Decision:
+def decided(of: Round, carried: str) -> Decision:
     """The decision on what an export carries of a round."""
-    ratings, also = of.ratings(carried), list[Finding]()
-    if carried == "two deliveries":
-        changes = changes_since(ratings, [of.ratings("nothing", deliver="early")])
-        also = [given_again(changes)] if changes is not None and changes.aimed else []
-    return assess(ratings, policy, Contract.default(), also=also, checked=()).decision
+    changes = _since(of) if carried == "two deliveries" else None
+    also = [given_again(changes)] if _is_aimed(changes) else []
+    ratings = of.ratings(carried)
+    return assess(ratings, POLICY, Contract.default(), also=also, checked=()).decision
+
+
+def _since(of: Round) -> Changes | None:
+    """What changed between two deliveries of a round."""
+    return changes_since(of.ratings("nothing"), [of.ratings("nothing", deliver="early")])
+
+
+def _is_aimed(changes: Changes | None) -> bool:
+    return changes is not None and changes.aimed
 
 
 def is_told(decision: Decision, of: Round, carried: str) -> bool:
@@ -253,42 +261,32 @@ def is_told(decision: Decision, of: Round, carried: str) -> bool:
 
 
 def rounds(made: Made, n: int) -> Iterator[Round]:
-    number = [*RELABELLED.values(), *HONEST.values()].index(made)
-    return (made(np.random.default_rng((SEED, number, at))) for at in range(n))
-
-
-def share(made: Made, carried: str, n: int) -> tuple[float, float]:
-    """In how many of a hundred rounds it is admitted, and in how many it is told."""
-    policy = replace(load_policy("standard"), n_resamples=1_000)
-    found = [(decided(each, carried, policy), each) for each in rounds(made, n)]
-    told = sum(is_told(decision, each, carried) for decision, each in found)
-    return 100 * sum(decision.admitted for decision, _ in found) / n, 100 * told / n
+    return seeded(made, n, SEED, [*RELABELLED.values(), *HONEST.values()].index(made))
 
 
 def held(made: Made, carried: str, n: int) -> float:
     """In how many of a hundred rounds changes hold it, whatever agreement is."""
     if carried == "two deliveries":
-        found = (
-            changes_since(each.ratings("nothing"), [each.ratings("nothing", deliver="early")])
-            for each in rounds(made, n)
-        )
-        return 100 * sum(changes is not None and changes.aimed for changes in found) / n
-    policy = replace(load_policy("standard"), n_resamples=1_000)
-    decisions = (decided(each, carried, policy) for each in rounds(made, n))
-    return 100 * sum("labels_given_again" in each.codes for each in decisions) / n
+        return 100 * np.mean([_is_aimed(changed) for changed in map(_since, rounds(made, n))])
+    decisions = (decided(each, carried) for each in rounds(made, n))
+    return 100 * np.mean(["labels_given_again" in each.codes for each in decisions])
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    given = asked(__doc__, arguments, rounds=40, honest=200)
-    head(f"admitted / told, % of {given.rounds}", *CARRIED)
+@study(f"round: admitted / told, % | {' | '.join(CARRIED)}", rounds=40)
+def relabelled(asked: Asked) -> Iterator[Cells]:
+    """How often a round is admitted whose labels were given again, and how often it is told."""
     for name, made in RELABELLED.items():
-        cells = (share(made, carried, given.rounds) for carried in CARRIED)
-        line(name, *(f"{admitted:.0f} / {told:.0f}" for admitted, told in cells))
-    print()
-    head(f"held for changes, % of {given.honest}", *HOLDING)
+        cells = []
+        for carried in CARRIED:
+            found = [(decided(each, carried), each) for each in rounds(made, asked.rounds)]
+            admitted = np.mean([decision.admitted for decision, _ in found])
+            told = np.mean([is_told(decision, each, carried) for decision, each in found])
+            cells.append(f"{100 * admitted:.0f} / {100 * told:.0f}")
+        yield name, *cells
+
+
+@study(f"round: held for changes, % | {' | '.join(HOLDING)}", rounds=200)
+def honest_changes(asked: Asked) -> Iterator[Cells]:
+    """How often an honest round is held for its changes."""
     for name, made in HONEST.items():
-        line(name, *(f"{held(made, carried, given.honest):.1f}" for carried in HOLDING))
-
-
-if __name__ == "__main__":
-    main()
+        yield name, *(f"{held(made, carried, asked.rounds):.1f}" for carried in HOLDING)

@@ -1,7 +1,5 @@
 """How often a part without agreement holds a round, and how often it does so without a reason.
 
-    python -m benchmarks.parts [DISHONEST] [HONEST]
-
 Each line is for one kind of round: how many of the simulated rounds the policy `standard` admits
 or, if they are honest, how many it takes back for a weak part (`weak_part`).
 """
@@ -25,7 +23,7 @@ from agreement_pipeline.units import (
     UnitSettings,
     units_of,
 )
-from benchmarks.asked import asked, head, line
+from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 POLICY = replace(load_policy("standard"), n_resamples=1000)
 CONTRACT = Contract.default()
@@ -200,24 +198,22 @@ HONEST: dict[str, Made] = {
 
 def rounds(made: Made, n: int) -> Iterator[Decision]:
     number = [*DISHONEST.values(), *HONEST.values()].index(made)
-    return (decided(made(np.random.default_rng((35, number, at)))) for at in range(n))
+    return map(decided, seeded(made, n, 35, number))
 
 
-def main() -> None:
-    of = asked(__doc__, dishonest=(40,), honest=(200,))
-    head(f"of {of.dishonest} rounds, %", "admitted", "admitted but for a part")
+@study("round | admitted, % | admitted but for a part, %", rounds=40)
+def weak_parts(asked: Asked) -> Iterator[Cells]:
+    """How often a round is admitted that has a part without agreement."""
     for name, made in DISHONEST.items():
-        found = [
-            (each.admitted, each.codes == ("weak_part",)) for each in rounds(made, of.dishonest)
-        ]
-        admitted, but_for = 100 * np.mean(found, axis=0)
-        line(name, f"{admitted:.1f}", f"{admitted + but_for:.1f}")
-    print()
-    head(f"of {of.honest} rounds, %", "held for a part")
+        found = list(rounds(made, asked.rounds))
+        admitted = np.array([each.admitted for each in found])
+        but_for = np.array([each.codes == ("weak_part",) for each in found])
+        yield name, *percent(admitted, admitted | but_for)
+
+
+@study("round | held for a part, %", rounds=200)
+def honest_parts(asked: Asked) -> Iterator[Cells]:
+    """How often an honest round is held for a part."""
     for name, made in HONEST.items():
-        held = 100 * np.mean(["weak_part" in each.codes for each in rounds(made, of.honest)])
-        line(name, f"{held:.1f}")
-
-
-if __name__ == "__main__":
-    main()
+        held = ["weak_part" in each.codes for each in rounds(made, asked.rounds)]
+        yield name, *percent(held)

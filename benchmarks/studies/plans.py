@@ -1,14 +1,11 @@
-"""How good plans from an earlier round are: `python -m benchmarks.plans [FOLDER]`.
+"""How good plans from an earlier round are.
 
 Rounds are simulated as earlier ones, a plan is made from each, and the share of rounds of the
 planned size that decide is read off a curve of the true population. Rules are at 0.8, or at another
-cut-off for panels of FOLDER, the folder of `benchmarks.real_rounds`. Without FOLDER, they are left
-out. The script prints the tables of docs/proofs/plans.md. The first compares ways to plan, on
-yes and no by three raters. There the share that decides is exact: a round decides if it has few
-enough split items.
+cut-off for real panels.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import NormalDist
 
@@ -29,9 +26,8 @@ from agreement_pipeline.policy.planning import (
 )
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, Statistic
-from benchmarks.asked import asked
-from benchmarks.real_rounds import ratings_of, rounds_in
-from benchmarks.studies.study import ALPHA
+from benchmarks.studies.real_rounds import ratings_of, rounds_in
+from benchmarks.studies.study import ALPHA, Asked, Cells, study
 
 CUTOFF, POWER, TAIL, SEED = 0.8, 0.9, 0.025, 23
 NORMAL = NormalDist()
@@ -108,8 +104,8 @@ def assurance(likely: float, *, alone: bool = True, priced: bool = False) -> Rul
 
     `priced` stops where a doubling brings too little.
     """
-    asked = NORMAL.inv_cdf(POWER)
-    worth = WORTH * NORMAL.pdf(asked) * (asked - NORMAL.inv_cdf(TAIL)) / 2
+    wanted = NORMAL.inv_cdf(POWER)
+    worth = WORTH * NORMAL.pdf(wanted) * (wanted - NORMAL.inv_cdf(TAIL)) / 2
 
     def rule(exact: Exact, values: Draws) -> float:
         over = values > CUTOFF
@@ -146,19 +142,23 @@ def values_open(earlier: CategoryCounts, n: int = 500) -> Draws:
     return np.asarray(1 - split / 3 / (yes * (1 - yes)))
 
 
-def rules_side_by_side(n_rounds: int) -> Iterator[str]:
+@study(
+    "planned by | " + " | ".join(f"{truth:g}, {m}" for truth, m in (*CELLS, *FURTHER)), rounds=400
+)
+def ways_to_plan(asked: Asked) -> Iterator[Cells]:
+    """Ways to plan side by side, on yes and no by three raters.
+
+    The share that decides is exact here: a round decides if it has few enough split items.
+    """
     exact = Exact()
-    cells = (*CELLS, *FURTHER)
-    yield "| planned by | " + " | ".join(f"{truth:g}, {m}" for truth, m in cells) + " |"
-    yield "| --- |" + " ---: |" * len(cells)
     drawn = {
         (truth, m): [
             values_open(each)
             for each in simulated_rounds(
-                assumed(ALPHA, truth, (0.5, 0.5), 3), m, n_rounds, np.random.default_rng(SEED)
+                assumed(ALPHA, truth, (0.5, 0.5), 3), m, asked.rounds, np.random.default_rng(SEED)
             )
         ]
-        for truth, m in cells
+        for truth, m in (*CELLS, *FURTHER)
     }
     for name, rule in RULES.items():
         found = []
@@ -167,7 +167,7 @@ def rules_side_by_side(n_rounds: int) -> Iterator[str]:
             plans = np.array([rule(exact, values) for values in rounds])
             needed = smallest(curve, POWER) if truth > CUTOFF else np.nan
             found.append(summary(plans, np.interp(plans, SIZES, curve), needed))
-        yield f"| {name} | {' | '.join(found)} |"
+        yield name, *found
 
 
 def summary(plans: Array, decided: Array, needed: float) -> str:
@@ -182,8 +182,10 @@ def summary(plans: Array, decided: Array, needed: float) -> str:
     return f"{refused}, {100 * decided[made].mean():.0f} %, {median:.2f}, {mean:.1f}"
 
 
-def made_plans(name: str, population: Statistic, cutoff: float, earlier: int, n_rounds: int) -> str:
-    """A row of the second table: what `plan` says from each of some earlier rounds."""
+def planned(
+    name: str, population: Statistic, cutoff: float, earlier: int, n_rounds: int
+) -> Iterator[object]:
+    """The cells of a line: what `plan` says from each of some earlier rounds."""
     rule = {"reliable": cutoff, "probability": POWER}
     known = plan_measure(ALPHA, population, **rule)
     judging, needed = Judging(ALPHA, cutoff, 5, FEWER, 1), known.n_items
@@ -202,22 +204,15 @@ def made_plans(name: str, population: Statistic, cutoff: float, earlier: int, n_
     rounds = simulated_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
     found = [plan_measure(ALPHA, each, **rule, n_rounds=100, sampled=True) for each in rounds]
     plans = np.array([each.n_items for each in found if each.n_items], dtype=float)
-    cells = [
-        name,
-        f"{true_value(ALPHA, population):.3f}",
-        f"{cutoff:g}",
-        earlier,
-        needed,
-        f"{100 * (1 - len(plans) / n_rounds):.0f} %",
-        *([""] * 5 if not len(plans) else said_of(plans, sizes, curve, needed)),
-    ]
+    yield from (name, f"{true_value(ALPHA, population):.3f}", f"{cutoff:g}", earlier, needed)
+    yield f"{100 * (1 - len(plans) / n_rounds):.0f} %"
+    yield from said_of(plans, sizes, curve, needed) if len(plans) else [""] * 5
     between = [each.between for each in found if each.between]
     held = [few <= needed <= (many or np.inf) for few, many in between]
-    cells.append(f"{100 * np.mean(held):.0f} %" if held else "")
-    return f"| {' | '.join(map(str, cells))} |"
+    yield f"{100 * np.mean(held):.0f} %" if held else ""
 
 
-def said_of(plans: Array, sizes: Array, curve: Sequence[float], needed: int) -> Iterator[str]:
+def said_of(plans: Array, sizes: Array, curve: list[float], needed: int) -> Iterator[str]:
     """How often rounds of the planned sizes decide, and the sizes over the one that is needed."""
     decided = np.interp(np.sqrt(plans), np.sqrt(sizes), curve)
     error = decided.std() / np.sqrt(len(decided))
@@ -235,25 +230,19 @@ def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
         yield name, basis, cutoff
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    given = asked(__doc__, arguments, folder=("",), rounds=400, plans=100)
-    for each in rules_side_by_side(given.rounds):
-        print(each, flush=True)
-    print(
-        "\n| raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
-        "| median | 5 % | 95 % | needed is in the range |"
-    )
-    print("| --- |" + " ---: |" * 11)
+@study(
+    "raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
+    "| median | 5 % | 95 % | needed is in the range",
+    rounds=100,
+)
+def made_plans(asked: Asked) -> Iterator[Cells]:
+    """What plans from earlier rounds reach, of simulated panels and of those of the folder."""
     for raters, (truth, m) in (
         *((3, cell) for cell in CELLS),
         *((raters, (0.88, 150)) for raters in (2, 5)),
         *((3, cell) for cell in FURTHER[1:]),
     ):
         population = assumed(ALPHA, truth, (0.5, 0.5), raters)
-        print(made_plans(str(raters), population, CUTOFF, m, given.plans), flush=True)
-    for name, population, cutoff in panels(Path(given.folder)) if given.folder else ():
-        print(made_plans(name, population, cutoff, 150, given.plans), flush=True)
-
-
-if __name__ == "__main__":
-    main()
+        yield tuple(planned(str(raters), population, CUTOFF, m, asked.rounds))
+    for name, population, cutoff in panels(asked.folder) if asked.folder else ():
+        yield tuple(planned(name, population, cutoff, 150, asked.rounds))

@@ -1,26 +1,23 @@
 """How often the halves of real rounds get the same decision, and how often one half says so.
 
-    python -m benchmarks.real_halves FOLDER [NAME]…
-
-FOLDER is that of `benchmarks.real_rounds`, and the names are those of its data sets. The items of
-the largest round of each are cut at random into two halves, 400 times. No data set lies at 0.8, so
-each cut has a cut-off of its own: any within four standard errors of the limit of a half.
+The items of the largest round of each data set are cut at random into two halves. No data set lies
+at 0.8, so each cut has a cut-off of its own: any within four standard errors of the limit of a
+half.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
 from agreement_pipeline.estimates import basis_of, estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import Statistic
-from benchmarks.asked import asked, head, line
-from benchmarks.real_rounds import ratings_of, rounds_in
+from benchmarks.studies.real_rounds import ratings_of, rounds_in
 from benchmarks.studies.repeats import METHOD, Repeat, repeat, shares
-from benchmarks.studies.study import ALPHA
+from benchmarks.studies.study import ALPHA, Asked, Cells, study
 
-CUTS, REACH = 400, 4.0
+REACH = 4.0
 INFERENCE = Inference(n_resamples=1000, method=METHOD, lower_only=True)
 
 
@@ -34,13 +31,13 @@ def halves(whole: Statistic, rng: np.random.Generator) -> list[Statistic]:
     ]
 
 
-def cuts(whole: Statistic, name: str) -> list[Repeat | None]:
+def cuts(whole: Statistic, name: str, n_cuts: int) -> list[Repeat | None]:
     """What became of the halves, for each cut."""
     of_all, found = estimate(ALPHA, whole, INFERENCE), list[Repeat | None]()
     if of_all.value is None or of_all.interval is None:
         raise ValueError(f"{name}: found no value of {ALPHA}; expected one.")
     error = np.sqrt(2) * (of_all.value - of_all.interval.low) / 2
-    for number in range(CUTS):
+    for number in range(n_cuts):
         rng = np.random.default_rng(number)
         first, second = (
             estimate(ALPHA, half, replace(INFERENCE, seed=(number, place)))
@@ -51,17 +48,11 @@ def cuts(whole: Statistic, name: str) -> list[Repeat | None]:
     return found
 
 
-def main() -> None:
-    given = asked(__doc__, folder=Path, names=[str])
-    head("data set", "items", "cuts", "all", "first admitted", "first held")
-    for path in sorted(given.folder.glob("*.csv")):
-        if given.names and path.stem not in given.names:
-            continue
+@study("data set | items | cuts | all | first admitted | first held", rounds=400)
+def real_halves(asked: Asked) -> Iterator[Cells]:
+    """The same decision of both halves, as found and as said, for each data set of the folder."""
+    for path in sorted(asked.folder.glob("*.csv")):
         _, rows, scale = max(rounds_in(path), key=lambda each: len(each[1]))
         whole = basis_of(ratings_of(rows, scale), ALPHA)
         if whole is not None:
-            line(path.stem, f"{whole.n_used:,}", *shares(cuts(whole, path.stem)))
-
-
-if __name__ == "__main__":
-    main()
+            yield path.stem, f"{whole.n_used:,}", *shares(cuts(whole, path.stem, asked.rounds))

@@ -1,9 +1,5 @@
 """Which checks of the whole round, and which doubts of the gate, hold of real data.
 
-    python -m benchmarks.real_rounds FOLDER
-
-FOLDER has a CSV file for each data set, with the columns round, item, rater, label, replicate and
-perhaps gold. Beside it is a JSON file with `scale`, `label_columns` and perhaps `category_order`.
 A round with a column gold is judged twice: as it is, and with every item gold that has a settled
 label. Of several numbers, the first is read.
 """
@@ -18,7 +14,7 @@ import pandas as pd
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.policy import OF_THE_GATE, judge, load_policy
 from agreement_pipeline.ratings import UNIVARIATE
-from benchmarks.asked import asked
+from benchmarks.studies.study import Asked, Cells, study
 
 DOUBTS = ("flattered", "dissent_left_out", "weak_part", "ratings_chosen")
 POLICY = replace(load_policy("standard"), n_resamples=1000)
@@ -54,16 +50,14 @@ def ratings_of(rows: pd.DataFrame, scale: Scale) -> Ratings:
     return Ratings.from_frame(named[["item", "rater", "label", "occurrence"]], scale)
 
 
-def main() -> None:
-    for path in sorted(asked(__doc__, folder=Path).folder.glob("*.csv")):
+@study("data set | round | ratings | what fails")
+def real_rounds(asked: Asked) -> Iterator[Cells]:
+    """The checks that fail and the verdicts that are taken back, of every round of the folder."""
+    for path in sorted(asked.folder.glob("*.csv")):
         for name, rows, scale in rounds_in(path):
             ratings = ratings_of(rows, scale)
-            print(path.stem, name, len(ratings), *failing(ratings), sep="\t", flush=True)
+            yield path.stem, name, len(ratings), ", ".join(failing(ratings))
             if "gold" in rows:
                 settled = frozenset(rows.loc[rows["gold"].notna(), "item"])
                 with_gold = replace(ratings, also_gold=settled)
-                print(path.stem, name, "gold", *failing(with_gold), sep="\t", flush=True)
-
-
-if __name__ == "__main__":
-    main()
+                yield path.stem, name, "gold", ", ".join(failing(with_gold))

@@ -1,10 +1,10 @@
-"""How often a silver round is admitted: `python -m benchmarks.silver`.
+"""How often a silver round is admitted.
 
 A classifier labels 20,000 items, of which a fifth are of the rarer label. A rater gives the other
 label than is usual for an item in 3 % of cases, so a majority seldom does. The classifier errs on
 so many items that its share of wrong labels is exact. Items are drawn as often as `plan` says for
 2 % of wrong labels under a limit of 5 %, and a panel labels them. A round is admitted if the upper
-limit is under the limit. The script prints the table of docs/proofs/silver.md.
+limit is under the limit.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ import numpy as np
 from agreement_pipeline.classifiers import items_to_draw
 from agreement_pipeline.classifiers.correction import majorities
 from agreement_pipeline.classifiers.prediction_powered import Stratum, lowest_mean
-from benchmarks.asked import asked, line
+from benchmarks.studies.study import Asked, Cells, study
 
 N_ITEMS, RARER, SLIPS, SEED = 20_000, 0.2, 0.03, 2026
 LIMIT, GOOD, LEVEL, MAJORITY = 0.05, 0.02, 0.95, 3
@@ -54,18 +54,17 @@ def admitted(at: Situation, n: int, rng: np.random.Generator) -> bool:
     return 1 - lowest_mean(strata, LEVEL) < LIMIT
 
 
-def study(rounds: int, n: int) -> Iterator[tuple[Situation, float]]:
+def shares(rounds: int, n: int) -> Iterator[tuple[Situation, float]]:
     """Each situation, and the share of its rounds that are admitted."""
     for number, parts in enumerate(product(WRONG, RATERS, DESIGNS)):
         at, rng = Situation(*parts), np.random.default_rng([SEED, number])
-        yield at, sum(admitted(at, n, rng) for _ in range(rounds)) / rounds
+        yield at, np.mean([admitted(at, n, rng) for _ in range(rounds)])
 
 
-if __name__ == "__main__":
-    n_rounds = asked(__doc__, rounds=2_000).rounds
+@study("wrong labels | raters | draw | admitted", rounds=2_000)
+def silver(asked: Asked) -> Iterator[Cells]:
+    """How often a round is admitted with as many drawn items as `plan` says."""
     planned = items_to_draw(LIMIT, GOOD, confidence_level=LEVEL)
-    assert planned is not None
-    print(f"{planned} items are drawn.\n")
-    print("| wrong labels | raters | draw | admitted |\n| ---: | ---: | --- | ---: |")
-    for at, share in study(n_rounds, planned):
-        line(f"{at.wrong:.0%}", at.raters, at.design, f"{100 * share:.2f} %")
+    for at, share in shares(asked.rounds, planned):
+        yield f"{at.wrong:.0%}", at.raters, at.design, f"{100 * share:.2f} %"
+    yield f"{planned} items are drawn."

@@ -1,13 +1,12 @@
-"""How often the right rater is named, and how often nobody is: `python benchmarks/standing_out.py`.
+"""How often the right rater is named, and how often nobody is.
 
 Rounds of 300 items are simulated with five raters and with forty, who label every item, and with
 forty of whom five label an item. The last two situations have 200 items. Labels are one of three,
-and errors go to either other label. The script prints the table of docs/proofs/standing-out.md. Its
-last line has a quarter as many rounds of five raters. They are held since no rater met an item
-twice, though one has 12 % of errors where the others have 2 %.
+and errors go to either other label. The rounds of the last line are held since no rater met an item
+twice, though one of five has 12 % of errors where the others have 2 %.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +17,7 @@ from agreement_pipeline.estimates import StandingOut, standing_out
 from agreement_pipeline.ratings import MISSING
 from agreement_pipeline.report import Round
 from agreement_pipeline.statistics import LabelsByRater
-from benchmarks.asked import asked, line
+from benchmarks.studies.study import Asked, Cells, study
 
 SCALE, SHARES, N_ITEMS, SEED = Scale(("safe", "rude", "hateful")), (0.5, 0.3, 0.2), 300, 2026
 USUAL = 0.1
@@ -98,7 +97,7 @@ def share(situation: Situation, n_raters: int, n_rounds: int, an_item: int | Non
     """In how many of a hundred rounds the finding is the one that is asked about."""
     rng = np.random.default_rng((SEED, n_raters, SITUATIONS.index(situation)))
     rounds = (panel(situation, n_raters, rng, an_item) for _ in range(n_rounds))
-    return 100 * sum(situation.right(standing_out(each)) for each in rounds) / n_rounds
+    return 100 * np.mean([situation.right(standing_out(each)) for each in rounds])
 
 
 def named_without_replicates(n_rounds: int) -> float:
@@ -124,17 +123,12 @@ def named_without_replicates(n_rounds: int) -> float:
     return 100 * named / held
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    n_rounds = asked(__doc__, arguments, rounds=2_000).rounds
-    print("| the raters | five | forty | forty, five an item | asked of the first two |")
-    print("| --- | ---: | ---: | ---: | --- |")
+@study("the raters | five | forty | forty, five an item | asked of the first two", rounds=2_000)
+def who_stands_out(asked: Asked) -> Iterator[Cells]:
+    """The percentage of rounds in which each finding comes. The last line has a quarter as many."""
     for each in SITUATIONS:
         panels = ((5, None), (40, None), (40, 5))
-        found = (f"{share(each, n, n_rounds, an_item):.1f}" for n, an_item in panels)
-        line(each.name, *found, each.demand)
-    named = named_without_replicates(n_rounds // 4)
-    print(f"| no replicates: somebody is named | {named:.1f} | | | at most 5 |")
-
-
-if __name__ == "__main__":
-    main()
+        found = (f"{share(each, n, asked.rounds, an_item):.1f}" for n, an_item in panels)
+        yield each.name, *found, each.demand
+    named = named_without_replicates(asked.rounds // 4)
+    yield "no replicates: somebody is named", f"{named:.1f}", "", "", "at most 5"

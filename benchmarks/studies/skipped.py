@@ -1,7 +1,5 @@
 """How often a round with chosen gaps is admitted, and how often one with gaps at random is held.
 
-    python -m benchmarks.skipped [DISHONEST] [HONEST]
-
 Ratings are yes or no. Raters guess on hard items, and skip some of these or of all.
 """
 
@@ -16,7 +14,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
-from benchmarks.asked import asked, head, line
+from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 SCALE = Scale(("no", "yes"))
 POLICY = replace(load_policy("standard"), n_resamples=1000)
@@ -145,25 +143,24 @@ def is_held(ratings: Ratings) -> bool:
 
 def rounds(made: Made, n: int) -> Iterator[Ratings]:
     number = [*DISHONEST.values(), *HONEST.values()].index(made)
-    return (ratings_of(made(np.random.default_rng((36, number, at)))) for at in range(n))
+    return map(ratings_of, seeded(made, n, 36, number))
 
 
-def main() -> None:
-    of, contract = asked(__doc__, dishonest=(200,), honest=(2000,)), Contract.default()
-    head(f"of {of.dishonest} rounds, %", "admitted", "admitted before", "found")
+@study("round | admitted, % | admitted before, % | found, %", rounds=200)
+def skipped_ratings(asked: Asked) -> Iterator[Cells]:
+    """How often a round is admitted whose gaps were chosen, with this check and without it."""
     for name, made in DISHONEST.items():
         found = []
-        for ratings in rounds(made, of.dishonest):
-            before = assess(ratings, POLICY, contract, checked=()).decision.admitted
+        for ratings in rounds(made, asked.rounds):
+            before = assess(ratings, POLICY, Contract.default(), checked=()).decision.admitted
             held = is_held(ratings)
             found.append((before and not held, before, held))
-        line(name, *(f"{share:.1f}" for share in 100 * np.mean(found, axis=0)))
-    print()
-    head(f"of {of.honest} rounds, %", "held")
+        yield name, *percent(*zip(*found, strict=True))
+
+
+@study("round | held, %", rounds=2000)
+def honest_gaps(asked: Asked) -> Iterator[Cells]:
+    """How often a round is held whose gaps are at random or by design."""
     for name, made in HONEST.items():
-        held = 100 * np.mean([is_held(each) for each in rounds(made, of.honest)])
-        line(name, f"{held:.2f}")
-
-
-if __name__ == "__main__":
-    main()
+        held = [is_held(each) for each in rounds(made, asked.rounds)]
+        yield name, f"{100 * np.mean(held):.2f}"

@@ -1,12 +1,10 @@
 """How often honest rounds are held by what a round tells about itself, and how often copies are.
 
-    python -m benchmarks.honest_rounds [ROUNDS]
-
 Each line is for one kind of round: how many of the simulated rounds are held by a critical check
 of the built-in contract, or since a verdict does not stand with what was left out or repeated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,9 +16,9 @@ from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
-from benchmarks.asked import asked, line
+from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
-N_ITEMS, ROUNDS = 300, 100
+N_ITEMS = 300
 SCALE = Scale(("a", "b", "c"))
 POLICY = replace(load_policy("standard"), n_resamples=1000)
 TAKEN_BACK = ("flattered", "dissent_left_out")
@@ -175,13 +173,12 @@ def held(frame: pd.DataFrame) -> bool:
     return any(code in TAKEN_BACK for code in decision.codes)
 
 
-def main() -> None:
-    n = asked(__doc__, rounds=(ROUNDS,)).rounds
+@study("round | held, %", rounds=100)
+def honest_rounds(asked: Asked) -> Iterator[Cells]:
+    """How often each kind of round is held: those that are honest, and then the others."""
     for kinds in (HONEST, DISHONEST):
         for number, make in enumerate(kinds):
-            count = sum(held(make(np.random.default_rng((number, seed)))) for seed in range(n))
-            line(str(make.__doc__).rstrip("."), f"{100 * count / n:.1f}")
-
-
-if __name__ == "__main__":
-    main()
+            yield (
+                str(make.__doc__).rstrip("."),
+                *percent(np.array([held(each) for each in seeded(make, asked.rounds, number)])),
+            )

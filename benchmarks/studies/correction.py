@@ -1,20 +1,19 @@
-"""How often the limits of a corrected share miss it: `python -m benchmarks.correction`.
+"""How often the limits of a corrected share miss it.
 
 A population of 20,000 items is made anew for each round. Raters give the category to an item with a
 chance of its own, from a beta distribution, so that two raters of an item agree as α says. The
 classifier gives what most raters would and errs in a share of the items. In half of the situations
-it calls another 12 % of all items positive. The script prints the table of
-docs/proofs/correction.md. With `--methods`, it compares limits that could have been chosen.
+it calls another 12 % of all items positive.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import groupby, product
+from dataclasses import asdict, dataclass
+from itertools import product
 from math import log, sqrt
-from operator import attrgetter
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 
 from agreement_pipeline.classifiers.correction import majorities
 from agreement_pipeline.classifiers.prediction_powered import (
@@ -25,7 +24,7 @@ from agreement_pipeline.classifiers.prediction_powered import (
     prediction_powered,
 )
 from agreement_pipeline.intervals import Interval
-from benchmarks.asked import asked
+from benchmarks.studies.study import Asked, Cells, study
 
 N_ITEMS, SEED = 20_000, 2026
 SHARES, LABELS = (0.02, 0.1, 0.5), (30, 200, 1_000)
@@ -52,29 +51,8 @@ class Situation:
     apart: float = 0.0
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """How often the truth lay under the limits and above them, and the mean width.
-
-    `ratio` is the width as a share of the classical one's. `best` is what it is on many labels:
-    √(1 - ρ²), where ρ is the correlation of the labels of the panel and of the classifier.
-    """
-
-    situation: Situation
-    rounds: int
-    under: float
-    above: float
-    ratio: float
-    best: float
-
-    @property
-    def missed(self) -> float:
-        return self.under + self.above
-
-    @property
-    def holds(self) -> bool:
-        error = sqrt(PROMISED * (1 - PROMISED) / self.rounds)
-        return self.missed <= PROMISED + ALLOWED + ERRORS * error
+def rng_of(at: Situation) -> np.random.Generator:
+    return np.random.default_rng([SEED, *str(at).encode()])
 
 
 def population(
@@ -152,17 +130,21 @@ def estimated_at_large(
     return true, 1.0, prediction_powered(strata(given), 0.95, of_raters)
 
 
-def outcome(at: Situation, rounds: int) -> Outcome:
-    """What happened in some rounds of a situation."""
-    rng = np.random.default_rng([SEED, *str(at).encode()])
-    under, above, widths = 0, 0, np.zeros(3)
+def outcome(at: Situation, rounds: int) -> dict[str, object]:
+    """The situation, and how often the truth lay under the limits and above them.
+
+    `ratio` is the width as a share of the classical one's. `best` is what it is on many labels:
+    √(1 - ρ²), where ρ is the correlation of the labels of the panel and of the classifier.
+    """
+    rng, found = rng_of(at), []
     for _ in range(rounds):
-        true, best, found = (estimated_at_large if at.apart else estimated)(at, rng)
-        low, high = found.corrected.interval
-        under, above = under + (true < low), above + (true > high)
-        widths += [high - low, found.classical.interval.high - found.classical.interval.low, best]
-    corrected, classical, best = widths / rounds
-    return Outcome(at, rounds, under / rounds, above / rounds, corrected / classical, best)
+        true, best, said = (estimated_at_large if at.apart else estimated)(at, rng)
+        widths = (np.ptp(each.interval) for each in (said.corrected, said.classical))
+        low, high = said.corrected.interval
+        found.append((true < low, true > high, *widths, best))
+    under, above, corrected, classical, best = np.mean(found, axis=0)
+    ratio = corrected / classical
+    return {**asdict(at), "under": under, "above": above, "ratio": ratio, "best": best}
 
 
 def normal(stratum: Stratum) -> Interval:
@@ -189,7 +171,10 @@ def half_a_unit(stratum: Stratum) -> Interval:
     rng = np.random.default_rng(SEED)
     weights, more = rng.standard_gamma(1.0, (2_000, len(values))), rng.standard_gamma(0.5, 2_000)
     total, mass = weights @ values, weights.sum(1) + more
-    low, high = (total + least * more) / mass, (total + most * more) / mass
+    return _central((total + least * more) / mass, (total + most * more) / mass)
+
+
+def _central(low: np.ndarray, high: np.ndarray) -> Interval:
     return Interval(float(np.quantile(low, 0.025)), float(np.quantile(high, 0.975)))
 
 
@@ -204,8 +189,7 @@ def two_strata(stratum: Stratum) -> Interval:
         total = weights[:, 1:] @ values
         mass = weights.sum(1)
         limits += share * np.array([total / mass, (total + weights[:, 0]) / mass])
-    low, high = limits
-    return Interval(float(np.quantile(low, 0.025)), float(np.quantile(high, 0.975)))
+    return _central(*limits)
 
 
 def betting(stratum: Stratum) -> Interval:
@@ -232,29 +216,24 @@ def chosen(stratum: Stratum) -> Interval:
 METHODS = (chosen, normal, half_a_unit, two_strata, betting)
 
 
-def methods(rounds: int) -> Iterator[str]:
-    """Lines of a table: how often each method misses, and its width beside the classical one."""
-    yield f"| share | labels | accuracy | {' | '.join(each.__name__ for each in METHODS)} |"
-    yield f"| ---: | ---: | ---: | {' | '.join('---:' for _ in METHODS)} |"
-    for share, n, accuracy in product((0.02, 0.1, 0.5), (30, 200), (0.5, 0.9, 0.98)):
+@study(f"share | labels | accuracy | {' | '.join(each.__name__ for each in METHODS)}", rounds=150)
+def ways_to_correct(asked: Asked) -> Iterator[Cells]:
+    """How often limits miss that could have been chosen, and their width beside the classical."""
+    for share, n, accuracy in product(SHARES, LABELS[:2], ACCURACIES):
         at = Situation(share, n, accuracy, 0.0, (2, 0.9))
-        rng = np.random.default_rng([SEED, *str(at).encode()])
-        missed, widths, classical = np.zeros(len(METHODS)), np.zeros(len(METHODS)), 0.0
-        for _ in range(rounds):
+        rng, truths, limits, classical = rng_of(at), [], [], []
+        for _ in range(asked.rounds):
             chance, said, _ = population(at, rng)
             drawn = rng.choice(N_ITEMS, n, replace=False)
             stratum = Stratum(np.ones(N_ITEMS), said, drawn, labelled(at, chance[drawn], rng))
-            limits = np.array([each(stratum) for each in METHODS]).clip(0, 1)
-            true = chance.mean()
-            missed += (true < limits[:, 0]) | (true > limits[:, 1])
-            widths += limits[:, 1] - limits[:, 0]
-            low, high = prediction_powered([stratum], 0.95).classical.interval
-            classical += high - low
-        cells = [
-            f"{100 * miss / rounds:.1f} ({width / classical:.2f})"
-            for miss, width in zip(missed, widths, strict=True)
-        ]
-        yield f"| {share:g} | {n} | {accuracy:g} | {' | '.join(cells)} |"
+            truths.append(chance.mean())
+            limits.append([each(stratum) for each in METHODS])
+            classical.append(prediction_powered([stratum], 0.95).classical.interval)
+        low, high = np.clip(limits, 0, 1).transpose(2, 1, 0)
+        missed = ((truths < low) | (truths > high)).mean(1)
+        widths = (high - low).mean(1) / np.diff(classical).mean()
+        pairs = zip(missed, widths, strict=True)
+        yield share, n, accuracy, *(f"{100 * miss:.1f} ({width:.2f})" for miss, width in pairs)
 
 
 def situations() -> Iterator[Situation]:
@@ -269,45 +248,28 @@ def situations() -> Iterator[Situation]:
         yield Situation(share, n, 0.9, 0.0, (raters, 0.7), "raters at large", apart=0.5)
 
 
-def table(found: list[Outcome]) -> Iterator[str]:
-    """Lines of a table: the outcomes of a share, a number of labels and a design together."""
-    yield "| draw | share | labels | under | above | the worst | width at .5 | at .9 | at .98 |"
-    yield "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"
-    key = attrgetter("situation.design", "situation.majority_of", "situation.share", "situation.n")
-    ordered = sorted(
-        found, key=lambda each: [str(part) for part in key(each)[:2]] + [*key(each)[2:]]
+@study(
+    "draw | share | labels | under | above | the worst | width at .5 | at .9 | at .98", rounds=200
+)
+def corrected_shares(asked: Asked) -> Iterator[Cells]:
+    """The outcomes of a share, a number of labels and a design together."""
+    every = pd.DataFrame([outcome(at, asked.rounds) for at in situations()])
+    every["missed"] = every["under"] + every["above"]
+    key = ["design", "majority_of", "share", "n"]
+    for (design, majority, share, n), some in every.groupby(key, dropna=False):
+        widths = some.groupby("accuracy")["ratio"].mean().reindex(ACCURACIES)
+        sides = (f"{100 * each:.1f}" for each in some[["under", "above"]].mean())
+        worst = f"{100 * some['missed'].max():.1f}"
+        called = design if np.isnan(majority) else f"majority of {majority:.0f}"
+        ratios = ("" if np.isnan(each) else f"{each:.2f}" for each in widths)
+        yield called, f"{share:g}", f"{n:,}", *sides, worst, *ratios
+    error = sqrt(PROMISED * (1 - PROMISED) / asked.rounds)
+    fails = (every["missed"] > PROMISED + ALLOWED + ERRORS * error).sum()
+    yield f"{len(every)} situations: {fails} miss more than promised."
+    yield f"The widest is {every['ratio'].max():.2f} of the classical interval."
+    good = every[(every["accuracy"] >= 0.9) & (every["n"] >= 200)]
+    can = good[(good["design"] == "simple") & (good["best"] <= 0.8)]
+    yield (
+        f"With an accuracy of .9 and 200 labels, {len(can)} of {len(good)} can come under .8; "
+        f"{(can['ratio'] <= 0.85).sum()} of these come under .85."
     )
-    for (design, majority, share, n), some in groupby(ordered, key):
-        group = list(some)
-        under, above = (
-            100 * np.mean([getattr(x, side) for x in group]) for side in ("under", "above")
-        )
-        ratios = [
-            [x.ratio for x in group if x.situation.accuracy == accuracy] for accuracy in ACCURACIES
-        ]
-        cells = [f"{np.mean(each):.2f}" if each else "" for each in ratios]
-        called = f"majority of {majority}" if majority else design
-        yield (
-            f"| {called} | {share:g} | {n:,} | {under:.1f} | {above:.1f} | "
-            f"{100 * max(x.missed for x in group):.1f} | {' | '.join(cells)} |"
-        )
-
-
-def main() -> None:
-    options = asked(__doc__, rounds=200, methods=False)
-    if options.methods:
-        print("\n".join(methods(options.rounds)))
-        return
-    found = [outcome(at, options.rounds) for at in situations()]
-    print("\n".join(table(found)))
-    print(f"\n{len(found)} situations of {options.rounds} rounds; ", end="")
-    print(f"{sum(not each.holds for each in found)} miss more than promised; ", end="")
-    print(f"the widest is {max(each.ratio for each in found):.2f} of the classical interval.")
-    good = [x for x in found if x.situation.accuracy >= 0.9 and x.situation.n >= 200]
-    can = [x for x in good if x.situation.design == "simple" and x.best <= 0.8]
-    print(f"With an accuracy of .9 and 200 labels, {len(can)} of {len(good)} can come under .8; ")
-    print(f"{sum(x.ratio <= 0.85 for x in can)} of these come under .85.")
-
-
-if __name__ == "__main__":
-    main()
