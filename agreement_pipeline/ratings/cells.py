@@ -1,5 +1,6 @@
 """The cells of ratings as a source wrote them, in a table of a session. Errors name their rows."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -212,12 +213,18 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
-    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
-    if twice:
-        raise RatingsError(
-            f"{source}: found {called('column', [columns.get(name, name) for name in twice])} "
-            "twice; expected each once. Drop or rename the other one."
-        )
+    names = [str(name) for name in frame.columns]
+    # An engine takes names of columns that differ in capital letters only for one.
+    for told, found in (
+        ("twice", Counter(names)),
+        ("in other capital letters too", Counter(name.lower() for name in {*names})),
+    ):
+        twice = sorted(columns.get(name, name) for name, n in found.items() if n > 1)
+        if twice:
+            raise RatingsError(
+                f"{source}: found {called('column', twice)} {told}; expected each once. "
+                "Drop or rename the other one."
+            )
     levels = {
         name: frame.index.get_level_values(name)
         for name in ("row", "column")

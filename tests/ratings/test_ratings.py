@@ -54,6 +54,10 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
             r"round.csv: found column 'verdict' twice; expected each once",
         ),
         (
+            frame_of().assign(**{"stratum:Lang": "en", "stratum:lang": "de"}),
+            r"round.csv: found column 'stratum:lang' in other capital letters too; expected each",
+        ),
+        (
             frame_of([("i1", "ana", None)]),
             "round.csv: found no rating; expected at least one row with a label",
         ),
