@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         is_time as is_time,
         plain as plain,
         plain_type as plain_type,
+        refuse_capitals as refuse_capitals,
         written as written,
     )
     from agreement_pipeline.ratings.consensus import (

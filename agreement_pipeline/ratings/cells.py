@@ -1,7 +1,7 @@
 """The cells of ratings as a source wrote them, in a table of a session. Errors name their rows."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
@@ -213,18 +213,13 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
-    names = [str(name) for name in frame.columns]
-    # An engine takes names of columns that differ in capital letters only for one.
-    for told, found in (
-        ("twice", Counter(names)),
-        ("in other capital letters too", Counter(name.lower() for name in {*names})),
-    ):
-        twice = sorted(columns.get(name, name) for name, n in found.items() if n > 1)
-        if twice:
-            raise RatingsError(
-                f"{source}: found {called('column', twice)} {told}; expected each once. "
-                "Drop or rename the other one."
-            )
+    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called('column', [columns.get(name, name) for name in twice])} "
+            "twice; expected each once. Drop or rename the other one."
+        )
+    refuse_capitals("column", [str(name) for name in frame.columns], source)
     levels = {
         name: frame.index.get_level_values(name)
         for name in ("row", "column")
@@ -234,6 +229,17 @@ def frame_in(
     if "row" not in levels:
         table = table.view(f"SELECT *, nth + {first_row} AS row FROM {table}")
     return Cells(table, source, dict(columns))
+
+
+def refuse_capitals(what: str, names: Sequence[str], source: str) -> None:
+    """An engine takes names of columns that differ in capital letters only for one."""
+    alike = Counter(name.lower() for name in names)
+    twice = [name for name in names if alike[name.lower()] > 1]
+    if twice:
+        raise RatingsError(
+            f"{source}: found {called(what, twice)}, which differ in capital letters only; "
+            "expected one of them to be read. Rename the other."
+        )
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:

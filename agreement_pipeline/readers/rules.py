@@ -91,17 +91,6 @@ class Rules:
 RULES = Rules()
 
 
-def refuse_capitals(what: str, names: Sequence[str], source: str) -> None:
-    """An engine takes names of columns that differ in capital letters only for one."""
-    alike = Counter(name.lower() for name in names)
-    twice = [name for name in names if alike[name.lower()] > 1]
-    if twice:
-        raise RatingsError(
-            f"{source}: found {called(what, twice)}, which differ in capital letters only; "
-            "expected rules that read one of them. Rename the other."
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class Rows(Cells):
     """The ratings of a source under canonical names, not checked yet.

@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text
+from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text, refuse_capitals
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import (
@@ -37,7 +37,6 @@ from agreement_pipeline.readers.rules import (
     arranged,
     kept,
     of_first_labels,
-    refuse_capitals,
 )
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span

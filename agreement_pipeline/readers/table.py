@@ -31,6 +31,7 @@ from agreement_pipeline.ratings import (
     numbers_in,
     plain,
     plain_type,
+    refuse_capitals,
     written,
 )
 from agreement_pipeline.readers.columns import (
@@ -54,7 +55,6 @@ from agreement_pipeline.readers.rules import (
     arranged,
     kept,
     of_first_labels,
-    refuse_capitals,
 )
 from agreement_pipeline.text import called, listed
 

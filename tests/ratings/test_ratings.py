@@ -55,7 +55,7 @@ def test_names_and_labels_are_written_as_the_scale_writes_them():
         ),
         (
             frame_of().assign(**{"stratum:Lang": "en", "stratum:lang": "de"}),
-            r"round.csv: found column 'stratum:lang' in other capital letters too; expected each",
+            r"round.csv: found columns \['stratum:Lang', 'stratum:lang'\], which differ in capital",
         ),
         (
             frame_of([("i1", "ana", None)]),
