@@ -7,7 +7,7 @@ A study prints a table. `--write` puts those of `gate` and `power` into docs/pro
 `--seed` draws other rounds of `named` and `looking`.
 The figure after ± is one standard error.
 
-FOLDER is for the studies of real rounds: `real_rounds`, `real_halves` and a part of `made_plans`.
+FOLDER is for the studies of real rounds: `real_rounds`, `real_halves` and `real_plans`.
 It has a CSV file for each data set, with the columns round, item, rater, label, replicate and
 perhaps gold. Beside it is a JSON file with `scale`, `label_columns` and perhaps `category_order`.
 """
@@ -53,15 +53,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--folder", type=Path)
     options = parser.parse_args(arguments)
-    columns, lines, rounds, draws, seeded, on_page = STUDIES[options.name]
+    columns, lines, rounds, draws, seeded, on_page, real = STUDIES[options.name]
     if options.seed is not None and not seeded:
         parser.error(f"--seed: found {options.name}; expected a study whose rounds a seed chooses")
     if options.write and not on_page:
         parser.error(f"--write: found {options.name}; expected a study that stands whole on a page")
+    if real and options.folder is None:
+        parser.error(f"{options.name}: found no --folder; expected that of the real rounds")
+    if options.folder is not None and not real:
+        parser.error(f"--folder: found {options.name}; expected a study of real rounds")
     inference = Inference(n_resamples=options.draws or draws, method=options.method)
     printed = [f"| {columns} |", "| --- |" + " ---: |" * columns.count(" | ")]
     print(*printed, sep="\n")
-    asked = Asked(options.rounds or rounds, inference, options.seed or 0, options.folder)
+    asked = Asked(options.rounds or rounds, inference, options.seed or 0, options.folder or Path())
     for cells in lines(asked):
         said = f"\n{cells}" if isinstance(cells, str) else f"| {' | '.join(map(str, cells))} |"
         printed.append(said)

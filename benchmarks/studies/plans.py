@@ -31,6 +31,10 @@ from benchmarks.studies.study import ALPHA, Asked, Cells, study
 
 CUTOFF, POWER, TAIL, SEED = 0.8, 0.9, 0.025, 23
 NORMAL = NormalDist()
+OF_PLANS = (
+    "raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
+    "| median | 5 % | 95 % | needed is in the range"
+)
 SIZES = np.geomspace(40, 60_000, 80).astype(int)
 LOW_POWER = 0.8
 SPLIT = 0.75
@@ -230,13 +234,9 @@ def panels(folder: Path) -> Iterator[tuple[str, Statistic, float]]:
         yield name, basis, cutoff
 
 
-@study(
-    "raters | true α | cut-off | earlier items | needed | refused | decide | under 80 % "
-    "| median | 5 % | 95 % | needed is in the range",
-    rounds=100,
-)
+@study(OF_PLANS, rounds=100)
 def made_plans(asked: Asked) -> Iterator[Cells]:
-    """What plans from earlier rounds reach, of simulated panels and of those of the folder."""
+    """What plans from earlier rounds of simulated panels reach."""
     for raters, (truth, m) in (
         *((3, cell) for cell in CELLS),
         *((raters, (0.88, 150)) for raters in (2, 5)),
@@ -244,5 +244,10 @@ def made_plans(asked: Asked) -> Iterator[Cells]:
     ):
         population = assumed(ALPHA, truth, (0.5, 0.5), raters)
         yield tuple(planned(str(raters), population, CUTOFF, m, asked.rounds))
-    for name, population, cutoff in panels(asked.folder) if asked.folder else ():
+
+
+@study(OF_PLANS, rounds=100, real=True)
+def real_plans(asked: Asked) -> Iterator[Cells]:
+    """The same for two real panels of the folder."""
+    for name, population, cutoff in panels(asked.folder):
         yield tuple(planned(name, population, cutoff, 150, asked.rounds))

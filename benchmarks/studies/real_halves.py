@@ -48,7 +48,7 @@ def cuts(whole: Statistic, name: str, n_cuts: int) -> list[Repeat | None]:
     return found
 
 
-@study("data set | items | cuts | all | first admitted | first held", rounds=400)
+@study("data set | items | cuts | all | first admitted | first held", rounds=400, real=True)
 def real_halves(asked: Asked) -> Iterator[Cells]:
     """The same decision of both halves, as found and as said, for each data set of the folder."""
     for path in sorted(asked.folder.glob("*.csv")):

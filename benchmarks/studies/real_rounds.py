@@ -50,7 +50,7 @@ def ratings_of(rows: pd.DataFrame, scale: Scale) -> Ratings:
     return Ratings.from_frame(named[["item", "rater", "label", "occurrence"]], scale)
 
 
-@study("data set | round | ratings | what fails")
+@study("data set | round | ratings | what fails", real=True)
 def real_rounds(asked: Asked) -> Iterator[Cells]:
     """The checks that fail and the verdicts that are taken back, of every round of the folder."""
     for path in sorted(asked.folder.glob("*.csv")):

@@ -26,7 +26,7 @@ class Asked(NamedTuple):
     rounds: int
     inference: Inference = Inference()
     seed: int = 0
-    folder: Path | None = None
+    folder: Path = Path()
 
 
 Cells = Sequence[object] | str
@@ -37,7 +37,8 @@ Lines = Callable[[Asked], Iterator[Cells]]
 class Study(NamedTuple):
     """The columns of a table, what makes its lines, and how much is usually simulated.
 
-    `seeded` is True if a seed chooses other rounds, and `on_page` if a page has the whole table.
+    `seeded` is True if a seed chooses other rounds, `on_page` if a page has the whole table, and
+    `real` if the rounds are those of a folder.
     """
 
     columns: str
@@ -46,6 +47,7 @@ class Study(NamedTuple):
     draws: int
     seeded: bool = False
     on_page: bool = False
+    real: bool = False
 
 
 STUDIES: dict[str, Study] = {}
@@ -58,11 +60,12 @@ def study(
     *,
     seeded: bool = False,
     on_page: bool = False,
+    real: bool = False,
 ) -> Callable[[Lines], Lines]:
     """Register a study under the name of the function that makes its lines."""
 
     def registered(lines: Lines) -> Lines:
-        STUDIES[lines.__name__] = Study(columns, lines, rounds, draws, seeded, on_page)
+        STUDIES[lines.__name__] = Study(columns, lines, rounds, draws, seeded, on_page, real)
         return lines
 
     return registered

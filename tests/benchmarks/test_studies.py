@@ -10,10 +10,10 @@ from benchmarks.studies.study import STUDIES, Asked, with_error
 
 LONG = {"units", "power", "planned_sizes", "corrected_shares", "ways_to_plan", "made_plans"}
 """Their first lines take minutes."""
-REAL = {"real_rounds", "real_halves"}
+SIMULATED = {name for name, each in STUDIES.items() if not each.real}
 
 
-@pytest.mark.parametrize("name", sorted(STUDIES.keys() - LONG - REAL))
+@pytest.mark.parametrize("name", sorted(SIMULATED - LONG))
 def test_a_study_has_a_line_with_a_cell_for_each_column(name, monkeypatch):
     monkeypatch.setattr(failures, "NIGHTS", range(40, 81, 20))
     n_resamples = 2_000 if name == "planned_looks" else 60
@@ -34,11 +34,22 @@ def test_a_study_is_written_between_the_marks_of_its_page(monkeypatch, tmp_path,
     assert plot.stat().st_size > 1000
 
 
-@pytest.mark.parametrize("option", [["--seed", "1"], ["--write"]])
+@pytest.mark.parametrize("option", [["--seed", "1"], ["--write"], ["--folder", "."]])
 def test_an_option_that_would_do_nothing_is_refused(option, capsys):
     with pytest.raises(SystemExit):
         program.main(["holm_price", "--rounds", "2", *option])
     assert f"{option[0]}: found holm_price; expected a study " in capsys.readouterr().err
+
+
+def test_a_study_of_real_rounds_reads_those_of_its_folder(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        program.main(["real_rounds"])
+    assert "real_rounds: found no --folder; expected" in capsys.readouterr().err
+    rows = [f"1,i{item},{rater},{item % 2},1" for item in range(20) for rater in "abc"]
+    (tmp_path / "bits.csv").write_text("\n".join(["round,item,rater,label,replicate", *rows]))
+    (tmp_path / "bits.json").write_text('{"scale": "nominal", "label_columns": ["label"]}')
+    program.main(["real_rounds", "--folder", str(tmp_path)])
+    assert "| bits | 1 | 60 | " in capsys.readouterr().out
 
 
 def test_a_seed_draws_other_rounds(monkeypatch, capsys):
