@@ -58,9 +58,6 @@ class Counting:
     def classifiers(self, ratings: Any) -> Names:
         return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
 
-    def counts(self, ratings: Any) -> CategoryCounts:
-        return self.labels(ratings).counts().merged()
-
     def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
         found = self.by_rater(ratings, classifiers)
         if isinstance(found, NumbersByRater):
@@ -80,14 +77,17 @@ class OfRatings(Counting):
     """
 
     def present(self, ratings: Ratings) -> Names:
-        words = ratings.patterns.words[~ratings.patterns.gold]
-        codes = ratings.packing.codes(words, range(len(ratings.names)))
-        there = np.asarray((codes >= 0).any(0))
-        return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
+        rated = zip(ratings.names, ratings.n_by_place[0], strict=True)
+        return tuple(name for name, n in rated if n)
 
     def items(self, ratings: Ratings) -> Names:
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
         return tuple(ratings.table.values(text))
+
+    def counts(self, ratings: Ratings) -> CategoryCounts:
+        if ratings.scale.continuous:
+            raise without_categories(ratings.scale)
+        return _counts_in(ratings, ratings.patterns)[0].in_order()
 
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         raters = (*self.panel(ratings), *classifiers)
@@ -152,15 +152,16 @@ class OfRatings(Counting):
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
-        items, labels = _labels_by_item(ratings, self.panel(ratings))
-        counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
-        return items, CategoryCounts(counts, scale=ratings.scale, clusters=labels.clusters)
+        rows = _rows_by_item(ratings)
+        counts, kept = _counts_in(ratings, ratings.patterns_in(rows))
+        return _named(rows, kept), counts
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
         if ratings.scale.continuous:
             return _numbers(ratings, self.panel(ratings))
-        items, labels = _labels_by_item(ratings, self.panel(ratings))
-        return items, labels.in_numbers()
+        rows = _rows_by_item(ratings)
+        labels, kept = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
+        return _named(rows, kept), labels.in_numbers()
 
     def aligned(
         self, one: Ratings, other: Ratings
@@ -257,17 +258,39 @@ def _labels_in(
     return labels, kept
 
 
+def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np.ndarray[Any, Any]]:
+    """The counts of the panel, and which rows are theirs."""
+    places = [at for at, name in enumerate(ratings.names) if name not in ratings.classifiers]
+    counts = np.zeros((len(patterns.n), len(ratings.scale.names)))
+    meets = np.zeros(len(places), dtype=bool)
+    for row, rater, code in ratings.packing.given(patterns.words, places):
+        np.add.at(counts, (row, ratings.positions(code)), 1)
+        shared = (counts[row].sum(1) >= 2) & ~patterns.gold[row]
+        meets[rater[shared]] = True
+    kept = ~patterns.gold & counts.any(1)
+    made = CategoryCounts(
+        counts[kept],
+        patterns.items[kept].astype(float),
+        scale=ratings.scale,
+        n_raters=int(meets.sum()),
+        clusters=_clusters(ratings, patterns.cluster[kept]),
+    )
+    return made, np.asarray(kept)
+
+
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
     return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
-def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
+def _rows_by_item(ratings: Ratings) -> "pa.Table":
+    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
+    return ratings.session.ask(asked)
+
+
+def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> Names:
     import pyarrow as pa
 
-    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
-    rows = ratings.session.ask(asked)
-    labels, kept = _labels_in(ratings, raters, ratings.patterns_in(rows))
-    return tuple(rows["item"].filter(pa.array(kept)).to_pylist()), labels
+    return tuple(rows["item"].filter(pa.array(kept)).to_pylist())
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
