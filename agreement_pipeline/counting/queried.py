@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Names = tuple[str, ...]
-_Numbered = tuple[Names, NumbersByRater]
+_Numbered = tuple["pa.Array", NumbersByRater]
 
 
 class Counting:
@@ -148,7 +148,7 @@ class OfRatings(Counting):
             clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
-    def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
+    def by_item(self, ratings: Ratings) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
@@ -204,14 +204,15 @@ class OfRatings(Counting):
 def _aligned_numbers(
     rounds: tuple[Ratings, Ratings], found: tuple[_Numbered, _Numbered]
 ) -> tuple[NumbersByRater, NumbersByRater]:
-    items = sorted({*found[0][0], *found[1][0]})
+    known = [names.to_pylist() for names, _ in found]
+    items = sorted({*known[0], *known[1]})
     places = {item: place for place, item in enumerate(items)}
-    rows = [np.array([places[item] for item in names], dtype=np.int64) for names, _ in found]
+    rows = [np.array([places[item] for item in names], dtype=np.int64) for names in known]
     weights, clusters = np.ones(len(items)), np.full(len(items), None, dtype=object)
     for ratings, (names, said), at in zip(rounds, found, rows, strict=True):
         weights[at] = said.weights
         if "cluster" in ratings.has:
-            clusters[at] = _known(ratings, texts_of(names), "cluster").to_pylist()
+            clusters[at] = known_of(ratings, names, "cluster").to_pylist()
     together = Clusters.named(clusters) if "cluster" in rounds[0].has else None
     scale = next(each.scale for each in rounds if each.scale.continuous)
 
@@ -287,10 +288,10 @@ def _rows_by_item(ratings: Ratings) -> "pa.Table":
     return ratings.session.ask(asked)
 
 
-def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> Names:
+def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> "pa.Array":
     import pyarrow as pa
 
-    return tuple(rows["item"].filter(pa.array(kept)).to_pylist())
+    return rows["item"].filter(pa.array(kept)).combine_chunks()
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
@@ -336,7 +337,7 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
     )
 
 
-def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
+def _numbers(ratings: Ratings, raters: Names) -> _Numbered:
     found = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _names_of(found)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -350,22 +351,23 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
     )
-    return tuple(names.to_pylist()), made
+    return names, made
 
 
 def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
     if "weight" not in ratings.has:
         return np.ones(len(names))
-    return whole(_known(ratings, names, "weight")).astype(float)
+    return whole(known_of(ratings, names, "weight")).astype(float)
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
-    return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
+    return whole(index_in(known_of(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
 
 
-def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+def known_of(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+    """A column of `Ratings.items` for some items, in their order."""
     found = ratings.items([column])
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 
