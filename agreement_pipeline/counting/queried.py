@@ -262,12 +262,14 @@ def _labels_in(
 def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np.ndarray[Any, Any]]:
     """The counts of the panel, and which rows are theirs."""
     places = [at for at, name in enumerate(ratings.names) if name not in ratings.classifiers]
-    counts = np.zeros((len(patterns.n), len(ratings.scale.names)))
-    meets = np.zeros(len(places), dtype=bool)
+    k = len(ratings.scale.names)
+    counts, meets = np.zeros((len(patterns.n), k)), np.zeros(len(places), dtype=bool)
     for row, rater, code in ratings.packing.given(patterns.words, places):
-        np.add.at(counts, (row, ratings.positions(code)), 1)
-        shared = (counts[row].sum(1) >= 2) & ~patterns.gold[row]
-        meets[rater[shared]] = True
+        part, at = slice(row[0], row[-1] + 1), row - row[0]
+        here = np.bincount(at * k + ratings.positions(code), minlength=k * (at[-1] + 1))
+        counts[part] = here.reshape(-1, k)
+        shared = (counts[part].sum(1) >= 2) & ~patterns.gold[part]
+        meets[rater[shared[at]]] = True
     kept = ~patterns.gold & counts.any(1)
     made = CategoryCounts(
         counts[kept],
