@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Names = tuple[str, ...]
-_Numbered = tuple[Names, NumbersByRater]
+_Numbered = tuple["pa.Array", NumbersByRater]
 
 
 class Counting:
@@ -148,7 +148,7 @@ class OfRatings(Counting):
             clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
-    def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
+    def by_item(self, ratings: Ratings) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
@@ -204,14 +204,15 @@ class OfRatings(Counting):
 def _aligned_numbers(
     rounds: tuple[Ratings, Ratings], found: tuple[_Numbered, _Numbered]
 ) -> tuple[NumbersByRater, NumbersByRater]:
-    items = sorted({*found[0][0], *found[1][0]})
+    known = [names.to_pylist() for names, _ in found]
+    items = sorted({*known[0], *known[1]})
     places = {item: place for place, item in enumerate(items)}
-    rows = [np.array([places[item] for item in names], dtype=np.int64) for names, _ in found]
+    rows = [np.array([places[item] for item in names], dtype=np.int64) for names in known]
     weights, clusters = np.ones(len(items)), np.full(len(items), None, dtype=object)
     for ratings, (names, said), at in zip(rounds, found, rows, strict=True):
         weights[at] = said.weights
         if "cluster" in ratings.has:
-            clusters[at] = _known(ratings, texts_of(names), "cluster").to_pylist()
+            clusters[at] = known_of(ratings, names, "cluster").to_pylist()
     together = Clusters.named(clusters) if "cluster" in rounds[0].has else None
     scale = next(each.scale for each in rounds if each.scale.continuous)
 
@@ -261,12 +262,14 @@ def _labels_in(
 def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np.ndarray[Any, Any]]:
     """The counts of the panel, and which rows are theirs."""
     places = [at for at, name in enumerate(ratings.names) if name not in ratings.classifiers]
-    counts = np.zeros((len(patterns.n), len(ratings.scale.names)))
-    meets = np.zeros(len(places), dtype=bool)
+    k = len(ratings.scale.names)
+    counts, meets = np.zeros((len(patterns.n), k)), np.zeros(len(places), dtype=bool)
     for row, rater, code in ratings.packing.given(patterns.words, places):
-        np.add.at(counts, (row, ratings.positions(code)), 1)
-        shared = (counts[row].sum(1) >= 2) & ~patterns.gold[row]
-        meets[rater[shared]] = True
+        part, at = slice(row[0], row[-1] + 1), row - row[0]
+        here = np.bincount(at * k + ratings.positions(code), minlength=k * (at[-1] + 1))
+        counts[part] = here.reshape(-1, k)
+        shared = (counts[part].sum(1) >= 2) & ~patterns.gold[part]
+        meets[rater[shared[at]]] = True
     kept = ~patterns.gold & counts.any(1)
     made = CategoryCounts(
         counts[kept],
@@ -287,10 +290,10 @@ def _rows_by_item(ratings: Ratings) -> "pa.Table":
     return ratings.session.ask(asked)
 
 
-def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> Names:
+def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> "pa.Array":
     import pyarrow as pa
 
-    return tuple(rows["item"].filter(pa.array(kept)).to_pylist())
+    return rows["item"].filter(pa.array(kept)).combine_chunks()
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
@@ -336,7 +339,7 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
     )
 
 
-def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
+def _numbers(ratings: Ratings, raters: Names) -> _Numbered:
     found = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _names_of(found)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -350,22 +353,23 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
     )
-    return tuple(names.to_pylist()), made
+    return names, made
 
 
 def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
     if "weight" not in ratings.has:
         return np.ones(len(names))
-    return whole(_known(ratings, names, "weight")).astype(float)
+    return whole(known_of(ratings, names, "weight")).astype(float)
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
-    return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
+    return whole(index_in(known_of(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
 
 
-def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+def known_of(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+    """A column of `Ratings.items` for some items, in their order."""
     found = ratings.items([column])
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 

@@ -132,6 +132,8 @@ class Packing:
             at, turn = np.nonzero(labels)
             column = columns[word[at] * self.a_word + turn]
             some = column >= 0
+            if not some.any():
+                continue
             yield part.start + row[at[some]], column[some], labels[at, turn][some] - 1
 
 

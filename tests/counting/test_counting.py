@@ -43,7 +43,7 @@ def test_numbers_are_counted_only_if_the_scale_has_no_categories(ratings):
     assert type(counting.replicates(ratings)) is (again or ReplicatedLabels)
     items, of_items = counting.by_item(ratings)
     assert type(of_items) is (first or CategoryCounts)
-    assert (items, len(of_items.weights)) == (("i1", "i2"), 2)
+    assert (items.to_pylist(), len(of_items.weights)) == (["i1", "i2"], 2)
 
 
 def test_it_is_known_who_rated_what_in_the_round_itself(ratings):
