@@ -25,6 +25,7 @@ from agreement_pipeline.store.store import (
     SALT,
     UNKNOWN_SETTINGS,
     Store,
+    folder_at,
     storage_at,
     table_of,
     table_ratings,
@@ -182,6 +183,7 @@ def carry_entries(
 
     `carried` gives an entry as the new log says it, and the tables that it names.
     """
+    _refuse_nested(old, made)
     before = made.history()
     for number, entry in enumerate(entries, 1):
         said, tables = carried(entry)
@@ -196,6 +198,19 @@ def carry_entries(
                 "expected no store, or one that an earlier attempt began. Name another place."
             )
     return len(before)
+
+
+def _refuse_nested(old: Folder | str, made: Store) -> None:
+    """Whoever deletes one of two stores must not delete the other one with it."""
+    places = [
+        each.resolve() if isinstance(each, Path) else each for each in (folder_at(old), made.root)
+    ]
+    one, other = sorted((f"{each}/" for each in places), key=len)
+    if one != other and other.startswith(one):
+        raise StoreError(
+            f"{made.root}: found one store inside the other, {old}; expected a place beside it. "
+            "Name another place."
+        )
 
 
 def copy_file(name: str, of: Storage, to: Storage) -> None:
