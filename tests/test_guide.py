@@ -1,4 +1,4 @@
-"""Every example of the guide runs and prints what its page shows."""
+"""Every example of the guide runs and prints what its page shows, and so does the tutorial."""
 
 import os
 import re
@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from datetime import date
+from glob import glob
 from pathlib import Path
 
 import pytest
@@ -104,11 +105,15 @@ def _release(project, name):
     release_round(project.store, name, project.policy, project.contract, project=project.name)
 
 
-def run(folder, *arguments, path=None):
+PROGRAMS = f"""agreement-pipeline() {{ '{sys.executable}' -m agreement_pipeline "$@"; }}
+python() {{ '{sys.executable}' "$@"; }}
+"""
+
+
+def run(*arguments):
     return subprocess.run(
         arguments,
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(path or folder)},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
@@ -116,23 +121,26 @@ def run(folder, *arguments, path=None):
 
 
 @pytest.fixture
-def entered(root, monkeypatch, capfd):
-    """What a command prints that is entered in the folder, with its errors and its status.
+def entered(capfd):
+    """What a command prints that is entered where one stands, with its errors and its status.
 
     Those that need a shell get one, and the others run in this process.
     """
-    monkeypatch.chdir(root)
-    program = f'agreement-pipeline() {{ "{sys.executable}" -m agreement_pipeline "$@"; }}\n'
 
     def enter(command):
         words = shlex.split(command, comments=True)
         if words[0] != "agreement-pipeline" or set(words) & {"|", ">", "2>"}:
-            found = run(root, "bash", "-c", program + command)
+            found = run("bash", "-c", PROGRAMS + command)
             return found.stdout, found.stderr, found.returncode
-        status = main(words[1:])
+        status = main([there for word in words[1:] for there in sorted(glob(word)) or [word]])
         return (*capfd.readouterr(), status)
 
     return enter
+
+
+@pytest.fixture
+def in_root(root, monkeypatch):
+    monkeypatch.chdir(root)
 
 
 def test_every_page_has_an_example_that_runs():
@@ -141,6 +149,7 @@ def test_every_page_has_an_example_that_runs():
     }
 
 
+@pytest.mark.usefixtures("in_root")
 @pytest.mark.parametrize(("page", "command", "printed"), OF_COMMANDS, ids=stems(OF_COMMANDS))
 def test_a_command_prints_what_the_page_shows(entered, page, command, printed):
     (found, errors, status), shown = entered(command), page.read_text()
@@ -162,13 +171,15 @@ def test_a_file_is_one_that_loads(root, page, place, added, text):
     LOADERS[kind](path)
 
 
+@pytest.mark.usefixtures("in_root")
 @pytest.mark.parametrize(("page", "text"), OF_SCRIPTS, ids=stems(OF_SCRIPTS))
-def test_a_script_runs(root, page, text):
-    found = run(root, sys.executable, "-W", "error::SyntaxWarning", "-c", text)
+def test_a_script_runs(page, text):
+    found = run(sys.executable, "-W", "error::SyntaxWarning", "-c", text)
 
     assert found.returncode == 0, found.stderr
 
 
+@pytest.mark.usefixtures("in_root")
 def test_every_command_of_the_readme_runs(root, entered):
     """On tables with these columns, and on a round and a release that there are."""
     rows = [f"{n},{rater},{'xyz'[n % 3]}" for n in range(60) for rater in ("ana", "ben")]
@@ -190,6 +201,21 @@ def test_every_command_of_the_readme_runs(root, entered):
     for name in ("toxicity", "sizes"):
         settings = load_project(root / f"configs/projects/{name}.yaml")
         assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")
+
+
+def test_the_tutorial_runs_in_an_empty_folder(tmp_path, monkeypatch, entered):
+    monkeypatch.chdir(tmp_path)
+    (script,) = scripts(TUTORIAL)
+    (tmp_path / re.search(r"# (\S+)", script)[1]).write_text(script)
+    statuses = []
+    for command, printed in commands(TUTORIAL):
+        found, errors, status = entered(command)
+        expected = ".*".join(map(re.escape, printed.split("…")))
+        assert re.fullmatch(expected, found), found + errors
+        assert errors == ""
+        statuses.append(status)
+    assert statuses == [0, 0, 0, 0, 0, 0, 0, 0, 11, 1]
+    assert "found a release withdrawn on" in entered("python train.py")[1]
 
 
 def test_the_waiver_holds_for_the_round_of_its_page(root):

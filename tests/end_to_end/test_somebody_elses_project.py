@@ -5,6 +5,7 @@ The dependencies are those of this environment. The package itself comes from th
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -18,6 +19,20 @@ from tests.orchestration.checks import BAD, GOOD
 
 ROOT = Path(__file__).parents[2]
 IN_PROCESS = '{"execution": {"config": {"in_process": {}}}}'
+PROGRAM = """import shlex
+import sys
+
+from {module} import main
+
+for line in sys.argv[1:]:
+    sys.argv = ["dg", *shlex.split(line)]
+    try:
+        main()
+        status = 0
+    except SystemExit as end:
+        status = end.code or 0
+    print("ended with", int(status), flush=True)
+"""
 TRAINER = """import dagster as dg
 
 from agreement_pipeline import release_of, rounds_of
@@ -56,15 +71,17 @@ class Somebodys:
         self.home.mkdir()
         (self.home / "dagster.yaml").write_text("telemetry: {enabled: false}\n")
         _unpack_wheel(root, self.wheel)
-        self("create_dagster.cli", "project", str(self.root), "--no-uv-sync", at=root)
+        self("create_dagster.cli", f"project {self.root} --no-uv-sync", at=root)
         with (self.root / "pyproject.toml").open("a") as file:
             file.write("\n[tool.dg.cli.telemetry]\nenabled = false\n")
 
-    def __call__(self, module: str, *words: str, at: Path | None = None, status: int = 0) -> str:
-        """What a program of the environment prints; it must end with the status."""
-        program = f"import sys; from {module} import main; sys.argv[0] = 'dg'; sys.exit(main())"
+    def __call__(self, module: str, *lines: str, at: Path | None = None, last: int = 0) -> str:
+        """What a program of the environment prints, for one line of words after the other.
+
+        All are called in one process. The last must end with the status, and the others with 0.
+        """
         done = subprocess.run(
-            [sys.executable, "-c", program, *words],
+            [sys.executable, "-c", PROGRAM.format(module=module), *lines],
             cwd=at or self.root,
             env={
                 **os.environ,
@@ -78,26 +95,26 @@ class Somebodys:
             check=False,
         )
         said = done.stdout + done.stderr
-        assert done.returncode == status, said
+        ended = [int(each) for each in re.findall("^ended with (.*)$", said, re.MULTILINE)]
+        assert ended == [0] * (len(lines) - 1) + [last], said
         return said
 
     def instance(self) -> dg.DagsterInstance:
         """The Dagster instance of the project."""
         return dg.DagsterInstance.from_config(str(self.home))
 
-    def dg(self, *words: str, status: int = 0) -> str:
+    def dg(self, *lines: str, last: int = 0) -> str:
         """What `dg` prints."""
-        return self("dagster_dg_cli.cli", *words, status=status)
+        return self("dagster_dg_cli.cli", *lines, last=last)
 
-    def launch(self, asset: str, round_name: str, status: int) -> str:
-        """What a run of an asset for a round logs, once the round is a partition.
+    def logged(self, round_name: str) -> str:
+        """What the last run of a round logged.
 
         It comes from Dagster's store. The terminal misses lines that a step writes at its end.
         """
-        how = ("--partition", round_name, "--config-json", IN_PROCESS)
-        self.dg("launch", "--assets", asset, *how, status=status)
         with self.instance() as instance:
-            (run,) = instance.get_runs(limit=1)
+            of = dg.RunsFilter(tags={"dagster/partition": round_name})
+            (run,) = instance.get_runs(of, limit=1)
             return "\n".join(str(entry) for entry in instance.all_logs(run.run_id))
 
     def add_round(self, name: str) -> None:
@@ -117,15 +134,20 @@ def _unpack_wheel(root: Path, folder: Path) -> None:
 @pytest.fixture(scope="module")
 def host(tmp_path_factory):
     made = Somebodys(tmp_path_factory.mktemp("somebody"))
-    words = ("--categories", "safe,offensive,hateful")
-    made.dg("scaffold", "defs", "agreement_pipeline.AnnotationProject", "toxicity", *words)
-    made.dg("scaffold", "defs", "agreement_pipeline.AllProjects", "all")
+    project = "agreement_pipeline.AnnotationProject toxicity --categories safe,offensive,hateful"
+    made.scaffolded = made.dg(
+        f"scaffold defs {project}",
+        "scaffold defs agreement_pipeline.AllProjects all",
+        "list components",
+        "check defs",
+    )
     return made
 
 
 def test_the_component_is_listed_and_what_is_scaffolded_loads(host):
-    assert "agreement_pipeline.AnnotationProject" in host.dg("list", "components")
-    assert "All definitions loaded successfully" in host.dg("check", "defs")
+    _, _, listed, checked, _ = host.scaffolded.split("ended with 0\n")
+    assert "agreement_pipeline.AnnotationProject" in listed
+    assert "All definitions loaded successfully" in checked
 
 
 def test_the_package_of_these_tests_is_the_one_in_the_wheel(host):
@@ -146,19 +168,22 @@ def test_the_package_of_these_tests_is_the_one_in_the_wheel(host):
 def test_a_trainer_in_ten_lines_is_let_through_and_held(host):
     assert len(TRAINER.splitlines()) == 9
     (host.root / "src/host/defs/model.py").write_text(TRAINER)
-    for name, frame, status in (("w1", GOOD, 0), ("w2", BAD, 1)):
+    runs = []
+    for name, frame in (("w1", GOOD), ("w2", BAD)):
         frame.to_csv(host.root / "data/toxicity" / f"{name}.csv", index=False)
         host.add_round(name)
-        host.launch("toxicity/annotations", name, 0)
-        said = host.launch("model", name, status)
-        assert ("trained on 120 rows" in said) == (status == 0)
-        assert ("round w2: held, since krippendorff_alpha" in said) == (status == 1)
+        how = f"--partition {name} --config-json '{IN_PROCESS}'"
+        runs += [f"launch --assets {each} {how}" for each in ("toxicity/annotations", "model")]
+    host.dg(*runs, last=1)
+    assert "trained on 120 rows" in host.logged("w1")
+    assert "trained on" not in host.logged("w2")
+    assert "round w2: held, since krippendorff_alpha" in host.logged("w2")
 
 
 def test_what_is_scaffolded_is_listed_and_several_projects_stand_in_one_file(host):
     with (host.root / "src/host/defs/toxicity/defs.yaml").open("a") as file:
         file.write(SEVERAL)
-    listed = host.dg("list", "defs", "--json")
+    listed = host.dg("list defs --json")
     assert '"toxicity/training_data"' in listed
     assert '"toxicity_history_changed"' in listed
     assert '"all_projects"' in listed
