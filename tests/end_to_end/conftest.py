@@ -1,6 +1,7 @@
 """A real webserver and daemon, started once for the tests of a file and stopped after them.
 
-They use the project's own workspace.yaml, and one more location.
+They use the project's own workspace.yaml, and one more location. The daemon runs all runs in its
+own process: tests/deployment has a process for each.
 """
 
 import json
@@ -32,6 +33,11 @@ policy: strict
 settle_seconds: 0.5
 """
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
+INSTANCE = """telemetry: {enabled: false}
+run_launcher:
+  module: dagster._core.launcher.sync_in_memory_run_launcher
+  class: SyncInMemoryRunLauncher
+"""
 STARTED = "... on LaunchRunSuccess { run { runId } }"
 LAUNCH = f"""mutation($params: ExecutionParams!) {{
     launchPipelineExecution(executionParams: $params) {{ __typename {STARTED} }}
@@ -401,7 +407,7 @@ def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     write_project(root / "elsewhere", "automated")
     write_workspace(root)
     (root / "home").mkdir()
-    (root / "home/dagster.yaml").write_text("telemetry: {enabled: false}\n")
+    (root / "home/dagster.yaml").write_text(INSTANCE)
     with running(root, "dagster", "dev", "-w", "workspace.yaml") as found:
         stop_pages(found.url, "agreement_pipeline", "automated")
         for name, agreement in (("good", 0.99), ("bad", 0.55), ("worse", 0.55)):
