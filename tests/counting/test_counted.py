@@ -83,6 +83,7 @@ def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, u
     rounds = [CountedRatings.of(part) for part in parts_of(whole, 3)]
     kept = [CountedRatings.from_bytes(each.to_bytes()) for each in rounds]
     assert statistics(summed(kept)) == statistics(whole)
+    assert summed(kept).raters == tuple(sorted(whole.raters))
 
 
 def test_replicates_of_rounds_add_up(tmp_path):
