@@ -147,6 +147,7 @@ def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     older.refuse_unread(entries)
     terms = older.terms(entries)
     made = Store(new, project=next((project for project, _ in terms.values()), None))
+    refuse_nested(old, made)
     made.log.carrying = True
     n_before = carry_entries(old, made, entries, lambda entry: _as_today(older, entry, terms))
     for name in older.storage.names(ORIGINALS):
@@ -183,7 +184,6 @@ def carry_entries(
 
     `carried` gives an entry as the new log says it, and the tables that it names.
     """
-    _refuse_nested(old, made)
     before = made.history()
     for number, entry in enumerate(entries, 1):
         said, tables = carried(entry)
@@ -200,7 +200,7 @@ def carry_entries(
     return len(before)
 
 
-def _refuse_nested(old: Folder | str, made: Store) -> None:
+def refuse_nested(old: Folder | str, made: Store) -> None:
     """Whoever deletes one of two stores must not delete the other one with it."""
     places = [
         each.resolve() if isinstance(each, Path) else each for each in (folder_at(old), made.root)
