@@ -49,12 +49,30 @@ def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    z, unit = unit_free(values.values)
-    w, m = values.weights, values.sizes
-    sums, squares = w @ np.nansum(z, axis=1), w @ np.nansum(z**2, axis=(1, 2))
+    own, w = values.kept(_squares), values.weights
+    sums, squares = w @ own.sums, w @ own.squares
     return Disagreement(
-        w @ squares_within(z, m), 2 * ((w @ m) * squares - (sums**2).sum(-1)), unit * unit
+        w @ own.within,
+        2 * ((w @ values.sizes) * squares - (sums**2).sum(-1)),
+        own.unit * own.unit,
     )
+
+
+class _Squares(NamedTuple):
+    """Of the numbers of each item: their sums (N, D), and the sums of their squares and of those
+    of their differences (N,).
+    """
+
+    sums: Array
+    squares: Array
+    within: Array
+    unit: float
+
+
+def _squares(values: NumbersByRater) -> _Squares:
+    z, unit = unit_free(values.values)
+    within = squares_within(z, values.sizes)
+    return _Squares(np.nansum(z, axis=1), np.nansum(z**2, axis=(1, 2)), within, unit)
 
 
 def squares_within(z: Array, m: Array) -> Array:

@@ -49,7 +49,8 @@ def seconds(given: "pd.Series[Any]") -> Seconds:
         return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
     form = None if is_time else "ISO8601"
     times = pd.to_datetime(given, errors="coerce", utc=True, format=form)
-    since = (times - pd.Timestamp(0, tz="UTC")).dt.total_seconds()
+    # Years such as 9999 have no nanoseconds.
+    since = (times - pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)).dt.total_seconds()
     return np.asarray(since, dtype=np.float64)
 
 

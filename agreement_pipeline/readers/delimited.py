@@ -187,7 +187,8 @@ class Delimited:
             strings_can_be_null=True,
         )
         try:
-            for batch in arrow_csv.open_csv(str(self._file.path), reading, parsing, converting):
+            text = pa.OSFile(str(self._file.path))  # Arrow would unpack what is called a.csv.gz
+            for batch in arrow_csv.open_csv(text, reading, parsing, converting):
                 longest = [pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns]
                 if max(longest) > csv.field_size_limit():
                     return n_rows

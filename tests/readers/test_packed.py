@@ -192,3 +192,10 @@ def test_a_zip_file_of_very_many_files_is_refused_before_they_are_unpacked(tmp_p
             packed.writestr(f"{number}.csv", "")
     with pytest.raises(RatingsError, match="found 101 files; expected at most 100"):
         read(path)
+
+
+@pytest.mark.parametrize("ending", ["gz", "zst", "bz2", "zip"])
+def test_a_text_under_the_name_of_a_packed_one_is_read(tmp_path, ending):
+    path = tmp_path / f"r.csv.{ending}"
+    path.write_text("item,rater,label\ni1,ana,yes\ni1,ben,no\n")
+    assert read(path).n_by_category == {"yes": 1, "no": 1}

@@ -1,8 +1,10 @@
 """A rater's meetings with an item are in the order of their instants, however these are told."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.ratings import TEXT, seconds
 from agreement_pipeline.readers import Rules, read
 
 UTC = ["2026-10-25T00:30Z", "2026-10-25T01:15Z"]
@@ -71,3 +73,10 @@ def test_times_of_a_frame_are_in_order_too(zone):
 def test_the_order_of_times_changes_no_time():
     (told,) = {*read(met_twice(BERLIN), rules=RULES).first(["timestamp"])["timestamp"].to_pylist()}
     assert told == BERLIN[0]
+
+
+@pytest.mark.parametrize("year", ["0000", "0001", "9999"])
+def test_a_year_far_away_is_a_time_as_others_are(year):
+    times = pd.Series([f"{year}-12-31T00:00:00Z", "1970-01-01T00:00:01.5Z", None], dtype=TEXT)
+    days = (np.datetime64(f"{year}-12-31") - np.datetime64("1970-01-01")).astype(int)
+    assert seconds(times).tolist() == pytest.approx([days * 86_400, 1.5, np.nan], nan_ok=True)
