@@ -30,4 +30,6 @@ def defs() -> dg.Definitions:
     sensor = dg.AutomationConditionSensorDefinition(
         "automation", target=TRAINING_DATA, default_status=running, minimum_interval_seconds=5
     )
-    return dg.Definitions.merge(eager, dg.Definitions(sensors=[sensor], executor=dg.in_process_executor))
+    return dg.Definitions.merge(
+        eager, dg.Definitions(sensors=[sensor], executor=dg.in_process_executor)
+    )
