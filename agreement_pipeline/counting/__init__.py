@@ -11,7 +11,7 @@ from agreement_pipeline.counting.counted import (
     read_counts,
     summed,
 )
-from agreement_pipeline.counting.queried import OfRatings
+from agreement_pipeline.counting.queried import OfRatings, known_of
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings
 
@@ -47,6 +47,7 @@ __all__ = [
     "OfRatings",
     "Rated",
     "counting_of",
+    "known_of",
     "read_contingency",
     "read_counts",
     "refuse_unread",

@@ -136,6 +136,9 @@ class OfCounted(Counting):
         there = zip(everybody.raters, rated, strict=True)
         return tuple(sorted(name for name, here in there if here))
 
+    def counts(self, ratings: CountedRatings) -> CategoryCounts:
+        return self.labels(ratings).counts().merged()
+
     def by_rater(
         self, ratings: CountedRatings, classifiers: Names = ()
     ) -> LabelsByRater | NumbersByRater:

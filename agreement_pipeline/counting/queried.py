@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Names = tuple[str, ...]
-_Numbered = tuple[Names, NumbersByRater]
+_Numbered = tuple["pa.Array", NumbersByRater]
 
 
 class Counting:
@@ -58,9 +58,6 @@ class Counting:
     def classifiers(self, ratings: Any) -> Names:
         return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
 
-    def counts(self, ratings: Any) -> CategoryCounts:
-        return self.labels(ratings).counts().merged()
-
     def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
         found = self.by_rater(ratings, classifiers)
         if isinstance(found, NumbersByRater):
@@ -80,14 +77,17 @@ class OfRatings(Counting):
     """
 
     def present(self, ratings: Ratings) -> Names:
-        words = ratings.patterns.words[~ratings.patterns.gold]
-        codes = ratings.packing.codes(words, range(len(ratings.names)))
-        there = np.asarray((codes >= 0).any(0))
-        return tuple(name for name, rated in zip(ratings.names, there, strict=True) if rated)
+        rated = zip(ratings.names, ratings.n_by_place[0], strict=True)
+        return tuple(name for name, n in rated if n)
 
     def items(self, ratings: Ratings) -> Names:
         text = f"SELECT DISTINCT item FROM {ratings.own} WHERE NOT gold ORDER BY item"
         return tuple(ratings.table.values(text))
+
+    def counts(self, ratings: Ratings) -> CategoryCounts:
+        if ratings.scale.continuous:
+            raise without_categories(ratings.scale)
+        return _counts_in(ratings, ratings.patterns)[0].in_order()
 
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         raters = (*self.panel(ratings), *classifiers)
@@ -148,19 +148,20 @@ class OfRatings(Counting):
             clusters=_clusters(ratings, _numbers_of_clusters(ratings, names)),
         ).in_order()
 
-    def by_item(self, ratings: Ratings) -> tuple[Names, CategoryCounts | NumbersByRater]:
+    def by_item(self, ratings: Ratings) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
         if ratings.scale.continuous:
             items, found = _numbers(ratings, self.panel(ratings))
             return items, found.in_order()
-        items, labels = _labels_by_item(ratings, self.panel(ratings))
-        counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
-        return items, CategoryCounts(counts, scale=ratings.scale, clusters=labels.clusters)
+        rows = _rows_by_item(ratings)
+        counts, kept = _counts_in(ratings, ratings.patterns_in(rows))
+        return _named(rows, kept), counts
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
         if ratings.scale.continuous:
             return _numbers(ratings, self.panel(ratings))
-        items, labels = _labels_by_item(ratings, self.panel(ratings))
-        return items, labels.in_numbers()
+        rows = _rows_by_item(ratings)
+        labels, kept = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
+        return _named(rows, kept), labels.in_numbers()
 
     def aligned(
         self, one: Ratings, other: Ratings
@@ -203,14 +204,15 @@ class OfRatings(Counting):
 def _aligned_numbers(
     rounds: tuple[Ratings, Ratings], found: tuple[_Numbered, _Numbered]
 ) -> tuple[NumbersByRater, NumbersByRater]:
-    items = sorted({*found[0][0], *found[1][0]})
+    known = [names.to_pylist() for names, _ in found]
+    items = sorted({*known[0], *known[1]})
     places = {item: place for place, item in enumerate(items)}
-    rows = [np.array([places[item] for item in names], dtype=np.int64) for names, _ in found]
+    rows = [np.array([places[item] for item in names], dtype=np.int64) for names in known]
     weights, clusters = np.ones(len(items)), np.full(len(items), None, dtype=object)
     for ratings, (names, said), at in zip(rounds, found, rows, strict=True):
         weights[at] = said.weights
         if "cluster" in ratings.has:
-            clusters[at] = _known(ratings, texts_of(names), "cluster").to_pylist()
+            clusters[at] = known_of(ratings, names, "cluster").to_pylist()
     together = Clusters.named(clusters) if "cluster" in rounds[0].has else None
     scale = next(each.scale for each in rounds if each.scale.continuous)
 
@@ -257,17 +259,41 @@ def _labels_in(
     return labels, kept
 
 
+def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np.ndarray[Any, Any]]:
+    """The counts of the panel, and which rows are theirs."""
+    places = [at for at, name in enumerate(ratings.names) if name not in ratings.classifiers]
+    k = len(ratings.scale.names)
+    counts, meets = np.zeros((len(patterns.n), k)), np.zeros(len(places), dtype=bool)
+    for row, rater, code in ratings.packing.given(patterns.words, places):
+        part, at = slice(row[0], row[-1] + 1), row - row[0]
+        here = np.bincount(at * k + ratings.positions(code), minlength=k * (at[-1] + 1))
+        counts[part] = here.reshape(-1, k)
+        shared = (counts[part].sum(1) >= 2) & ~patterns.gold[part]
+        meets[rater[shared[at]]] = True
+    kept = ~patterns.gold & counts.any(1)
+    made = CategoryCounts(
+        counts[kept],
+        patterns.items[kept].astype(float),
+        scale=ratings.scale,
+        n_raters=int(meets.sum()),
+        clusters=_clusters(ratings, patterns.cluster[kept]),
+    )
+    return made, np.asarray(kept)
+
+
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
     return Clusters.named(numbers) if "cluster" in ratings.has else None
 
 
-def _labels_by_item(ratings: Ratings, raters: Names) -> tuple[Names, LabelsByRater]:
+def _rows_by_item(ratings: Ratings) -> "pa.Table":
+    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
+    return ratings.session.ask(asked)
+
+
+def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> "pa.Array":
     import pyarrow as pa
 
-    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
-    rows = ratings.session.ask(asked)
-    labels, kept = _labels_in(ratings, raters, ratings.patterns_in(rows))
-    return tuple(rows["item"].filter(pa.array(kept)).to_pylist()), labels
+    return rows["item"].filter(pa.array(kept)).combine_chunks()
 
 
 def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
@@ -313,7 +339,7 @@ def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> L
     )
 
 
-def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
+def _numbers(ratings: Ratings, raters: Names) -> _Numbered:
     found = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _names_of(found)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -327,22 +353,23 @@ def _numbers(ratings: Ratings, raters: Names) -> tuple[Names, NumbersByRater]:
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
     )
-    return tuple(names.to_pylist()), made
+    return names, made
 
 
 def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
     if "weight" not in ratings.has:
         return np.ones(len(names))
-    return whole(_known(ratings, names, "weight")).astype(float)
+    return whole(known_of(ratings, names, "weight")).astype(float)
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
-    return whole(index_in(_known(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
+    return whole(index_in(known_of(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
 
 
-def _known(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+def known_of(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+    """A column of `Ratings.items` for some items, in their order."""
     found = ratings.items([column])
     return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
 

@@ -67,9 +67,15 @@ class Spark:
         return self.session.read.parquet(path).limit(0).toArrow().schema
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
-        """The rows of a DataFrame have no order: `nth` is 0."""
-        chosen = [frame[self.column(of)].alias(name) for name, of in columns.items()]
-        seen = self._seen(frame.select(*chosen))
+        """The rows of a DataFrame have no order: `nth` is 0.
+
+        Columns are taken by their place, since Spark takes names that differ in capital letters
+        only for one.
+        """
+        places = {name: f"c{at}" for at, name in enumerate(frame.columns)}
+        placed = frame.toDF(*places.values())
+        chosen = [placed[places[of]].alias(name) for name, of in columns.items()]
+        seen = self._seen(placed.select(*chosen))
         return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
 
     def view(self, sql: str, *of: Relation) -> Relation:
@@ -102,7 +108,10 @@ class Spark:
         yield from self.ask(sql).to_batches(rows)
 
     def literal(self, text: str) -> str:
-        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+        """Spark's settings say what marks in a text mean, and it puts values of variables in."""
+        if not set("'\\$").isdisjoint(text):
+            return f"CAST(X'{text.encode().hex()}' AS STRING)"
+        return f"'{text}'"
 
     def column(self, name: str) -> str:
         return quoted(name, "`")

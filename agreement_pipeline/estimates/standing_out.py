@@ -139,24 +139,27 @@ def standing_out(panel: Panel) -> StandingOut:
 
 
 def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
-    given, near = panel.given.astype(float), np.zeros(panel.given.shape)
-    m, every = given.sum(1), np.zeros(len(given))
+    place, row = np.nonzero(panel.given.T)
+    near, every = np.zeros(len(row)), np.zeros(len(panel.given))
     for left, right in _parts(panel):
-        near += left * right.sum(1)[:, None]
+        near += left[row, place] * right.sum(1)[row]
         every += left.sum(1) * right.sum(1)
-    near -= given
-    own = ratio(near, given * (m[:, None] - 1))
-    rest = ratio(every[:, None] - m[:, None] - 2 * near, given * ((m - 1) * (m - 2))[:, None])
+    near -= 1
+    m = panel.given.sum(1).astype(float)[row]
+    own = ratio(near, m - 1)
+    rest = ratio(every[row] - m - 2 * near, (m - 1) * (m - 2))
     tested = []
-    for place, name in enumerate(panel.raters):
-        found = _tested(own[:, place] - rest[:, place], panel)
+    for at, name in enumerate(panel.raters):
+        both = np.full((2, len(every)), np.nan)
+        both[:, row[place == at]] = own[place == at], rest[place == at]
+        found = _tested(both[0] - both[1], panel)
         if found is not None:
-            both = np.stack([own[:, place], rest[:, place]])[:, found.rows] @ found.weights
-            tested.append((found, Beside((name,), *both.tolist())))
+            means = both[:, found.rows] @ found.weights
+            tested.append((found, Beside((name,), *means.tolist())))
     tested.sort(key=lambda each: (each[0].p_lower, each[0].mean))
     named = []
-    for place, (found, beside) in enumerate(tested):
-        if found.p_lower > TAIL / (len(tested) - place):
+    for at, (found, beside) in enumerate(tested):
+        if found.p_lower > TAIL / (len(tested) - at):
             break
         if found.mean <= -LEAST:
             named.append(beside)

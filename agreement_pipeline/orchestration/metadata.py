@@ -1,8 +1,9 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
 import math
+import os
+import sys
 from collections.abc import Mapping, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -37,6 +38,8 @@ IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
 NOT_KNOWN = "not_known"
+METER_PROVIDER = "OTEL_PYTHON_METER_PROVIDER"
+"""The environment's name for a provider that OpenTelemetry loads when it is first asked."""
 IMPERSONAL = ("round", "category", "stratum")
 PLACES = 4
 
@@ -197,7 +200,8 @@ def metered(found: Round) -> dict[str, str]:
     No metric of OpenTelemetry is about a rater. A fault there never fails a decision: what is given
     back says it.
     """
-    if find_spec("opentelemetry") is None:
+    # Without a provider nobody listens, and to load the package takes longer than a small round.
+    if "opentelemetry.metrics" not in sys.modules and METER_PROVIDER not in os.environ:
         return {}
     try:
         _tell(found)

@@ -16,6 +16,7 @@ import numpy as np
 from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
+from agreement_pipeline.ratings.arrays import parts
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
 from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookalikes
 from agreement_pipeline.ratings.scale import (
@@ -76,7 +77,7 @@ class Limits:
 LIMITS = Limits()
 
 
-WORD = 60
+WORD, CELLS = 60, 2**21
 
 
 class Packing:
@@ -109,12 +110,31 @@ class Packing:
         ]
 
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
-        mask = (1 << self.bits) - 1
-        columns = [
-            (words[:, slot // self.a_word] >> (self.bits * (slot % self.a_word))) & mask
-            for slot in (self.slots[place] for place in places)
-        ]
-        return np.stack(columns, axis=1) - 1 if columns else np.empty((len(words), 0), np.int64)
+        slots = np.array([self.slots[place] for place in places], dtype=np.int64)
+        word, turn = np.divmod(slots, self.a_word)
+        found = words[:, word]
+        found >>= self.bits * turn
+        found &= (1 << self.bits) - 1
+        found -= 1
+        return found
+
+    def given(self, words: Codes, places: Sequence[int]) -> Iterator[tuple[Codes, Codes, Codes]]:
+        """The labels that there are, in parts: their rows, columns among `places`, and codes.
+
+        Where many raters share few items, nearly all of `codes` is missing, and fills the memory.
+        """
+        columns = np.full(len(self.columns) * self.a_word, MISSING)
+        columns[[self.slots[place] for place in places]] = np.arange(len(places))
+        shifts, mask = self.bits * np.arange(self.a_word), (1 << self.bits) - 1
+        for part in parts(len(words), 1 + CELLS // len(columns)):
+            row, word = np.nonzero(words[part])
+            labels = (words[part][row, word, None] >> shifts) & mask
+            at, turn = np.nonzero(labels)
+            column = columns[word[at] * self.a_word + turn]
+            some = column >= 0
+            if not some.any():
+                continue
+            yield part.start + row[at[some]], column[some], labels[at, turn][some] - 1
 
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]

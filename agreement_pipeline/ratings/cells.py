@@ -197,7 +197,7 @@ def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.Record
     >>> next(batches)["label"].to_pylist()
     ['True', '2', 'a|b', '1.0|2.5']
     """
-    columns = [_column(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    columns = [_whole_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
     table = pa.table(columns, names=[str(name) for name in frame.columns])
     schema = pa.schema([each.with_type(plain_type(each.type)) for each in table.schema])
     return schema, (
@@ -284,6 +284,18 @@ def written(cells: pa.Array) -> pa.Array:
     coded = cells.dictionary_encode()
     texts = [None if each is None else category_text(each) for each in coded.dictionary.to_pylist()]
     return pa.array(texts, pa.large_string()).take(coded.indices)
+
+
+def _whole_texts(values: "pd.Series") -> Any:
+    try:
+        return _column(values)
+    except UnicodeEncodeError as error:
+        half = error.object[error.start]
+        row = next(at for at, each in enumerate(values, 1) if half in str(each))
+        raise RatingsError(
+            f"DataFrame: row {row}, column {str(values.name)!r}: found half a character "
+            f"(\\u{ord(half):04x}); expected whole characters. Correct the text."
+        ) from None
 
 
 def _column(values: "pd.Series") -> Any:

@@ -25,6 +25,24 @@ MODEL = re.compile(
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
     re.I,
 )
+UNSEEN = dict.fromkeys(
+    code
+    for first, last in (
+        (0x34F, 0x34F),
+        (0x115F, 0x1160),
+        (0x17B4, 0x17B5),
+        (0x180B, 0x180F),
+        (0x2065, 0x2065),
+        (0x3164, 0x3164),
+        (0xFE00, 0xFE0F),
+        (0xFFA0, 0xFFA0),
+        (0xFFF0, 0xFFF8),
+        (0xE0000, 0xE0FFF),
+    )
+    for code in range(first, last + 1)
+)
+"""What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
+UNSEEN_BLANK = "\u2800"
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 NO_LABEL = re.compile(r"-+|#?n/?a|n\.a\.|nan|null", re.I)
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
@@ -143,10 +161,12 @@ def described(group: Iterable[str]) -> str:
 def _printed(name: str) -> str:
     visible = "".join(
         character
-        for character in unicodedata.normalize("NFKC", name)
+        for character in unicodedata.normalize("NFKC", name.replace(UNSEEN_BLANK, " "))
         if unicodedata.category(character) != "Cf"
     )
-    return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
+    return unicodedata.normalize(
+        "NFC", " ".join(visible.translate(UNSEEN).casefold().translate(LATIN).split())
+    )
 
 
 def like_models(names: Iterable[str]) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from agreement_pipeline.ratings.arrays import (
     column_of,
     growing,
     numbers_in,
-    parts,
     texts_of,
     whole,
 )
@@ -277,8 +276,16 @@ class Ratings:
     @cached_property
     def n_by_rater(self) -> Mapping[str, int]:
         """Items of the round itself count, gold items too."""
-        counts = self.patterns.n @ (self._codes >= 0)
-        return {name: int(n) for name, n in zip(self.names, counts, strict=True) if n}
+        counts = zip(self.names, self.n_by_place.sum(0).tolist(), strict=True)
+        return {name: n for name, n in counts if n}
+
+    @cached_property
+    def n_by_place(self) -> Codes:
+        """Items of the round itself by rater, first those that are not gold. Shape (2, R)."""
+        found = np.zeros((2, len(self.names)), dtype=np.int64)
+        for row, place, _ in self._given:
+            np.add.at(found, (self.patterns.gold[row].astype(int), place), self.patterns.n[row])
+        return found
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
@@ -296,8 +303,9 @@ class Ratings:
             codes, counts = whole(found["code"]) - 1, whole(found["n"])
         else:
             counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
-            np.add.at(counts, self._codes, self.patterns.n[:, None])
-            codes = np.flatnonzero(counts[:-1])  # the last one counts where there is no label
+            for row, _, code in self._given:
+                np.add.at(counts, code, self.patterns.n[row])
+            codes = np.flatnonzero(counts)
             counts = counts[codes]
         return sorted(zip(self.positions(codes).tolist(), counts.tolist(), strict=True))
 
@@ -756,8 +764,8 @@ class Ratings:
         return Patterns(self._words(found), n, items, whole(found["gold"]) > 0, clusters)
 
     @property
-    def _codes(self) -> Codes:
-        return self.packing.codes(self.patterns.words, range(len(self.names)))
+    def _given(self) -> Iterator[tuple[Codes, Codes, Codes]]:
+        return self.packing.given(self.patterns.words, range(len(self.names)))
 
     def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
         words = np.column_stack([whole(found[column]) for column in self.packing.columns])
@@ -780,12 +788,11 @@ class Ratings:
         rated = np.zeros(nobody, dtype=bool)
         before: Codes = np.empty(0, dtype=np.int64)
         while not np.array_equal(team, before) and (team.any() or not rated.all()):
-            before = team
-            for part in parts(len(words)):
-                met = self.packing.codes(words[part], places) >= 0
-                of_items = np.where(met, team, nobody).min(1, initial=nobody)
-                of_raters = np.where(met, of_items[:, None], nobody).min(0, initial=nobody)
-                team, rated = np.minimum(team, of_raters), rated | met.any(0)
+            before, of_items = team.copy(), np.full(len(words), nobody)
+            for row, rater, _ in self.packing.given(words, places):
+                np.minimum.at(of_items, row, team[rater])
+                np.minimum.at(team, rater, of_items[row])
+                rated[rater] = True
         return tuple(
             tuple(self.names[places[at]] for at in np.flatnonzero(rated & (team == one)))
             for one in np.unique(team[rated])

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
 
+import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.engine import (
@@ -407,7 +408,9 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
             "raters' ratings, or name the column that tells the raters apart."
         )
     patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
-    each = (ratings.packing.codes(patterns.words, places) >= 0).sum(1)
+    each = np.zeros(len(patterns.n), dtype=np.int64)
+    for row, _, _ in ratings.packing.given(patterns.words, places):
+        np.add.at(each, row, 1)
     if not (each >= 2).any():
         items = patterns.items[each > 0]
         raise RatingsError(

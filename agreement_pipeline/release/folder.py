@@ -5,6 +5,7 @@ import math
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from os.path import lexists
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
@@ -35,6 +36,9 @@ REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 def read_folder(path: Folder) -> dict[str, Content]:
     storage = storage_at(path)
     found = set(storage.names())
+    # A folder is no file, but it would keep the place of the notice.
+    if isinstance(path, Path) and lexists(path / WITHDRAWN):
+        found.add(WITHDRAWN)
     first = found & {WITHDRAWN, MANIFEST}
     _refuse_unreadable(path, first, dict.fromkeys(first, MOST_SAID))
     if WITHDRAWN in found:

@@ -12,7 +12,14 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
-from agreement_pipeline.ratings import RESOLUTIONS, TEXT, Array, PanelLabels, Ratings
+from agreement_pipeline.ratings import (
+    RESOLUTIONS,
+    Array,
+    PanelLabels,
+    Ratings,
+    column_of,
+    in_pandas,
+)
 from agreement_pipeline.report.figure import cut
 from agreement_pipeline.report.judged import JudgedRound, texts_of
 from agreement_pipeline.report.objects import marked_objects, other_settings
@@ -67,7 +74,7 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
     found = {
-        "id": pd.Index(items, dtype=TEXT)[order],
+        "id": pd.Index(in_pandas(items.take(column_of(order)))),
         "disagreement": disagreement[order],
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
@@ -113,7 +120,7 @@ def influence_of_items(ratings: Ratings) -> pd.Series | None:
         left[np.arange(len(block)), block] -= 1
         without.append(_alpha(distinct.reweighted(left)))
     influence = np.concatenate(without) - whole
-    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(items, dtype=TEXT))
+    return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(in_pandas(items)))
 
 
 def _alpha(counts: CategoryCounts) -> Array:
@@ -206,7 +213,8 @@ FORMS = ("csv", *AS_TASK)
 
 
 def items(judged: JudgedRound) -> Answer:
-    places, n = judged.most_disputed, len(judged.by_item[0])
+    places, (names, said) = judged.most_disputed, judged.by_item
+    n = len(names)
     if not places:
         return Answer(("No item has two different labels.",))
     part = in_words(len(places) / n, PERCENT)
@@ -217,12 +225,10 @@ def items(judged: JudgedRound) -> Answer:
         where = " It is held by few items: discuss these."
     elif half >= SPREAD * n:
         where = " It is spread over the items: look at the guideline and at the raters."
-    names, said = judged.by_item
-    shown = places[:MOST_ON_PAGE]
-    texts = judged.texts_of([names[at] for at in shown])
+    shown = [*places][:MOST_ON_PAGE]
     rows: list[Row] = [
-        [names[at], _counted(said, at), share(judged.disagreement[at]), text]
-        for at, text in zip(shown, texts, strict=True)
+        [name, _counted(said, places[name]), share(judged.disagreement[places[name]]), text]
+        for name, text in zip(shown, judged.texts_of(shown), strict=True)
     ]
     columns = ("item", "labels", "share of disagreement", "text")
     title = "The items with the largest share of all disagreement"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,10 +16,13 @@ from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, surv
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
-from agreement_pipeline.ratings import Array, Ratings
+from agreement_pipeline.ratings import Array, Ratings, column_of
 from agreement_pipeline.report.advice import Round
 from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST_RATERS = 20
 
@@ -164,10 +167,9 @@ class JudgedRound:
         return tuple(sorted({*self.shown.raters} & {*panel}))
 
     @cached_property
-    def by_item(self) -> tuple[tuple[str, ...], CategoryCounts | NumbersByRater]:
-        found: tuple[tuple[str, ...], CategoryCounts | NumbersByRater] = counting_of(
-            self.ratings
-        ).by_item(self.ratings)
+    def by_item(self) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
+        found: tuple[pa.Array, CategoryCounts | NumbersByRater]
+        found = counting_of(self.ratings).by_item(self.ratings)
         return found
 
     @cached_property
@@ -176,9 +178,12 @@ class JudgedRound:
         return np.asarray(parts / (parts.sum() or 1.0))
 
     @cached_property
-    def most_disputed(self) -> list[int]:
+    def most_disputed(self) -> dict[str, int]:
+        """The items on which raters differ, those with most disagreement first, and their rows."""
         order = np.argsort(-self.disagreement, kind="stable")
-        return [int(at) for at in order[: np.count_nonzero(self.disagreement > 0)]]
+        order = order[: np.count_nonzero(self.disagreement > 0)]
+        items = self.by_item[0].take(column_of(order)).to_pylist()
+        return dict(zip(items, order.tolist(), strict=True))
 
     @cached_property
     def categories(self) -> tuple[Estimate, ...]:

@@ -102,7 +102,7 @@ class Unit(NamedTuple):
 def marked_objects(judged: JudgedRound) -> Answer | None:
     if "cluster" not in judged.ratings.has:
         return None
-    kind, disputed = kind_of(judged.by_item[0]), _disputed(judged)
+    kind, disputed = kind_of(judged.by_item[0].to_pylist()), _disputed(judged)
     if kind is None or not disputed:
         return None
     of_item: defaultdict[str, float] = defaultdict(float)
@@ -129,7 +129,8 @@ def marked_objects(judged: JudgedRound) -> Answer | None:
 
 
 def _disputed(judged: JudgedRound) -> dict[str, float]:
-    shares = {judged.by_item[0][at]: float(judged.disagreement[at]) for at in judged.most_disputed}
+    disputed = judged.most_disputed.items()
+    shares = {name: float(judged.disagreement[at]) for name, at in disputed}
     if "weight" in judged.ratings.has:
         found = judged.ratings.items(["weight"], names=shares)
         for row in found.to_pylist():

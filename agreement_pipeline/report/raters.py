@@ -383,8 +383,7 @@ def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
     both = both[np.asarray(labels[both] != labels[both + 1])]
     items = found["item"].take(column_of(both)).to_pylist()
     apart = dict(zip(items, both.tolist(), strict=True))
-    worst = (judged.by_item[0][place] for place in judged.most_disputed)
-    names = [name for name in worst if name in apart]
+    names = [name for name in judged.most_disputed if name in apart]
     shown = names[:MOST_ITEMS]
     rows: list[Row] = [
         [name, *(labels[apart[name] + two.index(rater)] for rater in (one, other)), text]

@@ -590,7 +590,10 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def hashes(self) -> Hashes:
-        return hashes_of(self.codes, self.sure)
+        if self.confidence is not None:
+            return hashes_of(self.codes, self.confidence)
+        codes = np.append(np.arange(len(self.scale.names)), MISSING)
+        return hashes_of(codes, np.full(len(codes), np.nan))[self.codes]
 
     @property
     def mixes(self) -> Array | None:

@@ -12,13 +12,13 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array, Codes, one_way
+from agreement_pipeline.ratings import Array, Codes, one_way, parts
 
 Hashes = NDArray[np.uint64]
 
 MOST_TRIALS = 64
 """Raters that are alike after so many trials stay in the order they came in."""
-OWN = np.uint64(0x9E3779B97F4A7C15)
+OWN, CELLS = np.uint64(0x9E3779B97F4A7C15), 2**16
 
 
 def order_of_raters(said: Hashes, weights: Array) -> Codes:
@@ -87,8 +87,10 @@ def _mixed(values: Hashes) -> Hashes:
 def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
     before, found = 0, len({*colours.tolist()})
     while before < found < len(colours):
-        rows = _mixed(_mixed(said ^ _mixed(colours)).sum(1, dtype=np.uint64) + mass)
-        met = _mixed(rows[:, None] ^ _mixed(said)).sum(0, dtype=np.uint64)
+        own, met = _mixed(colours), np.zeros(len(colours), dtype=np.uint64)
+        for part in parts(len(said), 1 + CELLS // len(colours)):
+            rows = _mixed(_mixed(said[part] ^ own).sum(1, dtype=np.uint64) + mass[part])
+            met += _mixed(rows[:, None] ^ _mixed(said[part])).sum(0, dtype=np.uint64)
         colours = _mixed(colours * OWN + met)
         before, found = found, len({*colours.tolist()})
     return colours

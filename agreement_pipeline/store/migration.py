@@ -25,6 +25,7 @@ from agreement_pipeline.store.store import (
     SALT,
     UNKNOWN_SETTINGS,
     Store,
+    folder_at,
     storage_at,
     table_of,
     table_ratings,
@@ -146,6 +147,7 @@ def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     older.refuse_unread(entries)
     terms = older.terms(entries)
     made = Store(new, project=next((project for project, _ in terms.values()), None))
+    refuse_nested(old, made)
     made.log.carrying = True
     n_before = carry_entries(old, made, entries, lambda entry: _as_today(older, entry, terms))
     for name in older.storage.names(ORIGINALS):
@@ -196,6 +198,19 @@ def carry_entries(
                 "expected no store, or one that an earlier attempt began. Name another place."
             )
     return len(before)
+
+
+def refuse_nested(old: Folder | str, made: Store) -> None:
+    """Whoever deletes one of two stores must not delete the other one with it."""
+    places = [
+        each.resolve() if isinstance(each, Path) else each for each in (folder_at(old), made.root)
+    ]
+    one, other = sorted((f"{each}/" for each in places), key=len)
+    if one != other and other.startswith(one):
+        raise StoreError(
+            f"{made.root}: found one store inside the other, {old}; expected a place beside it. "
+            "Name another place."
+        )
 
 
 def copy_file(name: str, of: Storage, to: Storage) -> None:

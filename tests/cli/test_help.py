@@ -30,13 +30,8 @@ IN_ORDER = [
 ]
 NAMED = [[], *([name] for name in IN_ORDER)]
 COMMANDS = {name: command.loaded for name, command in program.commands.items()}
-PARAMS = [
-    pytest.param(name, param, id=f"{name} {param.opts[0]}")
-    for name, command in COMMANDS.items()
-    for param in command.params
-]
 every_page = pytest.mark.parametrize("words", NAMED, ids=lambda words: " ".join(words) or "all")
-every_parameter = pytest.mark.parametrize(("name", "param"), PARAMS)
+every_command = pytest.mark.parametrize("name", IN_ORDER)
 
 
 def shown(capsys, *words):
@@ -76,23 +71,30 @@ def test_the_help_says_how_completion_is_switched_on(capsys):
     assert "zsh_source" in said
 
 
-@every_parameter
-def test_every_argument_and_option_is_explained(capsys, name, param):
-    assert param.help
-    assert param.help[0].isupper() or param.help.startswith("long: ")
-    assert in_one_line(param.help) in in_one_line(shown(capsys, name))
+def test_every_command_has_a_page():
+    assert {*COMMANDS} == {*IN_ORDER}
 
 
-@every_parameter
-def test_every_option_has_a_heading_and_stands_under_it(capsys, name, param):
-    if isinstance(param, click.Argument):
-        heading, shown_as = "Positional arguments", param.make_metavar(click.Context(program))
-    else:
-        assert isinstance(param, Option)
-        heading, shown_as = param.group, param.opts[0]
+@every_command
+def test_every_argument_and_option_is_explained(capsys, name):
+    page = in_one_line(shown(capsys, name))
+    for param in COMMANDS[name].params:
+        assert param.help, param.opts
+        assert param.help[0].isupper() or param.help.startswith("long: "), param.opts
+        assert in_one_line(param.help) in page, param.opts
+
+
+@every_command
+def test_every_option_has_a_heading_and_stands_under_it(capsys, name):
     sections = re.split(r"^(?=\S.*:$)", shown(capsys, name), flags=re.MULTILINE)
-    (section,) = (text for text in sections if text.startswith(f"{heading}:\n"))
-    assert re.search(rf"^  {re.escape(shown_as)}( |$)", section, re.MULTILINE)
+    for param in COMMANDS[name].params:
+        if isinstance(param, click.Argument):
+            heading, shown_as = "Positional arguments", param.make_metavar(click.Context(program))
+        else:
+            assert isinstance(param, Option)
+            heading, shown_as = param.group, param.opts[0]
+        (section,) = (text for text in sections if text.startswith(f"{heading}:\n"))
+        assert re.search(rf"^  {re.escape(shown_as)}( |$)", section, re.MULTILINE), param.opts
 
 
 DEFAULTS = {
@@ -156,21 +158,21 @@ REQUIRED = {
 }
 
 
-@every_parameter
-def test_every_default_is_shown(capsys, name, param):
-    if isinstance(param, click.Argument):
-        return
-    option = param.opts[0]
-    (row,) = re.findall(
-        rf"^  {re.escape(option)} .*\n(?:   .*\n)*", shown(capsys, name), re.MULTILINE
-    )
-    default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
-    found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
-    assert found == ([] if default is None else [default])
-    assert ("[required]" in row) == ((name, option) in REQUIRED)
+@every_command
+def test_every_default_is_shown(capsys, name):
+    page = shown(capsys, name)
+    for param in COMMANDS[name].params:
+        if isinstance(param, click.Argument):
+            continue
+        option = param.opts[0]
+        (row,) = re.findall(rf"^  {re.escape(option)} .*\n(?:   .*\n)*", page, re.MULTILINE)
+        default = OF_COMMANDS.get((name, option), DEFAULTS.get(option))
+        found = re.findall(r"\[default: (.+?)\]", in_one_line(row))
+        assert found == ([] if default is None else [default]), option
+        assert ("[required]" in row) == ((name, option) in REQUIRED), option
 
 
-@pytest.mark.parametrize("name", IN_ORDER)
+@every_command
 def test_every_example_is_a_command_line_that_the_command_reads(name, capsys):
     command = COMMANDS[name]
     assert command.examples

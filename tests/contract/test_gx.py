@@ -1,6 +1,7 @@
 """What is asked of distinct values is the same as what the whole table says."""
 
 from functools import cache
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -230,10 +231,17 @@ def said_of_the_whole(at):
         return findings(contract, TABLES[at], patched, reference)
 
 
+@pytest.fixture
+def every_table_is_large(monkeypatch):
+    """Distinct values are asked. Memory, which large tables would fill, is not given back."""
+    monkeypatch.setattr(gx, "MANY", 0)
+    monkeypatch.setattr(gx, "gc", Mock())
+
+
+@pytest.mark.usefixtures("every_table_is_large")
 @pytest.mark.parametrize("at", range(len(TABLES)))
 def test_the_findings_are_those_of_the_whole_table(monkeypatch, at):
     """Also of a large table, for which distinct values are asked."""
-    monkeypatch.setattr(gx, "MANY", 0)
     contract = contract_of(*entries(), items=ITEMS)
     assert findings(contract, TABLES[at], monkeypatch, gx.answers) == said_of_the_whole(at)
 
@@ -245,6 +253,7 @@ def test_the_findings_of_a_small_table_are_those_of_the_whole_table(monkeypatch)
     assert findings(contract, TABLES[3], monkeypatch, gx.answers) == said_of_the_whole(3)
 
 
+@pytest.mark.usefixtures("every_table_is_large")
 @pytest.mark.parametrize("at", [0, 70, 138])
 def test_rows_that_are_not_in_order_are_looked_through(at):
     """Only order shows without a look at all rows that none is there twice."""
@@ -256,14 +265,12 @@ def test_rows_that_are_not_in_order_are_looked_through(at):
     twice = pd.concat([table, table.iloc[[at]]], ignore_index=True)
     built = entry("c", UNIQUE, {"column_list": [*COLUMNS[:2]]})
     suite = {"c": gx.suite_of(contract_of(built).rows, Place("contract"))["c"]}
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(gx, "MANY", 0)
-        assert gx.answers(suite, table, [])["c"].success
-        assert not gx.answers(suite, twice, [])["c"].success
+    assert gx.answers(suite, table, [])["c"].success
+    assert not gx.answers(suite, twice, [])["c"].success
 
 
+@pytest.mark.usefixtures("every_table_is_large")
 def test_what_holds_for_distinct_values_is_not_asked_of_all_rows(monkeypatch):
-    monkeypatch.setattr(gx, "MANY", 0)
     asked, ask = [], gx._asked
 
     def watched(suite, *of):

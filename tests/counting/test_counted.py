@@ -28,10 +28,18 @@ COUNTED = (
     "lists as vectors",
     "numbers",
     "numbers met again",
-    "many raters",
 )
 """A table for each statistic. How labels are spelt makes no difference to an estimate."""
-WITHOUT_CLUSTERS = [name for name, made in MADE.items() if "cluster" not in made.frame]
+KEPT = (
+    *(name for name in COUNTED if "cluster" not in MADE[name].frame),
+    "many raters",
+    "odd names",
+    "large whole numbers",
+    "whole numbers and fractions",
+    "lists of whole numbers",
+    "numbers too small to square, beside others",
+)
+"""One part and another may have other raters, and other categories of every type."""
 
 
 def parts_of(whole, n):
@@ -58,7 +66,7 @@ def made(request):
     return MADE[request.param]
 
 
-@pytest.fixture(params=WITHOUT_CLUSTERS)
+@pytest.fixture(params=KEPT)
 def unclustered(request):
     return MADE[request.param]
 
@@ -75,6 +83,7 @@ def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, u
     rounds = [CountedRatings.of(part) for part in parts_of(whole, 3)]
     kept = [CountedRatings.from_bytes(each.to_bytes()) for each in rounds]
     assert statistics(summed(kept)) == statistics(whole)
+    assert summed(kept).raters == tuple(sorted(whole.raters))
 
 
 def test_replicates_of_rounds_add_up(tmp_path):

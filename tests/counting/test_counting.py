@@ -1,5 +1,8 @@
 """What counts ratings chooses labels or numbers by the scale."""
 
+from collections import Counter
+
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -40,7 +43,7 @@ def test_numbers_are_counted_only_if_the_scale_has_no_categories(ratings):
     assert type(counting.replicates(ratings)) is (again or ReplicatedLabels)
     items, of_items = counting.by_item(ratings)
     assert type(of_items) is (first or CategoryCounts)
-    assert (items, len(of_items.weights)) == (("i1", "i2"), 2)
+    assert (items.to_pylist(), len(of_items.weights)) == (["i1", "i2"], 2)
 
 
 def test_it_is_known_who_rated_what_in_the_round_itself(ratings):
@@ -62,3 +65,34 @@ def test_what_was_not_read_is_refused(given):
         RatingsError, match=r"^ratings: found \w+; expected what read_ratings gives"
     ):
         refuse_unread(given)
+
+
+def test_a_crowd_of_whom_few_meet_is_counted_as_one_by_one():
+    draw, names = np.random.default_rng(3), [f"r{at:03d}" for at in range(250)]
+    rows = [
+        (f"i{item:03d}", names[rater], draw.choice(["no", "so", "yes"]), item % 7 == 0)
+        for item in range(400)
+        for rater in draw.choice(10, 3, replace=False) + 10 * (item % 24)
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "gold"])
+    scale = Scale(("no", "so", "yes"))
+    ratings = Ratings.from_frame(frame.sample(frac=1, random_state=1), scale, classifiers=["r007"])
+    assert ratings.n_by_rater == Counter(rater for _, rater, _, _ in rows)
+    assert ratings.n_by_category == Counter(label for _, _, label, _ in rows)
+    said: dict[str, list[str]] = {}
+    for item, rater, label, gold in rows:
+        if not gold and rater != "r007":
+            said.setdefault(item, []).append(label)
+    mixes = Counter(tuple(map(labels.count, scale.names)) for labels in said.values())
+    counts = counting_of(ratings).counts(ratings)
+    found = zip(counts.counts.tolist(), counts.weights.tolist(), strict=True)
+    assert {tuple(row): weight for row, weight in found} == mixes
+    not_gold = {rater for _, rater, _, gold in rows if not gold}
+    assert counts.n_raters == len(not_gold - {"r007"})
+    assert {*counting_of(ratings).panel(ratings)} == not_gold - {"r007"}
+    together = [
+        [name for name in names[at : at + 10] if name in not_gold] for at in range(0, 240, 10)
+    ]
+    assert [list(team) for team in ratings.teams] == [
+        [name for name in team if name != "r007"] for team in together
+    ]

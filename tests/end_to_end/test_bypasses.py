@@ -421,6 +421,18 @@ def removed_notice(line):
 
 
 @bypass(
+    "folder in the place of the notice of withdrawal",
+    r"release_invalid: .*: found links, or things of another kind, \['WITHDRAWN\.json'\]",
+    remaining="",
+)
+def folder_as_notice(line):
+    """It is made before there is something to notice."""
+    (release_of(line) / "WITHDRAWN.json").mkdir()
+    redeliver(line, "good", BAD)
+    return open_release(release_of(line))
+
+
+@bypass(
     "copy of a withdrawn release",
     "release_not_in_log: .*: found no such release in force in the log",
     remaining="",

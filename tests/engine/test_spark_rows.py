@@ -3,13 +3,14 @@
 import datetime as dt
 from decimal import Decimal
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.engine import spark_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Rules, rows_of
+from agreement_pipeline.readers import Columns, Rules, read, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -90,3 +91,37 @@ def test_files_of_a_folder_are_one_table(spark, tmp_path):
     assert cells(found, "nth", "row") == [(0, "2 of a.csv"), (1, "2 of b.csv")]
     far = rows_of(f"file://{tmp_path}/a.csv", session=spark_session())
     assert cells(far, "row") == [(2,)]
+
+
+@pytest.mark.parametrize(("of", "label"), [("label", "x"), ("Label", "z")])
+def test_columns_that_differ_in_capital_letters_are_two(spark, of, label):
+    """As in a file of text, whose columns no engine names."""
+    rows = {"item": ["i1"], "rater": ["ana"], "small": ["x"], "large": ["z"]}
+    frame = spark.createDataFrame(pa.table(rows)).toDF("item", "rater", "label", "Label")
+    found = rows_of(frame, Columns(label=of))
+    assert cells(found, "item", "rater", "label") == [("i1", "ana", label)]
+
+
+NAMES = ["${env:HOME}", "${system:user.name}", "${spark.app.name}", "o'n", "a\\b", "\\'", "\\"]
+
+
+@pytest.mark.parametrize("escaped", ["false", "true"])
+def test_no_setting_of_spark_reads_a_text_otherwise(spark, escaped):
+    """Spark puts values of variables into a query, also into its texts."""
+    rows = [(f"i{i}", who, f"{1 + (i + n) % 3}") for i in range(4) for n, who in enumerate(NAMES)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    before = spark.conf.get("spark.sql.parser.escapedStringLiterals")
+    spark.conf.set("spark.sql.parser.escapedStringLiterals", escaped)
+    try:
+        found, expected = (
+            read(frame, level="interval", classifiers=("${env:HOME}",), engine=engine)
+            for engine in ("spark", "duckdb")
+        )
+        assert found.digest == expected.digest
+        assert found.raters == expected.raters
+        assert found.n_by_rater == expected.n_by_rater
+        again = pd.concat([frame, frame.tail(1)])
+        with pytest.raises(RatingsError, match="found 2 labels of rater"):
+            read(again, level="interval", engine="spark")
+    finally:
+        spark.conf.set("spark.sql.parser.escapedStringLiterals", before)

@@ -1,5 +1,7 @@
 """Long tables and long lists say how much of them is shown. Nothing is shown where nothing is."""
 
+import sys
+
 import pandas as pd
 import pytest
 
@@ -136,3 +138,16 @@ def test_a_fault_of_opentelemetry_is_told_and_fails_no_decision(line, monkeypatc
     (made,) = found.asset_materializations_for_node("reviews__acceptability")
     assert made.metadata["metrics"].text == "not told to OpenTelemetry: OSError, no collector"
     assert line.project.store.in_force("good")
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_opentelemetry_is_loaded_where_a_provider_may_listen(line, monkeypatch, named):
+    pytest.importorskip("opentelemetry.metrics")
+    monkeypatch.delitem(sys.modules, "opentelemetry.metrics")
+    if named:
+        monkeypatch.setenv("OTEL_PYTHON_METER_PROVIDER", "that_nobody_installed")
+    line.deliver("good", ratings_frame(0.97))
+    found = line.run("good", "annotations", "acceptability")
+    (made,) = found.asset_materializations_for_node("reviews__acceptability")
+    assert ("metrics" in made.metadata) is named
+    assert ("opentelemetry.metrics" in sys.modules) is named

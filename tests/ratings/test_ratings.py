@@ -159,6 +159,16 @@ def test_a_label_that_is_not_a_number_of_the_scale_is_refused(scale, label, word
         Ratings.from_frame(frame_of([("i1", "ana", label)]), scale)
 
 
+@pytest.mark.parametrize("more", [[], [True]], ids=["texts", "mixed"])
+def test_half_a_character_in_a_frame_is_refused_with_its_row_and_column(more):
+    raters = ["ana", "be\ud800", *more]
+    frame = pd.DataFrame({"item": [f"i{at}" for at in range(len(raters))], "label": "yes"})
+    frame["rater"] = pd.Series(raters, dtype=object)
+    words = r"DataFrame: row 2, column 'rater': found half a character \(\\ud800\); expected whole"
+    with pytest.raises(RatingsError, match=words):
+        ratings_of(frame)
+
+
 def test_the_index_of_the_frame_does_not_misnumber_the_rows():
     frame = frame_of([*ROWS, ("i3", "ana", "Yes")])
     with pytest.raises(RatingsError, match=r"row 5, column 'label'"):

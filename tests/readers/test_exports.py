@@ -34,7 +34,7 @@ each_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def alpha(ratings, measure="krippendorff_alpha", scope="round"):
-    (found,) = measure_ratings(ratings, [measure], Inference(n_resamples=1000), scopes=(scope,))
+    (found,) = measure_ratings(ratings, [measure], Inference(n_resamples=100), scopes=(scope,))
     return round(found.value, 4)
 
 
@@ -48,7 +48,8 @@ def read_case(name, **rules):
 def test_the_labels_are_those_of_the_project(name, question):
     case = CASES[name]
     rows = rows_of(case.file, replace(case.columns, label=question), rules=case.rules)
-    people = frame_in(rows)[~frame_in(rows)["rater"].isin(rows.classifiers)]
+    frame = frame_in(rows)
+    people = frame[~frame["rater"].isin(rows.classifiers)]
     of = "sentiment" if len(case.questions) == 1 else question
     found = {
         (row.item, case.named(row.rater)): str(float(row.label)) if of == "severity" else row.label

@@ -11,7 +11,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
-from agreement_pipeline.ratings import Origin, lookalikes
+from agreement_pipeline.ratings import TEXT, Origin, lookalikes, printed
 from agreement_pipeline.release.card import card
 from agreement_pipeline.report import Round, markdown_text
 from tests.fuzzing import RULES
@@ -28,6 +28,20 @@ def test_raters_who_print_alike_are_named_and_stay_two(other):
     raters = Ratings.from_frame(frame, Scale(("no", "yes"))).raters
     assert set(raters) == {"ana", other, "ben"}
     assert lookalikes(raters) == (tuple(sorted(("ana", other))),)
+
+
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        *"\u034f\u115f\u1160\u17b4\u180b\u180f\u2065\u2800\u3164\ufe00\ufe0f\uffa0\ufff0",
+        "\U000e0100",
+    ],
+    ids=ascii,
+)
+def test_what_unicode_ignores_by_default_is_not_seen(unseen):
+    other = f"ana{unseen}"
+    assert lookalikes(["ana", other]) == (("ana", other),)
+    assert printed(pd.Series(["ana", other], dtype=TEXT)).tolist() == ["ana", "ana"]
 
 
 def test_normal_forms_print_alike_and_other_letters_do_not():

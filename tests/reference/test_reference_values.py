@@ -145,7 +145,7 @@ def groups_of(ratings):
 
 def stratum_of(ratings, places):
     items, counts = OfRatings().by_item(ratings)
-    return CountsOfStratum(counts, [int(item) in places for item in items])
+    return CountsOfStratum(counts, [int(item) in places for item in items.to_pylist()])
 
 
 def statistic_of(ratings, needs, stratum=()):

@@ -56,6 +56,11 @@ def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
     refused(copy, r"found extra file \['data/more'\];")
 
 
+def test_a_folder_in_the_place_of_the_notice_of_a_withdrawal_is_refused(copy):
+    (copy / "WITHDRAWN.json").mkdir()
+    refused(copy, r"found links, or things of another kind, \['WITHDRAWN.json'\];")
+
+
 @pytest.mark.parametrize("name", [TRAIN, "manifest.json"])
 def test_a_link_to_a_file_is_none_of_a_release(copy, tmp_path, name):
     """Whoever may write where it leads changes the release after it was verified."""

@@ -134,7 +134,9 @@ def test_the_items_of_a_pair_are_those_on_which_they_differ(judged, answers):
     one, other = detail.title.removesuffix(": where they differ").split(" and ")
     first = judged.ratings.first(["item", "rater", "label"]).to_pandas()
     first = first.set_index(["item", "rater"])["label"]
-    differ = {item for item in judged.by_item[0] if first[item, one] != first[item, other]}
+    differ = {
+        item for item in judged.by_item[0].to_pylist() if first[item, one] != first[item, other]
+    }
     assert detail.answer.sentences == (f"They differ on {len(differ)} items.",)
     for item, of_one, of_other, _ in detail.answer.tables[0].texts:
         assert item in differ

@@ -192,6 +192,16 @@ def test_what_is_killed_is_finished_by_the_next(old, tmp_path):
     assert n_cut >= 6
 
 
+@pytest.mark.parametrize("place", ["store/new", "."])
+def test_the_new_store_does_not_lie_in_the_old_one_nor_this_in_it(old, tmp_path, place):
+    """The old one is to be deleted."""
+    here = shutil.copytree(old, tmp_path / "store")
+    before = set(names_in(here))
+    with pytest.raises(StoreError, match=r"found one store inside the other, .*; expected a place"):
+        erase(here, tmp_path / place, "rater", GONE, "her", "it")
+    assert set(names_in(here)) == before
+
+
 def test_who_is_not_there_or_all_there_is_is_not_erased(old, tmp_path):
     with pytest.raises(StoreError, match="found no rater 'nobody' in any round"):
         erase(old, tmp_path / "new", "rater", "nobody", "her", "it")
