@@ -68,25 +68,20 @@ def test_rounds_with_other_items_give_what_one_table_gives(tmp_path):
     assert found(to_date(filled(tmp_path, frames))) == found(whole)
 
 
-def test_more_rounds_than_are_added_at_once(tmp_path):
+def test_more_rounds_than_are_added_at_once_and_none_is_read_again(tmp_path, monkeypatch):
+    """Each 32 rounds become one sum."""
     frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(70)]
-    total, whole = to_date(filled(tmp_path, frames)), ratings_of(pd.concat(frames))
+    store, whole = filled(tmp_path, frames), ratings_of(pd.concat(frames))
+    total = to_date(store)
     assert plain(counting_of(total).counts(total)) == plain(counting_of(whole).counts(whole))
-
-
-def test_a_round_that_was_counted_is_not_read_again(tmp_path, monkeypatch):
-    frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(40)]
-    store = filled(tmp_path, frames)
-    first = found(to_date(store))
-    read, counted = [], []
+    first, read = found(total), []
     monkeypatch.setattr(Store, "ratings_of", lambda *_: pytest.fail("a round was read again"))
     bytes_of = type(store.storage).read
     monkeypatch.setattr(
         type(store.storage), "read", lambda self, name: read.append(name) or bytes_of(self, name)
     )
     assert found(to_date(store)) == first
-    counted = [name for name in read if name.startswith("counted/")]
-    assert len(counted) == 1 + 8
+    assert len([name for name in read if name.startswith("counted/")]) == 2 + 6
 
 
 def test_a_round_that_came_again_is_counted_as_it_is_now(tmp_path):

@@ -6,7 +6,9 @@ import pytest
 
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.store import Store
+from tests.release import rounds, silver
 from tests.release.forging import CONTRACT, POLICY, make_ratings
+from tests.releases import current_release
 
 
 @pytest.fixture
@@ -34,3 +36,37 @@ def released(tmp_path_factory):
 @pytest.fixture
 def copy(released, tmp_path):
     return shutil.copytree(released, tmp_path / "downloaded")
+
+
+@pytest.fixture(scope="session")
+def let_out_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("let out")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
+    store.ingest("r1", rounds.make_ratings(), folder / "export.csv")
+    rounds.released(store)
+    return store.root
+
+
+@pytest.fixture
+def let_out(store, let_out_once):
+    """The release of a round r1, in the store of the test."""
+    shutil.copytree(let_out_once, store.root, dirs_exist_ok=True)
+    return current_release(store, "r1")
+
+
+@pytest.fixture(scope="session")
+def certifies_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("certifies")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
+    store.ingest("r1", silver.make_ratings(), folder / "export.csv")
+    silver.certified(store)
+    return store.root
+
+
+@pytest.fixture
+def certifies(store, certifies_once):
+    """The store of the test, with a classifier that is certified on round r1."""
+    shutil.copytree(certifies_once, store.root, dirs_exist_ok=True)
+    return store

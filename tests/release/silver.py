@@ -1,16 +1,70 @@
 """A certified classifier, and rounds that it labelled and of which people labelled a drawn part."""
 
+from datetime import UTC, datetime, timedelta
 from functools import cache
 
 import pandas as pd
+import pytest
 
-from agreement_pipeline import Ratings, Store
-from agreement_pipeline.classifiers import draw
+from agreement_pipeline import Ratings, Scale, Store
+from agreement_pipeline.classifiers import Identity, draw
+from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.release import CertifiedBy, certify, release_round
 from tests.release.forging import CONTRACT, POLICY
-from tests.release.test_certificates import JUDGE, RULES, SCALE, SOON, make_ratings
+
+JUDGE = Identity(
+    "judge",
+    model="m-large",
+    version="3",
+    prompt_digest="a" * 64,
+    rubric_digest="b" * 64,
+    parameters={"temperature": 0},
+)
+RULES = Policy(
+    "for classifiers",
+    1,
+    POLICY.rules,
+    classifiers=(Rule("vanbelle_albert_kappa", "classifier", min_items=30),),
+    n_resamples=1000,
+)
+SCALE = Scale(("no", "yes"))
+TODAY = datetime.now(UTC).date()
+SOON = TODAY + timedelta(days=90)
+
+
+def make_ratings(wrong=1, raters="abc", prefix="i", name="judge", n=90, labelled=90, strata="de"):
+    """A panel that agrees but on two items, and a classifier that is wrong on the first few."""
+    rows = []
+    for item in range(n):
+        said = ("no", "yes")[item % 2]
+        other = ("no", "yes")[(item + 1) % 2]
+        known = {"item": f"{prefix}{item:03}", "language": strata[item % len(strata)]}
+        rows += [
+            known | {"rater": rater, "label": other if item < 2 and rater == "c" else said}
+            for rater in raters
+        ]
+        if item < labelled:
+            rows.append(known | {"rater": name, "label": other if item < wrong else said})
+    return Ratings.from_frame(
+        pd.DataFrame(rows).rename(columns={"language": "stratum:language"}),
+        SCALE,
+        classifiers=[name],
+    )
+
+
+def certified(store, rounds=("r1",), identity=JUDGE, rules=RULES, **how):
+    how = {"policy": POLICY, "contract": CONTRACT, "project": "demo", "expires": SOON} | how
+    return certify(store, rounds, identity, rules, **how)
+
+
+def refused(code, call, *given, **how):
+    with pytest.raises(CertificateError) as caught:
+        call(*given, **how)
+    assert caught.value.code == code
+    return str(caught.value)
+
 
 SILVER = Policy(
     "silver", 1, (Rule("krippendorff_alpha"),), n_resamples=1000, silver=Silver(most_wrong=0.05)
@@ -22,17 +76,7 @@ def certifying(folder, original):
     """A store of people's rounds, with the certificate of the classifier."""
     people = Store(folder / "people", salt=b"a salt for tests")
     people.ingest("r1", make_ratings(), original)
-    found = certify(
-        people,
-        ["r1"],
-        JUDGE,
-        RULES,
-        policy=POLICY,
-        contract=CONTRACT,
-        project="people",
-        expires=SOON,
-    )
-    assert found.certified
+    assert certified(people, project="people").certified
     return people
 
 

@@ -9,22 +9,18 @@ from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.release import look_again, open_certificate
 from agreement_pipeline.report import event_table
 from agreement_pipeline.store import Store
-from tests.release.silver import certifying, drawn, ratings_of, released
-from tests.release.test_certificates import (
+from tests.release.silver import (
     JUDGE,
     RULES,
     TODAY,
     certified,
+    certifying,
+    drawn,
     make_ratings,
+    ratings_of,
     refused,
+    released,
 )
-
-
-@pytest.fixture
-def certifies(store, original):
-    store.ingest("r1", make_ratings(), original)
-    certified(store)
-    return store
 
 
 def again(wrong=1, n=90, **how):

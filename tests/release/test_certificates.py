@@ -11,73 +11,28 @@ from agreement_pipeline import Ratings, Scale, Store
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.intervals import Looks
-from agreement_pipeline.policy import Policy, Rule, Waiver, load_policy
-from agreement_pipeline.release import certificates, certify, judge_round, open_certificate
+from agreement_pipeline.policy import Rule, Waiver, load_policy
+from agreement_pipeline.release import certificates, judge_round, open_certificate
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import event_table
 from agreement_pipeline.store import digest_of, erase
 from tests.events import sealed
 from tests.release.forging import CONTRACT, POLICY, STRICTER
-
-JUDGE = Identity(
-    "judge",
-    model="m-large",
-    version="3",
-    prompt_digest="a" * 64,
-    rubric_digest="b" * 64,
-    parameters={"temperature": 0},
-)
-RULES = Policy(
-    "for classifiers",
-    1,
-    POLICY.rules,
-    classifiers=(Rule("vanbelle_albert_kappa", "classifier", min_items=30),),
-    n_resamples=1000,
-)
-SCALE = Scale(("no", "yes"))
-TODAY = datetime.now(UTC).date()
-SOON = TODAY + timedelta(days=90)
-
-
-def make_ratings(wrong=1, raters="abc", prefix="i", name="judge", n=90, labelled=90, strata="de"):
-    """A panel that agrees but on two items, and a classifier that is wrong on the first few."""
-    rows = []
-    for item in range(n):
-        said = ("no", "yes")[item % 2]
-        other = ("no", "yes")[(item + 1) % 2]
-        known = {"item": f"{prefix}{item:03}", "language": strata[item % len(strata)]}
-        rows += [
-            known | {"rater": rater, "label": other if item < 2 and rater == "c" else said}
-            for rater in raters
-        ]
-        if item < labelled:
-            rows.append(known | {"rater": name, "label": other if item < wrong else said})
-    return Ratings.from_frame(
-        pd.DataFrame(rows).rename(columns={"language": "stratum:language"}),
-        SCALE,
-        classifiers=[name],
-    )
+from tests.release.silver import JUDGE, RULES, SCALE, SOON, TODAY, certified, make_ratings, refused
 
 
 @pytest.fixture
-def ingested(store, original):
+def delivered(store, original):
     def ingest(name="r1", **how):
         return store.ingest(name, make_ratings(**how), original)
 
-    ingest()
     return ingest
 
 
-def certified(store, rounds=("r1",), identity=JUDGE, rules=RULES, **how):
-    how = {"policy": POLICY, "contract": CONTRACT, "project": "demo", "expires": SOON} | how
-    return certify(store, rounds, identity, rules, **how)
-
-
-def refused(code, call, *given, **how):
-    with pytest.raises(CertificateError) as caught:
-        call(*given, **how)
-    assert caught.value.code == code
-    return str(caught.value)
+@pytest.fixture
+def ingested(delivered):
+    delivered()
+    return delivered
 
 
 def edit_document(store, change, *, logged):
@@ -260,8 +215,7 @@ def test_a_certificate_ends_within_a_year(store, ingested, expires):
         certified(store, expires=expires)
 
 
-def test_an_expired_certificate_answers_nothing(store, ingested):
-    certified(store)
+def test_an_expired_certificate_answers_nothing(store, certifies):
     assert open_certificate(store, JUDGE, on=SOON).certified
     late = SOON + timedelta(days=1)
     refused("certificate_expired", open_certificate, store, JUDGE, on=late)
@@ -278,8 +232,7 @@ def test_an_expired_certificate_answers_nothing(store, ingested):
         ("date", {"date": date(2026, 1, 1)}),
     ],
 )
-def test_another_classifier_under_the_same_name_is_not_certified(store, ingested, part, other):
-    certified(store)
+def test_another_classifier_under_the_same_name_is_not_certified(store, certifies, part, other):
     refused(f"certificate_other_{part}", open_certificate, store, replace(JUDGE, **other))
 
 
@@ -288,8 +241,7 @@ def test_without_an_attempt_there_is_no_certificate(store, ingested):
     refused("certificate_absent", open_certificate, store, Identity("another"))
 
 
-def test_labels_and_strata_outside_are_not_answered_for(store, ingested):
-    certified(store)
+def test_labels_and_strata_outside_are_not_answered_for(store, certifies):
     silver = make_ratings(raters="", prefix="s")
     assert open_certificate(store, JUDGE, silver).certified
     foreign = make_ratings(raters="", prefix="s", strata="df")
@@ -309,22 +261,19 @@ def test_a_category_that_nobody_gave_was_not_certified(store, original):
     assert "maybe" in refused("certificate_other_labels", found.refuse_others, silver)
 
 
-def test_a_round_that_is_held_later_withdraws_the_certificate(store, ingested):
-    certified(store)
+def test_a_round_that_is_held_later_withdraws_the_certificate(store, certifies):
     judge_round(store, "r1", STRICTER, CONTRACT)
     refused("certificate_withdrawn", open_certificate, store, JUDGE)
     judge_round(store, "r1", POLICY, CONTRACT)
     refused("certificate_withdrawn", open_certificate, store, JUDGE)
 
 
-def test_a_round_that_comes_again_withdraws_the_certificate(store, ingested):
-    certified(store)
-    ingested(wrong=2)
+def test_a_round_that_comes_again_withdraws_the_certificate(store, certifies, delivered):
+    delivered(wrong=2)
     refused("certificate_withdrawn", open_certificate, store, JUDGE)
 
 
-def test_a_round_that_was_never_withdrawn_goes_on_after_another_judgement(store, ingested):
-    certified(store)
+def test_a_round_that_was_never_withdrawn_goes_on_after_another_judgement(store, certifies):
     judge_round(store, "r1", replace(POLICY, policy="other"), CONTRACT)
     assert open_certificate(store, JUDGE).certified
 
@@ -370,13 +319,11 @@ def test_an_attempt_made_meanwhile_is_one_more_attempt(store, ingested, monkeypa
 
 
 @pytest.mark.parametrize("reason", ["", " ", "\u200b", "-"])
-def test_a_reason_has_words(store, ingested, reason):
-    certified(store)
+def test_a_reason_has_words(store, certifies, reason):
     refused("certificate_again", certified, store, reason=reason)
 
 
-def test_a_name_in_other_letters_is_no_new_name(store, ingested, original):
-    certified(store)
+def test_a_name_in_other_letters_is_no_new_name(store, certifies, original):
     store.ingest("r2", make_ratings(name="Judge", prefix="k"), original)
     other = replace(JUDGE, name="Judge")
     refused("certificate_again", certified, store, ["r2"], identity=other)
@@ -415,8 +362,7 @@ def test_numbers_without_categories_are_no_labels_of_a_domain():
     assert found == {"label": [], "stratum:language": ["de"]}
 
 
-def test_cut_offs_may_not_change_under_a_policys_name(store, ingested):
-    certified(store)
+def test_cut_offs_may_not_change_under_a_policys_name(store, certifies):
     easier = replace(RULES, classifiers=(Rule("vanbelle_albert_kappa", "classifier", 0.7, 0.667),))
     with pytest.raises(StoreError, match="other rules than those"):
         certified(store, rules=easier, reason="an easier cut-off")
@@ -425,8 +371,7 @@ def test_cut_offs_may_not_change_under_a_policys_name(store, ingested):
 # Forged documents and logs
 
 
-def test_an_edited_document_is_refused(store, ingested):
-    certified(store)
+def test_an_edited_document_is_refused(store, certifies):
     edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=False)
     refused("certificate_edited", open_certificate, store, JUDGE)
     (path,) = (store.root / "certificates").iterdir()
@@ -449,14 +394,12 @@ def test_an_edited_document_is_refused(store, ingested):
         lambda said: said.update(decision="held"),
     ],
 )
-def test_a_document_that_the_rounds_do_not_give_is_refused(store, ingested, forge):
-    certified(store)
+def test_a_document_that_the_rounds_do_not_give_is_refused(store, certifies, forge):
     edit_document(store, forge, logged=True)
     refused("certificate_not_derived", open_certificate, store, JUDGE)
 
 
-def test_a_document_that_is_no_object_is_refused(store, ingested):
-    certified(store)
+def test_a_document_that_is_no_object_is_refused(store, certifies):
     data = b"[]\n"
     (store.root / "certificates" / f"{digest_of(data)}.json").write_bytes(data)
     sealed(store, lambda entry: entry.update(certificate=digest_of(data)))
@@ -486,16 +429,14 @@ def test_a_round_that_is_judged_otherwise_meanwhile_is_not_certified(store, inge
     assert [entry["event"] for entry in store.history()].count("certified") == 0
 
 
-def test_a_longer_term_than_the_log_allows_is_refused(store, ingested):
-    certified(store)
+def test_a_longer_term_than_the_log_allows_is_refused(store, certifies):
     edit_document(store, lambda said: said.update(expires="2099-01-01"), logged=True)
     sealed(store, lambda entry: entry.update(expires="2099-01-01"))
     with pytest.raises(CertificateError, match="at most 366 days"):
         open_certificate(store, JUDGE)
 
 
-def test_a_certificate_made_while_the_clock_was_ahead_does_not_last_longer(store, ingested):
-    certified(store)
+def test_a_certificate_made_while_the_clock_was_ahead_does_not_last_longer(store, certifies):
     late, last = TODAY + timedelta(days=600), (TODAY + timedelta(days=800)).isoformat()
     edit_document(store, lambda said: said.update(expires=last), logged=True)
     sealed(store, lambda entry: entry.update(expires=last, time=f"{late}T00:00:00+00:00"))
@@ -503,20 +444,17 @@ def test_a_certificate_made_while_the_clock_was_ahead_does_not_last_longer(store
         open_certificate(store, JUDGE)
 
 
-def test_a_last_day_that_is_none_is_refused(store, ingested):
-    certified(store)
+def test_a_last_day_that_is_none_is_refused(store, certifies):
     sealed(store, lambda entry: entry.update(expires="never"))
     refused("certificate_not_derived", open_certificate, store, JUDGE)
 
 
-def test_a_time_of_the_log_that_is_none_is_refused(store, ingested):
-    certified(store)
+def test_a_time_of_the_log_that_is_none_is_refused(store, certifies):
     sealed(store, lambda entry: entry.update(time="now"))
     refused("certificate_not_derived", open_certificate, store, JUDGE)
 
 
-def test_a_swapped_identity_is_refused(store, ingested):
-    certified(store)
+def test_a_swapped_identity_is_refused(store, certifies):
     other = replace(JUDGE, model="m-small")
     sealed(store, lambda entry: entry.update(identity_digest=other.digest))
     refused("certificate_other_model", open_certificate, store, other)

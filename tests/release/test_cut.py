@@ -9,7 +9,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import look_again, open_certificate
-from tests.release.test_certificates import JUDGE, RULES, certified, refused
+from tests.release.silver import JUDGE, RULES, certified, refused
 
 FIVE = Scale(("1", "2", "3", "4", "5"), "ordinal")
 QUADRATIC = replace(

@@ -188,10 +188,8 @@ def test_a_release_forged_in_its_place_is_never_entered_into_the_log(
 @pytest.mark.parametrize(
     "manifest", [b"[" * 100_000, b'{"rounds": [1]}', b"\xff"], ids=["deep", "other", "no text"]
 )
-def test_a_manifest_in_its_place_that_nobody_can_read_is_refused(store, original, manifest):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
-    (path / "manifest.json").write_bytes(manifest)
+def test_a_manifest_in_its_place_that_nobody_can_read_is_refused(store, let_out, manifest):
+    (let_out / "manifest.json").write_bytes(manifest)
     with pytest.raises(ReleaseInvalidError, match=r"manifest\.json"):
         released(store)
 
@@ -287,11 +285,9 @@ def test_a_round_decided_otherwise_while_its_release_is_made_is_not_released(
     assert not (store.root / "releases").exists()
 
 
-def test_a_folder_that_holds_a_part_of_a_release_is_refused(store, original):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
-    (path / "manifest.json").unlink()
+def test_a_folder_that_holds_a_part_of_a_release_is_refused(store, let_out):
+    (let_out / "manifest.json").unlink()
     with pytest.raises(StoreError, match=r"found a part of a release.*Remove the folder"):
         released(store)
-    shutil.rmtree(path)
-    assert released(store).path == path
+    shutil.rmtree(let_out)
+    assert released(store).path == let_out

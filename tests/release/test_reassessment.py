@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import date, timedelta
+from shutil import copytree
 
 import pytest
 
@@ -18,15 +19,23 @@ from tests.releases import current_release
 NAMES = ("r1", "r2", "r3")
 
 
-@pytest.fixture
-def three(store, original):
-    """Two rounds that are released, and one that is held."""
+@pytest.fixture(scope="module")
+def three_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("three")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", salt=b"a salt for tests")
     for name, disagreements in zip(NAMES, (0, 3, 60), strict=True):
-        store.ingest(name, make_ratings(disagreements, prefix=name), original)
+        store.ingest(name, make_ratings(disagreements, prefix=name), folder / "export.csv")
         judge_round(store, name, POLICY, CONTRACT)
     for name in NAMES[:2]:
         released(store, name=name)
-    return store
+    return store.root
+
+
+@pytest.fixture
+def three(three_once, tmp_path):
+    """Two rounds that are released, and one that is held."""
+    return Store(copytree(three_once, tmp_path / "store"), salt=b"a salt for tests")
 
 
 def anew(store, policy=POLICY, by=CONTRACT, **more):

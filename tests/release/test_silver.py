@@ -32,15 +32,17 @@ from tests.release.silver import (
     DRAWN,
     JUDGE,
     RATERS,
+    RULES,
     SILVER,
+    SOON,
     certifying,
     drawn,
     items,
+    make_ratings,
     other_on,
     ratings_of,
     released,
 )
-from tests.release.test_certificates import RULES, SOON, make_ratings
 from tests.releases import current_release
 
 LATER = SOON + timedelta(days=1)

@@ -69,14 +69,12 @@ def test_withdrawing_says_whether_there_was_a_release_and_hides_the_reasons_it_w
 
 
 @pytest.mark.parametrize("manifest", ["", "[]", "{}", '{"rounds": [1]}'])
-def test_a_release_nobody_can_read_is_in_no_others_way(store, original, manifest):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
+def test_a_release_nobody_can_read_is_in_no_others_way(store, let_out, manifest):
     broken = store.release_folder("broken", "v") / "manifest.json"
     broken.parent.mkdir(parents=True)
     broken.write_text(manifest)
     assert withdraw(store, "r1", ["a mistake"])
-    assert (path / "WITHDRAWN.json").exists()
+    assert (let_out / "WITHDRAWN.json").exists()
     assert not (broken.parent / "WITHDRAWN.json").exists()
 
 
@@ -94,11 +92,9 @@ def test_a_withdrawn_release_is_never_revived(store, original):
     } == bytes_of(fresh)
 
 
-def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, original):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
+def test_judging_says_what_is_decided_and_withdraws_what_is_held(store, let_out):
     assert judge_round(store, "r1", POLICY, CONTRACT)[0].decision.admitted
-    assert current_release(store, "r1") == path
+    assert current_release(store, "r1") == let_out
     judged, withdrawn = judge_round(store, "r1", STRICTER, CONTRACT)
     decision = judged.decision
     assert (decision.admitted, withdrawn, current_release(store, "r1")) == (False, True, None)
@@ -142,20 +138,18 @@ def test_a_stricter_policy_withdraws_a_former_release_although_the_present_one_i
     assert current_release(store, "r1").name.startswith(make_ratings(disagreements=0).digest[:12])
 
 
-def test_the_release_of_a_former_version_that_cannot_be_read_any_more_is_withdrawn(store, original):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
+def test_the_release_of_a_former_version_that_cannot_be_read_any_more_is_withdrawn(
+    store, let_out, original
+):
     next(store.root.glob("rounds/*/*.parquet")).unlink()
     store.ingest("r1", make_ratings(disagreements=0), original)
     assert judge_round(store, "r1", POLICY, CONTRACT)[1]
     with pytest.raises(ReleaseInvalidError, match="withdrawn on"):
-        verify_release(path)
+        verify_release(let_out)
 
 
-def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(store, original):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
-    (path / "WITHDRAWN.json").write_text(
+def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(store, let_out):
+    (let_out / "WITHDRAWN.json").write_text(
         json.dumps({"round": "r1", "reasons": ["a mistake"], "time": "2026-11-01"})
     )
     assert current_release(store, "r1") is None
@@ -164,10 +158,10 @@ def test_a_notice_that_the_log_does_not_know_is_entered_by_the_next_to_judge(sto
     assert (last["event"], last["round"], last["releases"], last["reasons"]) == (
         "withdrawn",
         "r1",
-        [f"r1/{path.name}"],
+        [f"r1/{let_out.name}"],
         ["a mistake"],
     )
-    assert released(store).path.name == f"{path.name}-2"
+    assert released(store).path.name == f"{let_out.name}-2"
 
 
 UNREADABLE = ["a WITHDRAWN.json that cannot be read"]
@@ -182,31 +176,27 @@ SPOILT_NOTICES = {
 
 
 @pytest.mark.parametrize(("notice", "reasons"), SPOILT_NOTICES.values(), ids=SPOILT_NOTICES)
-def test_a_notice_that_cannot_be_read_withdraws_too(store, original, notice, reasons):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
-    (path / "WITHDRAWN.json").write_text(notice)
+def test_a_notice_that_cannot_be_read_withdraws_too(store, let_out, notice, reasons):
+    (let_out / "WITHDRAWN.json").write_text(notice)
     judge_round(store, "r1", POLICY, CONTRACT)
     last = store.history()[-1]
     assert (last["event"], last["round"], last["reasons"]) == ("withdrawn", "r1", reasons)
     with pytest.raises(ReleaseInvalidError):
-        verify_release(path)
-    assert released(store).path.name == f"{path.name}-2"
+        verify_release(let_out)
+    assert released(store).path.name == f"{let_out.name}-2"
 
 
 def test_a_notice_that_somebody_removed_is_put_back_and_the_release_is_never_used_again(
-    store, original
+    store, let_out
 ):
-    store.ingest("r1", make_ratings(), original)
-    path = released(store).path
     withdraw(store, "r1", ["a mistake"])
-    (path / "WITHDRAWN.json").unlink()
+    (let_out / "WITHDRAWN.json").unlink()
     assert current_release(store, "r1") is None
-    assert released(store).path.name == f"{path.name}-2"
+    assert released(store).path.name == f"{let_out.name}-2"
     with pytest.raises(
         ReleaseInvalidError, match=r"withdrawn on .*the store's log has the reasons"
     ):
-        verify_release(path)
+        verify_release(let_out)
 
 
 def test_a_round_whose_former_release_is_withdrawn_is_shown_as_released(store, original):
