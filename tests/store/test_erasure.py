@@ -291,6 +291,14 @@ def test_who_asks_and_why_name_nobody_who_is_erased(old, tmp_path, said):
     assert Store(tmp_path / "new").history() == ()
 
 
+@pytest.mark.parametrize(
+    ("by", "words"), [("Dr O.+K", "found the name of the rater"), ("Oakk", "found no rater")]
+)
+def test_a_name_is_looked_for_as_it_is_written(old, tmp_path, by, words):
+    with pytest.raises(StoreError, match=words):
+        erase(old, tmp_path / "new", "rater", "o.+k", by, "it")
+
+
 def test_why_something_was_waived_names_nobody_who_was_erased(tmp_path):
     store, ratings = Store(tmp_path / "old"), make_ratings(40)
     store.ingest("r1", ratings, delivered(tmp_path, "r1", ratings))
