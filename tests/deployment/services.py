@@ -94,7 +94,7 @@ def wait_until(true: Callable[[], object], seconds: float, what: str) -> float:
     while not true():
         if time.monotonic() - start > seconds:
             raise TimeoutError(f"not within {seconds:g} s: {what}")
-        time.sleep(1)
+        time.sleep(0.5)
     return time.monotonic() - start
 
 
@@ -299,12 +299,14 @@ class Watched:
         """How long it takes until each round is decided, and until no run of it is left."""
 
         def decided() -> bool:
-            for each in rounds:
-                mine = dg.RunsFilter(tags={"dagster/partition": each}, statuses=IN_PROGRESS)
-                if self.instance.get_runs_count(mine):
-                    return False
             said = self.events(name)
-            return all(said["decided", each] for each in rounds)
+            left = any(
+                self.instance.get_runs_count(
+                    dg.RunsFilter(tags={"dagster/partition": each}, statuses=IN_PROGRESS)
+                )
+                for each in rounds
+            )
+            return not left and all(said["decided", each] for each in rounds)
 
         return wait_until(decided, within, f"decisions on {rounds} of {name}")
 
