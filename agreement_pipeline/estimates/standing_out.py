@@ -148,10 +148,10 @@ def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
     m = panel.given.sum(1).astype(float)[row]
     own = ratio(near, m - 1)
     rest = ratio(every[row] - m - 2 * near, (m - 1) * (m - 2))
-    tested = []
+    ends, tested = np.searchsorted(place, np.arange(len(panel.raters) + 1)), []
     for at, name in enumerate(panel.raters):
-        both = np.full((2, len(every)), np.nan)
-        both[:, row[place == at]] = own[place == at], rest[place == at]
+        mine, both = slice(ends[at], ends[at + 1]), np.full((2, len(every)), np.nan)
+        both[:, row[mine]] = own[mine], rest[mine]
         found = _tested(both[0] - both[1], panel)
         if found is not None:
             means = both[:, found.rows] @ found.weights

@@ -25,7 +25,7 @@ MODEL = re.compile(
     r"|(?<![a-z])(?:llm|model|bot)(?![a-z])",
     re.I,
 )
-UNSEEN = dict.fromkeys(
+UNSEEN: dict[int, str | None] = {0x2800: " "} | dict.fromkeys(
     code
     for first, last in (
         (0x34F, 0x34F),
@@ -42,7 +42,6 @@ UNSEEN = dict.fromkeys(
     for code in range(first, last + 1)
 )
 """What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
-UNSEEN_BLANK = "\u2800"
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 NO_LABEL = re.compile(r"-+|#?n/?a|n\.a\.|nan|null", re.I)
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
@@ -161,7 +160,7 @@ def described(group: Iterable[str]) -> str:
 def _printed(name: str) -> str:
     visible = "".join(
         character
-        for character in unicodedata.normalize("NFKC", name.replace(UNSEEN_BLANK, " "))
+        for character in unicodedata.normalize("NFKC", name)
         if unicodedata.category(character) != "Cf"
     )
     return unicodedata.normalize(

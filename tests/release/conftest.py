@@ -23,13 +23,19 @@ def original(tmp_path):
     return path
 
 
-@pytest.fixture(scope="module")
-def released(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("store")
+def delivered(folder, **rounds):
+    """A store of some rounds."""
     (folder / "export.csv").write_bytes(b"as delivered")
     store = Store(folder / "store", salt=b"a salt for tests")
-    for name in ("r1", "r2"):
-        store.ingest(name, make_ratings(name), folder / "export.csv")
+    for name, ratings in rounds.items():
+        store.ingest(name, ratings, folder / "export.csv")
+    return store
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    made = {name: make_ratings(name) for name in ("r1", "r2")}
+    store = delivered(tmp_path_factory.mktemp("store"), **made)
     return release_dataset(store, ["r1", "r2"], POLICY, CONTRACT, project="demo").path
 
 
@@ -40,10 +46,7 @@ def copy(released, tmp_path):
 
 @pytest.fixture(scope="session")
 def let_out_once(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("let out")
-    (folder / "export.csv").write_bytes(b"as delivered")
-    store = Store(folder / "store", salt=b"a salt for tests")
-    store.ingest("r1", rounds.make_ratings(), folder / "export.csv")
+    store = delivered(tmp_path_factory.mktemp("let out"), r1=rounds.make_ratings())
     rounds.released(store)
     return store.root
 
@@ -57,10 +60,7 @@ def let_out(store, let_out_once):
 
 @pytest.fixture(scope="session")
 def certifies_once(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("certifies")
-    (folder / "export.csv").write_bytes(b"as delivered")
-    store = Store(folder / "store", salt=b"a salt for tests")
-    store.ingest("r1", silver.make_ratings(), folder / "export.csv")
+    store = delivered(tmp_path_factory.mktemp("certifies"), r1=silver.make_ratings())
     silver.certified(store)
     return store.root
 
