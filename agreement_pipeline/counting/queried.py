@@ -1,7 +1,9 @@
 """From ratings to sufficient statistics: what the queries answer becomes arrays here."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -23,6 +25,8 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
+    Statistic,
+    changed,
     distinct_in,
     hashes_of,
     order_of_raters,
@@ -69,6 +73,25 @@ class Counting:
         return found.in_numbers() if isinstance(found, LabelsByRater) else found
 
 
+Made = TypeVar("Made", bound=Statistic)
+_MADE = WeakKeyDictionary[Ratings, dict[tuple[object, ...], Any]]()
+
+
+def _made_once(make: Callable[..., Made]) -> Callable[..., Made]:
+    """What is asked again of the same ratings is a copy, without what was read off the first."""
+
+    @wraps(make)
+    def found(counting: Counting, ratings: Ratings, *asked: Names) -> Made:
+        made = _MADE.setdefault(ratings, {})
+        key = make, *asked
+        if key not in made:
+            made[key] = make(counting, ratings, *asked)
+        copy: Made = changed(made[key])
+        return copy
+
+    return found
+
+
 class OfRatings(Counting):
     """A row has its cluster, if there are clusters.
 
@@ -89,17 +112,19 @@ class OfRatings(Counting):
             raise without_categories(ratings.scale)
         return _counts_in(ratings, ratings.patterns)[0].in_order()
 
+    @_made_once
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         raters = (*self.panel(ratings), *classifiers)
         if ratings.scale.continuous:
             return _numbers(ratings, raters)[1].in_order()
         return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
 
+    @_made_once
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
-        raters = self.panel(ratings)
         if "confidence" not in ratings.has:
-            nothing, _ = _labels_in(ratings, raters, ratings.patterns)
-            return nothing.with_confidence(np.full(nothing.codes.shape, np.nan)).in_order()
+            nothing = self.labels(ratings)
+            return nothing.with_confidence(np.full(nothing.codes.shape, np.nan))
+        raters = self.panel(ratings)
         places = _places(ratings, raters)
         stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
@@ -115,6 +140,7 @@ class OfRatings(Counting):
             sure[:, column] = numbers_in(found[name])[kept]
         return labels.with_confidence(sure).in_order()
 
+    @_made_once
     def replicates(
         self, ratings: Ratings, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:

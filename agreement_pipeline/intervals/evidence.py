@@ -61,17 +61,20 @@ class Point(NamedTuple):
 
 def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
     """A measure may use the whole statistic, only the items that every rater rated, or the labels
-    without the raters' names, with equal rows made one.
+    without the raters' names, with equal rows made one. What names raters beside a classifier says
+    nothing of other items than the classifier's.
     """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
     unnamed = statistic.unnamed() if any(map(_forgets, records)) else statistic
     forgotten = statistic if unnamed is statistic else unnamed.merged()
+    named = statistic.beside_classifier() if isinstance(statistic, LabelsByRater) else statistic
 
     points = []
     with one_core_products():
         for record in records:
-            spoken_of = crossed if record.crossed else statistic
-            basis = split_for(record, forgotten if _forgets(record) else spoken_of)
+            forgets = _forgets(record)
+            spoken_of = crossed if record.crossed else statistic if forgets else named
+            basis = split_for(record, forgotten if forgets else spoken_of)
             why = why_without(record, basis)
             found = record.function(basis) if why is None else NOTHING
             points.append(Point(record, spoken_of, basis, found, why))

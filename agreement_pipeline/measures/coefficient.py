@@ -11,8 +11,8 @@ from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
     SomeRows,
-    every_row,
     farthest,
+    indicated,
 )
 
 IN_TURN = 8
@@ -142,7 +142,7 @@ def given_by_rater(patterns: LabelsByRater) -> Array:
 
 
 def _given(patterns: LabelsByRater) -> SomeRows:
-    return every_row(patterns.indicators.reshape(len(patterns.codes), -1))
+    return indicated(patterns.codes, len(patterns.scale.names))
 
 
 def rater_prevalence(given: Array) -> Array:

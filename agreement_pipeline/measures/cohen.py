@@ -26,7 +26,7 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes, Flags
-from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row
+from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row, in_common
 
 BLOCK_CELLS = 2_000_000
 SUMS_OF_A_PAIR, MOST_SUMS_OF_PAIRS = 3, 120
@@ -84,10 +84,10 @@ def _pair_of_one_category(patterns: LabelsByRater) -> bool:
 def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
     pairs = np.triu_indices(patterns.n_raters, 1)
     seen = patterns.weights > 0
-    codes = patterns.codes[seen]
-    rated = (codes >= 0).astype(float)
-    gave = ((codes == k).astype(float) for k in range(len(patterns.scale.names)))
-    return (rated.T @ rated)[pairs], np.array([(x.T @ x)[pairs] for x in gave])
+    codes, once = patterns.codes[seen], np.ones(int(seen.sum()))
+    gave = (codes == k for k in range(len(patterns.scale.names)))
+    met, *agreeing = (in_common(x, once)[pairs] for x in (codes >= 0, *gave))
+    return met, np.array(agreeing)
 
 
 @register(

@@ -208,7 +208,7 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
 def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
     known = np.isfinite(g).any(-1).astype(float)
     weights = _paired_weights(replicates, known)
-    raters = known @ replicates.first.indicators.sum(-1).T
+    raters = known @ replicates.first.given.T
     pairs = np.maximum(raters * (raters - 1), 1)
     genuine = _agreed(replicates, np.nan_to_num(g)) / pairs
     seen = _agreed(replicates, np.broadcast_to(known[..., None], g.shape)) / pairs
@@ -226,8 +226,7 @@ def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
 
 
 def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
-    rated = replicates.first.indicators.sum(-1)
-    return np.where(known @ rated.T >= 2, replicates.weights, 0.0)
+    return np.where(known @ replicates.first.given.T >= 2, replicates.weights, 0.0)
 
 
 def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:

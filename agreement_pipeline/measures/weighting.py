@@ -56,10 +56,12 @@ class Apart(NamedTuple):
 
 def widest(distances: Array, given: Array) -> Array:
     used = given > 0
+    few = np.asarray(~used.all(-1))
+    some, unit = used[few], np.full(few.shape, distances.max())
     from_each = [
-        np.where(used & used[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
+        np.where(some & some[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
     ]
-    unit = np.max(from_each, axis=0)
+    unit[few] = np.max(from_each, axis=0)
     return np.where(unit > 0, unit, 1.0)
 
 

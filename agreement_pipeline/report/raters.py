@@ -213,7 +213,7 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
     met_again = any(
         each.measure == compared.themselves and each.value is not None for each in found
     )
-    uses = dict(_uses(ratings, policy.confidence_level))
+    uses = dict(_uses(ratings, asked.raters, policy.confidence_level))
     times, given = _seconds(ratings, asked.raters), ratings.n_by_rater
     n_items = ratings.without_earlier.n_rated
     rows: list[Row] = []
@@ -252,7 +252,9 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
     return grid("Each rater beside the others", columns, rows, "raters")
 
 
-def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]]]:
+def _uses(
+    ratings: Ratings, shown: Sequence[str], level: float
+) -> Iterator[tuple[str, tuple[str, str]]]:
     """The categories that a rater uses more and less than the others, if the interval leaves out 0.
 
     All categories of a rater have one level. None is named where items come in clusters, since the
@@ -262,11 +264,11 @@ def _uses(ratings: Ratings, level: float) -> Iterator[tuple[str, tuple[str, str]
     names = labels.scale.names
     if labels.clusters is not None:
         return
-    counts = labels.indicators.sum(1)
+    counts = labels.counts().counts
     each_level = 1 - (1 - level) / len(names)
     times = labels.weights.astype(int)
-    for place, rater in enumerate(labels.raters):
-        mine = labels.indicators[:, place]
+    for rater in {*shown} & {*labels.raters}:
+        mine = labels.codes[:, [labels.raters.index(rater)]] == np.arange(len(names))
         rest = counts - mine
         both = (mine.sum(1) > 0) & (rest.sum(1) > 0) & (times > 0)
         if both.any():

@@ -13,6 +13,7 @@ from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.by_rater import (
     Apart,
     LabelsByRater,
+    in_common,
     raters_apart,
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
@@ -24,9 +25,12 @@ from agreement_pipeline.statistics.weighted import (
     SeenRows,
     SomeRows,
     Statistic,
+    changed,
+    dense,
     distinct_in,
     effective_raters,
     every_row,
+    indicated,
 )
 
 __all__ = [
@@ -46,12 +50,16 @@ __all__ = [
     "archive_of",
     "arrays_of",
     "as_array",
+    "changed",
     "chosen_ratings",
+    "dense",
     "distinct_in",
     "effective_raters",
     "every_row",
     "farthest",
     "hashes_of",
+    "in_common",
+    "indicated",
     "order_of_raters",
     "raters_apart",
     "seed_of",

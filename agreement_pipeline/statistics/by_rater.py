@@ -44,6 +44,8 @@ from agreement_pipeline.statistics.weighted import (
 from agreement_pipeline.text import counted, listed
 
 NUMBERS, LABELS = "numbers by rater", "labels by rater"
+MOST_CELLS = 1_000_000
+"""A table of more rows x raters is one of a crowd."""
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
 
@@ -625,9 +627,27 @@ class LabelsByRater(ByRater):
         groups or with confidence stay as they are.
         """
         if self.classifier is not None:
-            places = self.unseen._replace(turned=False)
-            return changed(self, codes=-np.sort(-self.codes, axis=1), unseen=places)
+            places, raters = self.unseen._replace(turned=False), self.raters
+            if self.codes.size > MOST_CELLS:
+                raters = raters[: max(1, int(self.given.sum(1).max(initial=0)))]
+            codes = _from_the_highest(self.counts().counts, len(raters))
+            return changed(self, codes=codes, raters=raters, unseen=places)
         return self if self.second is not None or self.confidence is not None else self.counts()
+
+    def beside_classifier(self) -> Self:
+        """In a crowd, the rows that the classifier labelled, and the raters of these."""
+        if self.classifier is None or self.codes.size <= MOST_CELLS:
+            return self
+        rows = self.labelled
+        columns = np.flatnonzero(self.given[rows].any(0))
+        return changed(
+            self,
+            codes=self.codes[np.ix_(rows, columns)],
+            labels=self.labels[rows],
+            weights=self.weights[..., rows],
+            raters=tuple(self.raters[place] for place in columns),
+            clusters=None if self.clusters is None else self.clusters.at(rows),
+        )
 
     def with_scale(self, scale: Scale) -> Self:
         if scale.categories == self.scale.categories:
@@ -707,6 +727,16 @@ def _row_counts(labels: LabelsByRater) -> CategoryCounts:
     return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
 
 
+def _from_the_highest(counts: Array, n: int) -> Codes:
+    """The codes of each row (P, n), the highest first."""
+    rows, codes = np.nonzero(counts[:, ::-1])
+    times = counts[:, ::-1][rows, codes].astype(np.int64)
+    row, code = np.repeat(rows, times), np.repeat(counts.shape[1] - 1 - codes, times)
+    found = np.full((len(counts), n), MISSING)
+    found[row, np.arange(len(row)) - np.searchsorted(row, row)] = code
+    return found
+
+
 def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
     refuse_sum(LABELS, one, other)
     raters = joint_raters(one.raters, other.raters)
@@ -753,12 +783,12 @@ class Apart(NamedTuple):
 
 
 def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    given, weights = panel.given.astype(float), panel.weights[:, None]
-    met = np.asarray(given.T @ (weights * given))
+    met = in_common(panel.given, panel.weights)
     if isinstance(panel, LabelsByRater):
-        gave = ((panel.codes == k).astype(float) for k in range(len(panel.scale.names)))
-        total = np.asarray(met - sum(x.T @ (weights * x) for x in gave))
+        gave = (panel.codes == k for k in range(len(panel.scale.names)))
+        total = np.asarray(met - sum(in_common(x, panel.weights) for x in gave))
     else:
+        given, weights = panel.given.astype(float), panel.weights[:, None]
         mean = np.nanmean(panel.values, axis=(0, 1)) if given.any() else 0.0
         x = np.nan_to_num(panel.values - mean)
         squares = (x**2).sum(-1).T @ (weights * given)
@@ -766,6 +796,17 @@ def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
         total = np.asarray(squares + squares.T - 2 * both)
     others = ~np.eye(panel.n_raters, dtype=bool)
     return Apart(met * others, np.maximum(total, 0.0) * others)
+
+
+def in_common(rows: Flags, weights: Array) -> Array:
+    """How many items two raters have in common (R, R)."""
+    if rows.size <= MOST_CELLS:
+        here = rows.astype(float)
+        return np.asarray(here.T @ (weights[:, None] * here))
+    from scipy.sparse import csr_array, diags_array
+
+    few = csr_array(rows, dtype=float)
+    return np.asarray((few.T @ diags_array(weights) @ few).toarray())
 
 
 def _mean(total: Array, met: Array) -> Array:

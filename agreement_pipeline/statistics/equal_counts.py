@@ -21,7 +21,7 @@ import numpy as np
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics.by_rater import LabelsByRater
-from agreement_pipeline.statistics.weighted import Together, changed, kinds
+from agreement_pipeline.statistics.weighted import Together, changed, dense, kinds
 
 FEWEST_ITEMS = 10_000
 """With fewer items, each row is drawn."""
@@ -53,9 +53,10 @@ def with_equal_counts_as_one(
         return labels
     own = changed(labels)
     measure(own)
-    n_sums = sum(rows.values.shape[1] for rows in own.read_sums.values())
+    if sum(rows.values.shape[1] for rows in own.read_sums.values()) > MOST_SUMS:
+        return labels
     of_row, first = _grouped(own)
-    if 2 * len(first) > len(of_row) or n_sums > MOST_SUMS:
+    if 2 * len(first) > len(of_row):
         return labels
     if own.classifier is not None:
         # Unseen rows would leave out a rater whom it met, who is in no first row of two ratings.
@@ -71,7 +72,7 @@ def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
     alone = ~(counts.pairable & (labels.labelled | (labels.classifier is None)))
     for rows in labels.read_sums.values():
         few = rows.under(labels.weights) < FEWEST_IN_A_SUM
-        alone[rows.places[(rows.values[:, few] != 0).any(1)]] = True
+        alone[rows.places[(dense(rows.values[:, few]) != 0).any(1)]] = True
     own = np.where(alone, np.arange(1, len(alone) + 1), 0)
     said = np.column_stack([counts.counts.astype(np.int64), labels.labels, own])
     _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)

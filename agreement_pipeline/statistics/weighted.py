@@ -19,6 +19,9 @@ from agreement_pipeline.ratings import Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.text import listed
 
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
 
 class SomeRows(NamedTuple):
     """What the rows at some ascending places (M,) say, in numbers (M, F) that are added.
@@ -27,7 +30,7 @@ class SomeRows(NamedTuple):
     """
 
     places: Codes
-    values: Array
+    values: "Array | csr_array"
 
     def under(self, weights: Array) -> Array:
         every = len(self.places) == weights.shape[-1]
@@ -36,12 +39,41 @@ class SomeRows(NamedTuple):
     def at(self, place: Codes) -> Array:
         found = np.zeros((len(place), self.values.shape[-1]))
         here = np.isin(place, self.places)
-        found[here] = self.values[np.searchsorted(self.places, place[here])]
+        found[here] = dense(self.values[np.searchsorted(self.places, place[here])])
         return found
 
 
+def dense(values: "Array | csr_array") -> Array:
+    return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
+
+
+MOST_DENSE, SPARSE = 1_000_000, 0.02
+"""In a crowd each rater says something of few rows. So many numbers are kept without their zeros if
+less than this share of them is another number.
+"""
+
+
 def every_row(values: Array) -> SomeRows:
-    return SomeRows(np.arange(len(values)), values)
+    if values.size <= MOST_DENSE or np.count_nonzero(values) > SPARSE * values.size:
+        return SomeRows(np.arange(len(values)), values)
+    rows, columns = np.nonzero(values)
+    return _sparse(rows, columns, values[rows, columns], values.shape)
+
+
+def indicated(codes: Codes, k: int) -> SomeRows:
+    """Which of k categories each column says: 1 at its place, in (P, columns * k) numbers."""
+    if codes.size * k <= MOST_DENSE or np.count_nonzero(codes >= 0) > SPARSE * codes.size * k:
+        return every_row((codes[:, :, None] == np.arange(k)).reshape(len(codes), -1).astype(float))
+    rows, columns = np.nonzero(codes >= 0)
+    at = columns * k + codes[rows, columns]
+    return _sparse(rows, at, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
+
+
+def _sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
+    from scipy.sparse import csr_array
+
+    places, at = np.unique(rows, return_inverse=True)
+    return SomeRows(places, csr_array((values, (at, columns)), shape=(len(places), shape[1])))
 
 
 Read = Callable[[Any], SomeRows]
@@ -238,7 +270,7 @@ class Statistic:
                     raise TypeError(UNREAD)
                 own = together.sums[read]
                 values = np.zeros((self.weights.shape[-1], own.shape[1]))
-                values[rows.places] = rows.values
+                values[rows.places] = dense(rows.values)
                 values[: len(own)] = own
                 rows = every_row(values)
             known[read] = rows

@@ -19,6 +19,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Policy, assess
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.statistics import by_rater
 
 SCALE = Scale(("n", "y"))
 FEW = Inference(n_resamples=400)
@@ -181,3 +182,21 @@ def test_numbers_of_many_raters_are_shown_in_the_same_way(level):
     assert {"r00", "r01"}.isdisjoint(shown.raters)
     found = survey(numbers, ["krippendorff_alpha"], FEW, shown=shown)
     assert [e.scope.name for e in found if e.scope.kind == "without"] == list(shown.raters)
+
+
+def test_in_a_crowd_a_rater_has_the_values_of_the_whole_table(monkeypatch):
+    def of_raters():
+        found = survey(both, names, FEW, scopes=("rater",))
+        return [
+            (each.measure, each.scope, each.n_items, each.n_raters, each.n_ratings, each.dropped)
+            for each in found
+        ], [each.value for each in found]
+
+    both = ratings()
+    names = [name for name, record in MEASURES.items() if record.needs == "panel"]
+    whole, values = of_raters()
+    assert {scope.name for _, scope, *_ in whole} == {*both.raters}
+    monkeypatch.setattr(by_rater, "MOST_CELLS", 0)
+    in_crowd, same = of_raters()
+    assert in_crowd == whole
+    assert same == pytest.approx(values)

@@ -2,21 +2,31 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from agreement_pipeline import Scale
-from agreement_pipeline.statistics import Beside, LabelsByRater, SeenRows, SomeRows, every_row
+from agreement_pipeline.statistics import (
+    Beside,
+    LabelsByRater,
+    SeenRows,
+    SomeRows,
+    dense,
+    every_row,
+)
 
 RNG = np.random.default_rng(5)
 SEEN, UNSEEN, COLUMNS = 7, 5, 3
 VALUES = RNG.integers(0, 3, (SEEN + UNSEEN, COLUMNS)).astype(float)
 EVERY = every_row(VALUES)
 SOME = SomeRows(np.array([1, 4, 8, 11]), VALUES[[1, 4, 8, 11]])
+FEW = SomeRows(SOME.places, csr_array(SOME.values))
+ROWS = pytest.mark.parametrize("rows", [EVERY, SOME, FEW], ids=["every", "some", "sparse"])
 
 
 def plain(rows, weights):
     """The sums, row by row."""
     total = np.zeros((*weights.shape[:-1], COLUMNS))
-    for place, values in zip(rows.places, rows.values, strict=True):
+    for place, values in zip(rows.places, dense(rows.values), strict=True):
         total += weights[..., place, None] * values
     return total
 
@@ -29,7 +39,7 @@ def alone(places, mass):
     return weights
 
 
-@pytest.mark.parametrize("rows", [EVERY, SOME], ids=["every", "some"])
+@ROWS
 @pytest.mark.parametrize("read", [None, "a name"])
 def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
     weights = RNG.random((4, SEEN + UNSEEN))
@@ -40,7 +50,7 @@ def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
         assert found == pytest.approx(plain(rows, weights), abs=1e-12)
 
 
-@pytest.mark.parametrize("rows", [EVERY, SOME], ids=["every", "some"])
+@ROWS
 def test_an_unseen_row_that_alone_has_weight_is_added(rows):
     places = np.array([0, 1, 3, 4, 4])
     weights = alone(places, 2.5)
@@ -51,6 +61,16 @@ def test_an_unseen_row_that_alone_has_weight_is_added(rows):
         weights[:, :SEEN] = RNG.random((3, SEEN))
         known = Beside(SeenRows(weights[:, :SEEN]), np.array([place]))
         assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+
+
+def test_what_a_crowd_says_is_kept_without_its_zeros():
+    values = np.zeros((2_000, 1_000))
+    said = RNG.integers(0, 2_000, 500), RNG.integers(0, 1_000, 500)
+    values[said] = RNG.integers(1, 9, 500)
+    rows, weights = every_row(values), RNG.random((3, 2_000))
+    assert rows.places.tolist() == sorted({*said[0].tolist()})
+    assert rows.under(weights) == pytest.approx(weights @ values, abs=1e-12)
+    assert np.array_equal(rows.at(np.arange(2_000)), values)
 
 
 def test_each_sum_over_seen_rows_is_made_once():
