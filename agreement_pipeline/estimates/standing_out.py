@@ -140,10 +140,14 @@ def standing_out(panel: Panel) -> StandingOut:
 
 def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
     place, row = np.nonzero(panel.given.T)
-    near, every = np.zeros(len(row)), np.zeros(len(panel.given))
-    for left, right in _parts(panel):
-        near += left[row, place] * right.sum(1)[row]
-        every += left.sum(1) * right.sum(1)
+    if isinstance(panel, LabelsByRater):
+        counts = panel.counts().counts
+        near, every = counts[row, panel.codes[row, place]], (counts**2).sum(1)
+    else:
+        near, every = np.zeros(len(row)), np.zeros(len(panel.given))
+        for left, right in _parts(panel):
+            near += left[row, place] * right.sum(1)[row]
+            every += left.sum(1) * right.sum(1)
     near -= 1
     m = panel.given.sum(1).astype(float)[row]
     own = ratio(near, m - 1)

@@ -138,8 +138,9 @@ class ByRater(Statistic):
     def in_order(self) -> Self:
         """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
-        order = order_of_raters(merged.hashes, merged.weights)
-        return merged.with_columns(order).merged()
+        arranged = merged.with_columns(order_of_raters(merged.hashes, merged.weights))
+        del merged  # its hashes are as large as a crowd's table
+        return arranged.merged()
 
     def without(self, rater: str) -> Self:
         return self.only([name for name in self.raters if name != rater])
@@ -663,19 +664,22 @@ class LabelsByRater(ByRater):
 
     def merged(self) -> Self:
         columns, n = [self.codes, self.labels[:, None]], self.n_raters
+        small = np.min_scalar_type(-len(self.scale.names) - 1)
         if self.confidence is not None:
             known = np.nan_to_num(self.confidence, nan=MISSING)
             levels, places = np.unique(known, return_inverse=True)
             columns.append(places.reshape(known.shape))
-        rows, weights, clusters = distinct_in(np.hstack(columns), self.weights, self.clusters)
+            small = places.dtype
+        together = np.hstack(columns, dtype=small, casting="unsafe")
+        rows, weights, clusters = distinct_in(together, self.weights, self.clusters)
         sure = None
         if self.confidence is not None:
             sure = levels[rows[:, n + 1 :]]
             sure[sure < 0] = np.nan
         return changed(
             self,
-            codes=np.array(rows[:, :n]),
-            labels=np.array(rows[:, n]),
+            codes=rows[:, :n].astype(np.int64),
+            labels=rows[:, n].astype(np.int64),
             weights=weights,
             clusters=clusters,
             confidence=sure,
