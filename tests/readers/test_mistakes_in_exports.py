@@ -271,6 +271,15 @@ def test_a_rater_who_was_deleted_is_nobody_else(tmp_path):
     assert sorted(raters) == ["11", "12", "13", "unknown (annotation 501)"]
 
 
+@pytest.mark.parametrize("numbers", [{"predictions": [286]}, {"drafts": [7, 8]}])
+def test_predictions_and_drafts_of_label_studio_may_be_numbers_alone(numbers, tmp_path):
+    """So its plain export as JSON writes predictions, and a snapshot with `only_id` both."""
+    tasks = json.loads(CASES["label_studio"].file.read_text())
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{**task, **numbers} for task in tasks]))
+    assert alpha_of("label_studio", path) == RIGHT
+
+
 def test_a_list_with_something_else_in_it(tmp_path, refusal):
     path = tmp_path / "x.json"
     tasks = json.loads(CASES["label_studio"].file.read_text())
