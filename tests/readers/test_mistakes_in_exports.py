@@ -156,6 +156,32 @@ def test_a_zone_in_some_records_only(tmp_path, refusal):
     assert "annotation 504: found time '2026-09-02T09:10:00.000000' without a time zone" in words
 
 
+@pytest.mark.parametrize("name", ["inserted_at", "updated_at"])
+def test_a_zone_in_one_time_of_a_record_only(name, tmp_path, refusal):
+    page = json.loads(CASES["argilla_rest"].file.read_text())
+    page["items"][0]["responses"][0][name] += "Z"
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(page))
+    assert words_of(refusal, "argilla_rest", path) == (
+        "x.json: response bbbbbbbb-bbbb-4bbb-8bbb-000001000011: found time "
+        "'2026-09-02T09:05:00.000000' without a time zone, and another of the same record with "
+        "one; expected one of the two in all records. Add the zone."
+    )
+
+
+@pytest.mark.parametrize("user", [["ana"], {"name": "ana"}])
+def test_a_rater_of_several_parts(user, tmp_path, refusal):
+    tasks = json.loads(CASES["label_studio_json_min"].file.read_text())
+    tasks[0]["annotator"] = user
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(tasks))
+    words = words_of(refusal, "label_studio_json_min", path)
+    assert words.startswith(
+        f"x.json: annotation {tasks[0]['annotation_id']}: found the rater {user}"
+    )
+    assert words.endswith("; expected a text or a number. Correct the record, or export again.")
+
+
 def test_a_time_that_is_none(tmp_path, refusal):
     path = with_bytes("mturk", tmp_path, lambda data: data.replace(b"PDT", b"XYZ"))
     words = words_of(refusal, "mturk", path)
