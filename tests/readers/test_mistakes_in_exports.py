@@ -182,6 +182,22 @@ def test_a_rater_of_several_parts(user, tmp_path, refusal):
     assert words.endswith("; expected a text or a number. Correct the record, or export again.")
 
 
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"answer": "accepted"}, "found answer 'accepted'; expected one of ['accept', 'reject'"),
+        ({"answer": None}, "found answer None; expected one of ['accept', 'reject'"),
+        ({"accept": "positive"}, "found 'positive' as what was accepted; expected a list of opti"),
+    ],
+)
+def test_an_answer_of_prodigy_that_it_never_writes(wrong, words, tmp_path, refusal):
+    """It counts neither as skipped work, nor as its letters."""
+    first, *others = CASES["prodigy"].file.read_text().splitlines()
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join([json.dumps({**json.loads(first), **wrong}), *others]))
+    assert f"x.jsonl: record 1: {words}" in words_of(refusal, "prodigy", path)
+
+
 def test_a_time_that_is_none(tmp_path, refusal):
     path = with_bytes("mturk", tmp_path, lambda data: data.replace(b"PDT", b"XYZ"))
     words = words_of(refusal, "mturk", path)
