@@ -28,6 +28,7 @@ import pyarrow.parquet as pq
 
 from agreement_pipeline.engine import Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text, refuse_capitals
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
@@ -349,6 +350,12 @@ class Gathered:
             created, changed = utc(each.created, where), utc(each.changed, where)
             if each.kind == "human" and each.status == "submitted" and changed is None:
                 self.tells_changes = False
+            for name, said_of in (("item", each.item), ("rater", each.rater)):
+                if isinstance(said_of, (list, dict)):
+                    raise RatingsError(
+                        f"{where}: found the {name} {shown(said_of)}; expected a text or a number. "
+                        "Correct the record, or export again."
+                    )
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             if each.judge:
                 said = {"name": rater, **each.judge}
@@ -371,7 +378,7 @@ class Gathered:
                 _number("confidence", each.confidence, where),
                 each.assisted,
                 first,
-                changed if _is_later(changed, created) else None,
+                changed if _is_later(changed, created, where) else None,
                 each.record,
                 ticked,
                 *[_text(each.fields.get(name)) for name in self.columns],
@@ -449,9 +456,15 @@ def _number(name: str, value: Any, where: str) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _is_later(changed: str | None, created: str | None) -> bool:
+def _is_later(changed: str | None, created: str | None, where: str) -> bool:
     if changed is None or created is None or changed == created:
         return False
+    if changed.endswith("Z") != created.endswith("Z"):
+        bare = created if changed.endswith("Z") else changed
+        raise RatingsError(
+            f"{where}: found time {bare!r} without a time zone, and another of the same record "
+            "with one; expected one of the two in all records. Add the zone."
+        )
     passed = datetime.fromisoformat(changed) - datetime.fromisoformat(created)
     return passed.total_seconds() > SAVING
 

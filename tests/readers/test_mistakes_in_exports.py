@@ -156,6 +156,48 @@ def test_a_zone_in_some_records_only(tmp_path, refusal):
     assert "annotation 504: found time '2026-09-02T09:10:00.000000' without a time zone" in words
 
 
+@pytest.mark.parametrize("name", ["inserted_at", "updated_at"])
+def test_a_zone_in_one_time_of_a_record_only(name, tmp_path, refusal):
+    page = json.loads(CASES["argilla_rest"].file.read_text())
+    page["items"][0]["responses"][0][name] += "Z"
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(page))
+    assert words_of(refusal, "argilla_rest", path) == (
+        "x.json: response bbbbbbbb-bbbb-4bbb-8bbb-000001000011: found time "
+        "'2026-09-02T09:05:00.000000' without a time zone, and another of the same record with "
+        "one; expected one of the two in all records. Add the zone."
+    )
+
+
+@pytest.mark.parametrize("user", [["ana"], {"name": "ana"}])
+def test_a_rater_of_several_parts(user, tmp_path, refusal):
+    tasks = json.loads(CASES["label_studio_json_min"].file.read_text())
+    tasks[0]["annotator"] = user
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(tasks))
+    words = words_of(refusal, "label_studio_json_min", path)
+    assert words.startswith(
+        f"x.json: annotation {tasks[0]['annotation_id']}: found the rater {user}"
+    )
+    assert words.endswith("; expected a text or a number. Correct the record, or export again.")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"answer": "accepted"}, "found answer 'accepted'; expected one of ['accept', 'reject'"),
+        ({"answer": None}, "found answer None; expected one of ['accept', 'reject'"),
+        ({"accept": "positive"}, "found 'positive' as what was accepted; expected a list of opti"),
+    ],
+)
+def test_an_answer_of_prodigy_that_it_never_writes(wrong, words, tmp_path, refusal):
+    """It counts neither as skipped work, nor as its letters."""
+    first, *others = CASES["prodigy"].file.read_text().splitlines()
+    path = tmp_path / "x.jsonl"
+    path.write_text("\n".join([json.dumps({**json.loads(first), **wrong}), *others]))
+    assert f"x.jsonl: record 1: {words}" in words_of(refusal, "prodigy", path)
+
+
 def test_a_time_that_is_none(tmp_path, refusal):
     path = with_bytes("mturk", tmp_path, lambda data: data.replace(b"PDT", b"XYZ"))
     words = words_of(refusal, "mturk", path)
@@ -269,6 +311,15 @@ def test_a_rater_who_was_deleted_is_nobody_else(tmp_path):
     case = CASES["label_studio"]
     raters = read(path, case.columns, scale=SENTIMENT, rules=case.rules).raters
     assert sorted(raters) == ["11", "12", "13", "unknown (annotation 501)"]
+
+
+@pytest.mark.parametrize("numbers", [{"predictions": [286]}, {"drafts": [7, 8]}])
+def test_predictions_and_drafts_of_label_studio_may_be_numbers_alone(numbers, tmp_path):
+    """So its plain export as JSON writes predictions, and a snapshot with `only_id` both."""
+    tasks = json.loads(CASES["label_studio"].file.read_text())
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([{**task, **numbers} for task in tasks]))
+    assert alpha_of("label_studio", path) == RIGHT
 
 
 def test_a_list_with_something_else_in_it(tmp_path, refusal):

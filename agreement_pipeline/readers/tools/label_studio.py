@@ -83,7 +83,9 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         fields = {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
         work = [("annotation", each) for each in (record["annotations"] if is_task else [record])]
         for what in ("draft", "prediction") if is_task else ():
-            work += [(what, each) for each in task.get(f"{what}s") or ()]
+            # An export without a snapshot has their numbers alone, which say nothing.
+            said = (each for each in task.get(f"{what}s") or () if not isinstance(each, int))
+            work += [(what, each) for each in said]
         for what, each in work:
             name = f"{what} {each.get('id')}"
             where = f"{place}, {name}"

@@ -9,6 +9,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -21,8 +23,10 @@ from agreement_pipeline.readers.submissions import (
     span,
     tool,
 )
+from agreement_pipeline.text import listed
 from agreement_pipeline.units import Box, LabelObject, Polygon
 
+ANSWERS = ("accept", "reject", "ignore")
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 
 
@@ -38,13 +42,18 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
     raters = {session: _rater(session, shared) for session in sessions}
     for place, record in export.records():
+        if record["answer"] not in ANSWERS:
+            raise RatingsError(
+                f"{place}: found answer {shown(record['answer'])}; expected one of "
+                f"{listed(ANSWERS)}. Correct the record, or export again."
+            )
         # Where a rater chooses, to reject is to give no label.
         is_choice = bool(kind) or "accept" in record
         labels = ("accept",) if is_choice else ("accept", "reject")
         yield Submission(
             record["_task_hash"],
             raters[_session(record)],
-            {kind: _drawn(record, kind, place)} if kind else _answer(record),
+            {kind: _drawn(record, kind, place)} if kind else _answer(record, place),
             place,
             status="submitted" if record["answer"] in labels else "skipped",
             kind="reviewer" if "versions" in record else "human",
@@ -69,9 +78,14 @@ def _box(part: Data, where: str) -> Box:
     return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], where)
 
 
-def _answer(record: Data) -> dict[str, Any]:
+def _answer(record: Data, place: str) -> dict[str, Any]:
     if "accept" in record:
         ticked = record["accept"]
+        if not isinstance(ticked, list):
+            raise RatingsError(
+                f"{place}: found {shown(ticked)} as what was accepted; expected a list of "
+                "options. Correct the record, or export again."
+            )
         is_set = at(record, "config", "choice_style") == "multiple"
         return {"accept": frozenset(ticked) if is_set else tuple(ticked)}
     is_answer = "label" in record and "spans" not in record
