@@ -10,6 +10,7 @@ from agreement_pipeline.statistics import (
     Clusters,
     LabelsByRater,
     NumbersByRater,
+    by_rater,
     raters_apart,
 )
 
@@ -44,8 +45,11 @@ def test_counts_without_a_rater_are_those_of_the_table_without_the_column(seed, 
             assert np.array_equal(found.clusters.places, slow.clusters.places)
 
 
+@pytest.mark.parametrize("crowd", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_the_distances_of_labels_are_those_of_the_loop_over_pairs(seed):
+def test_the_distances_of_labels_are_those_of_the_loop_over_pairs(seed, crowd, monkeypatch):
+    if crowd:
+        monkeypatch.setattr(by_rater, "MOST_CELLS", 0)
     panel = labels(seed)
     apart = raters_apart(panel)
     met, unlike = np.zeros((6, 6)), np.zeros((6, 6))

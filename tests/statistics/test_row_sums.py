@@ -12,6 +12,7 @@ from agreement_pipeline.statistics import (
     SomeRows,
     dense,
     every_row,
+    indicated,
 )
 
 RNG = np.random.default_rng(5)
@@ -71,6 +72,16 @@ def test_what_a_crowd_says_is_kept_without_its_zeros():
     assert rows.places.tolist() == sorted({*said[0].tolist()})
     assert rows.under(weights) == pytest.approx(weights @ values, abs=1e-12)
     assert np.array_equal(rows.at(np.arange(2_000)), values)
+
+
+def test_which_category_each_rater_of_a_crowd_gave():
+    codes = np.full((2_000, 400), -1)
+    codes[RNG.integers(0, 2_000, 900), RNG.integers(0, 400, 900)] = RNG.integers(0, 3, 900)
+    weights, slow = RNG.random((2, 2_000)), np.zeros((2, 400, 3))
+    for row, rater in np.argwhere(codes >= 0):
+        slow[:, rater, codes[row, rater]] += weights[:, row]
+    found = indicated(codes, 3).under(weights)
+    assert found == pytest.approx(slow.reshape(2, -1), abs=1e-12)
 
 
 def test_each_sum_over_seen_rows_is_made_once():
