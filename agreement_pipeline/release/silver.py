@@ -122,7 +122,9 @@ class Audit:
 class CertifiedBy:
     identity: Identity
     store: Store
-    _labelled: dict[str, frozenset[str]] = field(default_factory=dict, init=False, repr=False)
+    _labelled: dict[str, dict[str, frozenset[str]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     def judged(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
@@ -168,7 +170,8 @@ class CertifiedBy:
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
         items, drawn = _items_of(ratings, ratings.everyone), False
-        self._labelled.setdefault(ratings.digest, _items_of(ratings, ratings.raters))
+        if ratings.digest not in self._labelled:
+            self._labelled[ratings.digest] = self._labelled_in(ratings)
         for entry in store.history():
             drawn |= entry.get("seed") == draw.seed
             if entry["event"] != "ingested":
@@ -176,8 +179,9 @@ class CertifiedBy:
             name, digest = entry["round"], entry["ratings_digest"]
             if digest not in self._labelled:
                 delivered = store.ratings_of(RoundVersion.logged(entry))
-                self._labelled[digest] = _items_of(delivered, delivered.raters)
-            if self._labelled[digest].isdisjoint(items):
+                self._labelled[digest] = self._labelled_in(delivered)
+            labelled = self._labelled[digest]
+            if all(labelled[who].isdisjoint(items) for who in {"", *ratings.raters} & {*labelled}):
                 continue
             if not drawn:
                 raise DrawError(
@@ -190,23 +194,31 @@ class CertifiedBy:
             if digest != ratings.digest:
                 yield name, store.ratings_of(RoundVersion.logged(entry))
 
+    def _labelled_in(self, delivered: Ratings) -> dict[str, frozenset[str]]:
+        """What people labelled, as "", and each other classifier, who may be a person elsewhere."""
+        others = [each for each in delivered.classifiers if each != self.identity.name]
+        by_each = {name: _items_of(delivered, [name]) for name in others}
+        return {**by_each, "": _items_of(delivered, delivered.raters)}
+
     def _first_given(
         self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
         """The first labels of the drawn items, over all deliveries, if a later one has others.
 
-        A delivery that lacks an item or a rater is no audit alone, but its labels were first.
+        A delivery that lacks an item or a rater is no audit alone, but its labels were first. So
+        were those that it calls suggestions, and those of people whom it calls classifiers.
         """
         model, columns = self.identity.name, ["item", "rater", "label"]
 
         def said(each: Ratings) -> pd.DataFrame:
-            panel = [rater for rater in each.raters if rater != model]
-            labels: pd.DataFrame = in_pandas(
-                each.unassisted.first(columns, items=draw.items, raters=panel)
-            )
-            return labels
+            people = {*each.raters, *ratings.raters} - {model}
+            panel = [rater for rater in each.everyone if rater in people]
+            labels: pd.DataFrame = in_pandas(each.first(columns, items=draw.items, raters=panel))
+            return labels[labels["label"].isin(ratings.scale.names)]
 
-        now, of = said(ratings), [each for each in earlier if each[1].scale == ratings.scale]
+        if ratings.scale.continuous:
+            return
+        now, of = said(ratings.unassisted), list(earlier)
         first = pd.concat([*(said(each) for _, each in of), now]).drop_duplicates(columns[:2])
         if len(first) == len(now) == len(first.merge(now)):
             return

@@ -13,7 +13,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver, Waivers, assess, judge
 from agreement_pipeline.policy.policy import Silver
-from agreement_pipeline.ratings import Adjudicated, Origin
+from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale
 from agreement_pipeline.release import (
     CertifiedBy,
     certify,
@@ -33,6 +33,7 @@ from tests.release.silver import (
     JUDGE,
     RATERS,
     RULES,
+    SCALE,
     SILVER,
     SOON,
     certifying,
@@ -356,6 +357,21 @@ def test_first_labels_count_though_their_delivery_was_no_audit(store, people, or
     assert "a delivery of round s1, by which 7.50% of the labels of judge were wrong" in words
 
 
+@pytest.mark.parametrize("read", ["on a wider scale", "as suggestions", "as classifiers"])
+def test_first_labels_count_however_their_delivery_was_read(store, people, original, read):
+    names = drawn(store).items
+    frame = ratings_of(names[1:], said=other_on({*names[1:7]})).to_pandas()
+    by_people = frame["rater"].isin(RATERS)
+    scale = Scale(("no", "yes", "maybe")) if read == "on a wider scale" else SCALE
+    called = ["judge", *RATERS] if read == "as classifiers" else ["judge"]
+    if read == "as suggestions":
+        frame["assisted"] = by_people
+    store.ingest("s0", Ratings.from_frame(frame, scale, classifiers=called), original)
+    store.ingest("s1", ratings_of(names), original)
+    words = held(store, people, "silver_labels_given_again")
+    assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
 def test_first_labels_of_raters_who_were_exchanged_count(store, people, original):
     names = drawn(store).items
     before = ratings_of(names[:40], said=other_on({*names[:30]}))
@@ -408,6 +424,24 @@ def test_a_draw_after_labels_were_delivered_is_held(store, people, original, nam
     names = drawn(store).items
     store.ingest("s1", ratings_of(names), original)
     held(store, people, "draw_after_labels")
+
+
+def test_labels_older_than_the_draw_hold_though_people_were_called_classifiers(
+    store, people, original
+):
+    frame = ratings_of(items()[:3]).to_pandas()
+    called = Ratings.from_frame(frame, SCALE, classifiers=["judge", *RATERS])
+    store.ingest("s0", called, original)
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names), original)
+    held(store, people, "draw_after_labels")
+
+
+def test_labels_of_another_classifier_may_be_older_than_the_draw(store, people, original):
+    store.ingest("s0", ratings_of(classifier="other", raters=()), original)
+    names = drawn(store).items
+    store.ingest("s1", ratings_of(names), original)
+    assert released(store, people)
 
 
 def test_a_delivery_without_people_may_come_before_the_draw(store, people, original):
