@@ -31,6 +31,7 @@ from agreement_pipeline.statistics.weighted import (
     effective_raters,
     every_row,
     indicated,
+    sparse,
 )
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "order_of_raters",
     "raters_apart",
     "seed_of",
+    "sparse",
     "statistic_bytes",
     "statistic_of",
     "with_equal_counts_as_one",

@@ -1,6 +1,7 @@
 """Counts by category: the statistic that has forgotten who the raters are."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Self
 
@@ -44,6 +45,8 @@ class CategoryCounts(Statistic):
         How many raters gave the ratings that meet another; the largest row total if omitted.
     split
         The two categories between which an unseen item is split, if not the usual ones.
+    category
+        The only category that is asked for, if not all.
 
     Examples
     --------
@@ -61,6 +64,7 @@ class CategoryCounts(Statistic):
     n_raters: int
     clusters: Clusters | None
     split: tuple[int, int] | None
+    category: int | None
 
     def __init__(
         self,
@@ -85,6 +89,7 @@ class CategoryCounts(Statistic):
             n_raters=int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters,
             clusters=checked_clusters(clusters, len(rows)),
             split=None,
+            category=None,
         )
 
     @OfRows
@@ -116,6 +121,10 @@ class CategoryCounts(Statistic):
         return changed(self, split=split)
 
     @property
+    def asked(self) -> Sequence[int]:
+        return range(len(self.scale.names)) if self.category is None else (self.category,)
+
+    @property
     def mixes(self) -> Array | None:
         return self.counts
 
@@ -133,6 +142,7 @@ class CategoryCounts(Statistic):
             counts=np.vstack([self.counts, rows]),
             weights=extended(self.weights, mass, len(rows)),
             clusters=None,
+            category=category,
         )
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
@@ -243,6 +253,7 @@ class CountsOfStratum(CategoryCounts):
             n_raters=int(whole.sizes[rows].max(initial=0)),
             clusters=whole.clusters,
             split=whole.split,
+            category=whole.category,
             inside=rows,
         )
 
