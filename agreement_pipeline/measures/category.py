@@ -10,7 +10,6 @@ from functools import cache, partial
 import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
-    MANY_CATEGORIES,
     Coefficient,
     chance_corrected,
     prevalence,
@@ -19,7 +18,7 @@ from agreement_pipeline.measures.coefficient import (
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import CategoryCounts, SomeRows
+from agreement_pipeline.statistics import MANY_CATEGORIES, CategoryCounts, SomeRows
 
 ROUNDED = 1e-9
 """Smaller shares are no item, but the rounding of sums."""
@@ -42,17 +41,17 @@ def _each(counts: CategoryCounts, of: OfCounts) -> Array:
 
 def _placed(counts: CategoryCounts, found: Coefficient) -> Coefficient:
     """The value of a category that is asked for alone stands at its place."""
-    if not _many(counts) or counts.category is None:
+    if counts.one is None:
         return found
     value = np.full((*found.value.shape[:-1], len(counts.scale.names)), np.nan)
-    value[..., counts.category] = found.value[..., 0]
+    value[..., counts.one.place] = found.value[..., 0]
     return found._replace(value=value)
 
 
 @cache
 def _read(of: OfCounts, category: int) -> Callable[[CategoryCounts], SomeRows]:
     def read(counts: CategoryCounts) -> SomeRows:
-        c = counts.counts[:, category]
+        c = counts.of_category(category)
         rows = np.flatnonzero(c)
         return SomeRows(rows, of(c[rows], counts.sizes[rows])[:, None])
 

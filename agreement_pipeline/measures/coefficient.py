@@ -15,8 +15,6 @@ from agreement_pipeline.statistics import (
     indicated,
 )
 
-MANY_CATEGORIES = 20
-"""With more categories, sums are made of what was given, and not of every category of each item."""
 IN_TURN = 8
 """NumPy adds fewer numbers of a row than this one after the other, and more of them in parts."""
 

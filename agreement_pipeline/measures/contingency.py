@@ -15,7 +15,6 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
-    MANY_CATEGORIES,
     Coefficient,
     of_two_raters,
     ratio,
@@ -28,7 +27,13 @@ from agreement_pipeline.measures.conditions import (
 )
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import LabelsByRater, SomeRows, indicated, sparse
+from agreement_pipeline.statistics import (
+    MANY_CATEGORIES,
+    LabelsByRater,
+    SomeRows,
+    indicated,
+    sparse,
+)
 
 SHARED_ITEMS = "over the items that both rated"
 
@@ -67,8 +72,8 @@ def _joint(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
     rows, first, second = patterns.kept(_cells)
     cells = patterns.sums_of(rows)
     cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
-    sums = [indicated(each[:, None], k).under(cells) for each in (first, second)]
-    return _Joint(cells, *sums, cells[..., first == second])
+    one, other = (indicated(each[:, None], k).under(cells) for each in (first, second))
+    return _Joint(cells, one, other, cells[..., first == second])
 
 
 def _cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:

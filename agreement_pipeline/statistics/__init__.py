@@ -8,7 +8,12 @@ from agreement_pipeline.statistics.archives import (
     statistic_of,
 )
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
-from agreement_pipeline.statistics.counts import CategoryCounts, CountsOfStratum, chosen_ratings
+from agreement_pipeline.statistics.counts import (
+    MANY_CATEGORIES,
+    CategoryCounts,
+    CountsOfStratum,
+    chosen_ratings,
+)
 from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.by_rater import (
     Apart,
@@ -36,6 +41,7 @@ from agreement_pipeline.statistics.weighted import (
 
 __all__ = [
     "FEWEST_CLUSTERS",
+    "MANY_CATEGORIES",
     "Apart",
     "Beside",
     "CategoryCounts",
