@@ -98,7 +98,10 @@ def answer(
     missing = column.isna().to_numpy()
     if kind == PRESENT:
         return _counted(missing, frame.index, mostly)
-    values = pd.Series(column.cat.categories) if is_coded(column) else column[~missing]
+    if is_coded(column):
+        values = pd.Series(column.cat.categories)
+    else:
+        values = column[~missing] if missing.any() else column
     odd = ~_expected(values, kind, kwargs, vocabulary)
     if odd.any():
         fails[~missing] = odd[column.cat.codes[~missing]] if is_coded(column) else odd
@@ -128,7 +131,7 @@ def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 
             "element_count": len(fails),
             "missing_count": n_missing,
             "unexpected_count": n_failing,
-            "partial_unexpected_index_list": index[fails][:KEPT].tolist(),
+            "partial_unexpected_index_list": index[fails][:KEPT].tolist() if n_failing else [],
         },
     )
 

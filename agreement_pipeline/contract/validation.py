@@ -76,8 +76,8 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
-    values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
-    words = {in_words(name): each.words for name, each in found.items()}
+    values = {name: [np.nan if each.value is None else each.value] for name, each in found.items()}
+    words = {in_words(name): [each.words] for name, each in found.items()}
     return pd.DataFrame({**values, **words}, index=[0])
 
 
