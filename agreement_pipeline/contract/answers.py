@@ -113,8 +113,8 @@ def _expected(
 ) -> Codes:
     if kind == BETWEEN:
         least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
-        numbers: Codes = values.to_numpy()
-        return (least <= numbers) & (numbers <= most)
+        numbers = values.to_numpy()
+        return np.asarray((least <= numbers) & (numbers <= most))
     if kind == IN_SET:
         return values.isin(vocabulary).to_numpy()
     found, regex = re.compile(kwargs["regex"]).search, kwargs["regex"]
