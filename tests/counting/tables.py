@@ -79,6 +79,7 @@ BIG = (2**63 - 1, -(2**63), 2**53 + 1, 2**53)
 MADE = {
     "missing": Made(PLAIN),
     "replicates": Made(met_again(PLAIN, LABELS)),
+    "clusters": Made(_clustered(PLAIN)),
     "clusters with replicates and a classifier": Made(
         _clustered(met_again(PLAIN, LABELS)), "csv", {"classifiers": ["r3"]}
     ),

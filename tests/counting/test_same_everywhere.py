@@ -13,14 +13,14 @@ from tests.readers.exports_of_tools import CASES
 pytestmark = pytest.mark.slow
 
 ENGINES = ("duckdb", "spark")
-PART_OF_OTHERS = {
-    "missing": "nominal with strata, texts and gold",
-    "replicates": "replicates of a classifier",
-    "clusters with replicates and a classifier": "nominal met again, in clusters",
-    "classifiers": "replicates of a classifier",
-    "numbers": "numbers met again",
+PART_OF_OTHERS = {"missing", "replicates", "classifiers", "clusters", "numbers"} | {
+    "clusters with replicates and a classifier"
 }
-"""Tables of which another source has all that they have, in the same form of file."""
+"""Tables of which another source has all that they have, in the same form of file.
+
+These are `nominal with strata, texts and gold`, `replicates of a classifier`, which has two of
+them and clusters, `numbers met again`, and `nominal met again, in clusters`.
+"""
 SOURCES = {**RANDOM, **{name: made for name, made in MADE.items() if name not in PART_OF_OTHERS}}
 TOOLS = ("label_studio", "argilla")
 COUNTED = {
