@@ -78,6 +78,8 @@ BIG = (2**63 - 1, -(2**63), 2**53 + 1, 2**53)
 
 MADE = {
     "missing": Made(PLAIN),
+    "missing in CSV": Made(PLAIN, "csv"),
+    "missing in JSON Lines": Made(PLAIN, "jsonl"),
     "replicates": Made(met_again(PLAIN, LABELS)),
     "clusters": Made(_clustered(PLAIN)),
     "clusters with replicates and a classifier": Made(
@@ -151,6 +153,7 @@ MADE = {
     ),
     "flags as labels": Made(ratings_of(labels=(True, False))),
     "numbers": Made(_measured(PLAIN), reading={"level": "interval"}),
+    "numbers in CSV": Made(_measured(PLAIN), "csv", {"level": "interval"}),
     "numbers met again": Made(
         _measured(_clustered(met_again(PLAIN, LABELS))), reading={"level": "interval"}
     ),

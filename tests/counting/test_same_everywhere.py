@@ -13,15 +13,7 @@ from tests.readers.exports_of_tools import CASES
 pytestmark = pytest.mark.slow
 
 ENGINES = ("duckdb", "spark")
-PART_OF_OTHERS = {"missing", "replicates", "classifiers", "clusters", "numbers"} | {
-    "clusters with replicates and a classifier"
-}
-"""Tables of which another source has all that they have, in the same form of file.
-
-These are `nominal with strata, texts and gold`, `replicates of a classifier`, which has two of
-them and clusters, `numbers met again`, and `nominal met again, in clusters`.
-"""
-SOURCES = {**RANDOM, **{name: made for name, made in MADE.items() if name not in PART_OF_OTHERS}}
+SOURCES = {**RANDOM, **MADE}
 TOOLS = ("label_studio", "argilla")
 COUNTED = {
     *(name for name in RANDOM if name.startswith(("nominal", "numbers"))),
