@@ -28,7 +28,7 @@ settings.register_profile(
 settings.load_profile("the same examples in every run, however long")
 
 
-ASKS_FOR_SPARK = re.compile(r"def \w+\([^)]*\bspark\b|getfixturevalue\(.spark.\)")
+ASKS_FOR_SPARK = re.compile(r"def \w+\([^)]*\b(spark|in_parts)\b|getfixturevalue\(.spark.\)")
 
 
 def pytest_collection_modifyitems(items):

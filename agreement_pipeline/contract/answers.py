@@ -98,8 +98,11 @@ def answer(
     missing = column.isna().to_numpy()
     if kind == PRESENT:
         return _counted(missing, frame.index, mostly)
-    values = pd.Series(column.cat.categories) if is_coded(column) else column[~missing]
-    odd = ~_expected(values, kind, kwargs, vocabulary).to_numpy()
+    if is_coded(column):
+        values = pd.Series(column.cat.categories)
+    else:
+        values = column[~missing] if missing.any() else column
+    odd = ~_expected(values, kind, kwargs, vocabulary)
     if odd.any():
         fails[~missing] = odd[column.cat.codes[~missing]] if is_coded(column) else odd
     return _counted(fails, frame.index, mostly, int(missing.sum()))
@@ -107,15 +110,17 @@ def answer(
 
 def _expected(
     values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
-) -> pd.Series:
+) -> Codes:
     if kind == BETWEEN:
-        return values.between(kwargs.get("min_value", -inf), kwargs.get("max_value", inf))
+        least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
+        numbers = values.to_numpy()
+        return np.asarray((least <= numbers) & (numbers <= most))
     if kind == IN_SET:
-        return values.isin(vocabulary)
+        return values.isin(vocabulary).to_numpy()
     found, regex = re.compile(kwargs["regex"]).search, kwargs["regex"]
     needed = "@" if regex == EMAIL else ""
     texts = values.astype(TEXT).tolist()
-    return pd.Series([needed not in text or found(text) is None for text in texts], dtype=bool)
+    return np.array([needed not in text or found(text) is None for text in texts], dtype=bool)
 
 
 def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
@@ -126,7 +131,7 @@ def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 
             "element_count": len(fails),
             "missing_count": n_missing,
             "unexpected_count": n_failing,
-            "partial_unexpected_index_list": index[fails][:KEPT].tolist(),
+            "partial_unexpected_index_list": index[fails][:KEPT].tolist() if n_failing else [],
         },
     )
 

@@ -76,8 +76,8 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
 
 def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     found = {name: FACTS[name](panel) for name in FACTS if name in asked}
-    values = {name: np.nan if each.value is None else each.value for name, each in found.items()}
-    words = {in_words(name): each.words for name, each in found.items()}
+    values = {name: [np.nan if each.value is None else each.value] for name, each in found.items()}
+    words = {in_words(name): [each.words] for name, each in found.items()}
     return pd.DataFrame({**values, **words}, index=[0])
 
 
@@ -201,14 +201,16 @@ def _observed(
 ) -> dict[str, Any]:
     if "element_count" not in result:
         return {name: plain(result[name]) for name in ("observed_value",) if name in result}
-    failing = result.get("partial_unexpected_index_list") or []
-    rows = frame.loc[failing, [key for key in keys if key in frame]]
+    failing: Sequence[Any] = ()
+    if places := result.get("partial_unexpected_index_list"):
+        rows = frame.loc[places, [key for key in keys if key in frame]]
+        failing = [plain(key) for key in rows.itertuples(index=False, name=None) if key]
     missing = int(result.get("missing_count", 0))
     return {
         "checked": int(result["element_count"]) - missing,
         "missing": missing,
         "unexpected": int(result["unexpected_count"]),
-        "failing": tuple(plain(key) for key in rows.itertuples(index=False, name=None) if key),
+        "failing": tuple(failing),
     }
 
 

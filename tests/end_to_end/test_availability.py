@@ -112,9 +112,7 @@ def fail(line, found) -> None:
 
 
 def job_of(line):
-    from agreement_pipeline.orchestration import project_definitions
-
-    return project_definitions(line.settings).resolve_job_def("reviews_round")
+    return line.definitions.resolve_job_def("reviews_round")
 
 
 def test_a_reset_cursor_asks_under_a_key_that_dagster_has_not_seen(line):

@@ -26,7 +26,6 @@ from dagster._core.storage.tags import (
 )
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.assets import build_assets
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.readers import Columns
@@ -85,7 +84,7 @@ def table_of(line: Line, round_name: str) -> Path:
 
 
 def job_of(line: Line, name: str) -> dg.JobDefinition:
-    return project_definitions(line.settings).resolve_job_def(name)
+    return line.definitions.resolve_job_def(name)
 
 
 def entry_of(line: Line, round_name: str, event: str) -> Path:

@@ -49,6 +49,7 @@ class Line:
             root=str(root),
             **{"scale": {"categories": CATEGORIES}, **settings},
         )
+        self._loaded: tuple[ProjectSettings, dg.Definitions] | None = None
         (root / "configs/policies").mkdir(parents=True)
         (root / "inbox").mkdir()
         self.write_policy(POLICY)
@@ -56,6 +57,13 @@ class Line:
     @property
     def project(self) -> Project:
         return Project(self.settings)
+
+    @property
+    def definitions(self) -> dg.Definitions:
+        """Loaded once, as by a code server, and again under other settings."""
+        if self._loaded is None or self._loaded[0] is not self.settings:
+            self._loaded = self.settings, project_definitions(self.settings)
+        return self._loaded[1]
 
     def write_policy(self, policy: dict) -> None:
         (self.root / "configs/policies/strict.yaml").write_text(yaml.safe_dump(policy))
@@ -68,9 +76,8 @@ class Line:
     def run(
         self, round_name: str, *names: str, tags: dict[str, str] | None = None
     ) -> dg.ExecuteInProcessResult:
-        definitions = project_definitions(self.settings)
         self.instance.add_dynamic_partitions("reviews_rounds", [round_name])
-        job = definitions.resolve_job_def("reviews_round")
+        job = self.definitions.resolve_job_def("reviews_round")
         selection = [dg.AssetKey(["reviews", name]) for name in names] or None
         return job.execute_in_process(
             instance=self.instance,

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.orchestration import alerts, project_definitions
+from agreement_pipeline.orchestration import alerts
 from agreement_pipeline.orchestration.alerts import (
     EVERY_SECONDS,
     LONGEST_WAIT,
@@ -87,7 +87,7 @@ class Daemon:
         self.restart()
 
     def restart(self) -> None:
-        self.sensor = project_definitions(self.line.settings).resolve_sensor_def("reviews_alerts")
+        self.sensor = self.line.definitions.resolve_sensor_def("reviews_alerts")
 
     def tick(self) -> str:
         with dg.build_sensor_context(instance=self.line.instance, cursor=self.cursor) as context:
@@ -282,7 +282,7 @@ def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
     daemon = Daemon(told)
     assert daemon.tick() == "nothing new to tell"
     (delivery,) = told.project.due()
-    definitions = project_definitions(told.settings)
+    definitions = told.definitions
     told.instance.add_dynamic_partitions("reviews_rounds", ["w1"])
     for _ in range(2):
         definitions.resolve_job_def("reviews_round").execute_in_process(
@@ -353,7 +353,7 @@ def test_a_url_in_the_project_file_is_refused_and_not_repeated():
 
 
 def test_a_project_without_a_webhook_has_no_sensor(line):
-    names = {each.name for each in project_definitions(line.settings).sensors}
+    names = {each.name for each in line.definitions.sensors}
     assert "reviews_alerts" not in names
 
 

@@ -53,7 +53,7 @@ def test_an_object_that_was_just_written_waits(bucket_line, monkeypatch):
     days = Days(bucket_line, monkeypatch)
     said = {**bucket_line.settings.model_dump(), "settle_seconds": 60}
     bucket_line.settings = ProjectSettings(**said)
-    days.loaded = project_definitions(bucket_line.settings)
+    days.loaded = bucket_line.definitions
     put(bucket_line, "w1.csv", GOOD.to_csv(index=False).encode())
     put(bucket_line, "w2.csv.part", b"item")
     assert [days.runs(30), days.runs(60), days.runs(15)] == [0, 1, 0]

@@ -11,7 +11,7 @@ from dagster._core.events import RunFailureReason
 from dagster._core.execution.retries import auto_reexecution_should_retry_run
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.orchestration import metadata, project_definitions
+from agreement_pipeline.orchestration import metadata
 from agreement_pipeline.orchestration.runs import failure, or_fail
 from agreement_pipeline.readers.files import Steady
 from tests.orchestration.checks import BAD, GOOD
@@ -223,7 +223,7 @@ def test_a_failure_for_a_reason_of_the_bytes_is_not_tried_again():
 
 def test_p11_a_policy_edited_after_the_definitions_were_loaded_still_decides(line):
     """The webserver has the checks of the old rules; the decision is by the new ones."""
-    loaded = project_definitions(line.settings)
+    loaded = line.definitions
     line.deliver("w1", GOOD)
     rules = [{"measure": "fleiss_kappa", "min_items": 20}]
     line.write_policy({**POLICY, "version": 2, "rules": rules})

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 
 def tick(line, cursor: str | None = None) -> dg.SensorResult | dg.SkipReason:
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     sensor = definitions.resolve_sensor_def("reviews_new_rounds")
     return sensor(
         dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor)
@@ -68,7 +68,7 @@ class Days:
 
     def __init__(self, line, monkeypatch) -> None:
         self.line, self.cursor, self.now = line, None, time.time()
-        self.loaded = project_definitions(line.settings)
+        self.loaded = line.definitions
         clock = SimpleNamespace(time=lambda: self.now)
         monkeypatch.setattr("agreement_pipeline.orchestration.sensors.time", clock)
 
@@ -127,7 +127,7 @@ def test_a_broken_file_is_run_again_when_the_policy_or_the_settings_change(line,
     assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
     columns = {"label": "answer"}
     line.settings = ProjectSettings(**{**line.settings.model_dump(), "columns": columns})
-    days.loaded = project_definitions(line.settings)
+    days.loaded = line.definitions
     assert [days.runs(15) for _ in range(4)] == [1, 0, 0, 0]
     assert [each["decision"] for each in decisions(line)] == ["admitted"]
 
@@ -185,7 +185,7 @@ def test_a_file_still_being_written_waits(line):
 def test_an_inbox_that_is_not_there_is_an_error_before_and_after_the_project_was_loaded(line):
     words = "inbox: .*found no such folder or file; expected the inbox of reviews"
     assert tick(line).skip_message == f"nothing new in {line.root / 'inbox'}"
-    loaded = project_definitions(line.settings)
+    loaded = line.definitions
     (line.root / "inbox").rmdir()
     with pytest.raises(ProjectError, match=words):
         project_definitions(line.settings)
@@ -195,7 +195,7 @@ def test_an_inbox_that_is_not_there_is_an_error_before_and_after_the_project_was
 
 
 def history_tick(line, cursor: str | None) -> dg.SensorResult | dg.SkipReason:
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     sensor = definitions.resolve_sensor_def("reviews_history_changed")
     return sensor(
         dg.build_sensor_context(instance=line.instance, definitions=definitions, cursor=cursor)
@@ -228,7 +228,7 @@ def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
     line.deliver("w1", ratings_frame(0.99))
     line.decide("w1")
     assert len(history_tick(line, None).run_requests) == 1
-    job = project_definitions(line.settings).resolve_job_def("reviews_history")
+    job = line.definitions.resolve_job_def("reviews_history")
     run = line.instance.create_run_for_job(job)
     assert "about to be written" in history_tick(line, None).skip_message
     line.instance.report_run_canceled(run)
@@ -238,7 +238,7 @@ def test_while_a_run_of_the_table_waits_no_other_one_is_asked_for(line):
 def test_what_the_table_shows_already_is_not_asked_for(line):
     line.deliver("w1", ratings_frame(0.99))
     line.decide("w1")
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     table = definitions.resolve_job_def("reviews_history")
     assert table.execute_in_process(instance=line.instance).success
     assert isinstance(history_tick(line, None), dg.SkipReason)
@@ -249,7 +249,7 @@ def test_what_the_table_shows_already_is_not_asked_for(line):
 
 
 def test_a_table_of_no_round_says_that_there_is_none(line):
-    job = project_definitions(line.settings).resolve_job_def("reviews_history")
+    job = line.definitions.resolve_job_def("reviews_history")
     result = job.execute_in_process(instance=line.instance)
     said = {each.check_name: each for each in result.get_asset_check_evaluations()}
     assert said["no_round_held"].description == "no round yet"
@@ -265,7 +265,7 @@ def test_before_the_first_round_there_is_no_table(line):
 
 
 def test_a_table_whose_policy_cannot_be_read_waits_and_says_why(line):
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     line.write_policy({**POLICY, "rules": []})
     sensor = definitions.resolve_sensor_def("reviews_history_changed")
     skipped = sensor(dg.build_sensor_context(instance=line.instance, definitions=definitions))
@@ -273,7 +273,7 @@ def test_a_table_whose_policy_cannot_be_read_waits_and_says_why(line):
 
 
 def test_all_sensors_and_schedules_run_from_the_start(line):
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     repository = definitions.get_repository_def()
     assert {each.name for each in repository.sensor_defs} == {
         "reviews_new_rounds",
@@ -302,7 +302,7 @@ STRICTER = {
 
 def asked_again(line, instance: dg.DagsterInstance) -> list[str | None]:
     """The partitions of the runs that the schedule asks for."""
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     at = datetime(2026, 1, 5, 6, tzinfo=UTC)
     context = dg.build_schedule_context(
         instance=instance,
@@ -316,7 +316,7 @@ def asked_again(line, instance: dg.DagsterInstance) -> list[str | None]:
 
 
 def reassessed(line, instance: dg.DagsterInstance) -> dg.ExecuteInProcessResult:
-    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    job = line.definitions.resolve_job_def("reviews_reassessment")
     return job.execute_in_process(instance=instance, raise_on_error=False)
 
 
@@ -479,7 +479,7 @@ def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_n
     path = line.deliver("w1", ratings_frame(0.99))
     assert line.decide("w1").success
     line.write_policy(STRICTER)
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     for spoil in (path.unlink, lambda: path.write_text("no table at all")):
         spoil()
         definitions.resolve_job_def("reviews_again").execute_in_process(

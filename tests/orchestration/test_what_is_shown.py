@@ -58,7 +58,7 @@ def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that
     line.write_policy({**POLICY, "rules": [*rules, {"measure": "krippendorff_alpha"}]})
     specs = [
         spec
-        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for asset in line.definitions.resolve_asset_graph().assets_defs
         for spec in asset.check_specs
         if spec.partitions_def is not None
     ]
@@ -69,7 +69,7 @@ def test_a_policy_of_many_rules_has_twenty_checks_a_round_at_most_and_those_that
 def test_every_check_asks_a_question(line):
     specs = [
         spec
-        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for asset in line.definitions.resolve_asset_graph().assets_defs
         for spec in asset.check_specs
     ]
     assert [spec.name for spec in specs if "?" not in spec.description] == []
@@ -79,7 +79,7 @@ def test_braces_in_the_name_of_a_policy_stand_in_its_question(line):
     line.write_policy({**POLICY, "policy": "strict {draft}"})
     asked = [
         spec.description
-        for asset in project_definitions(line.settings).resolve_asset_graph().assets_defs
+        for asset in line.definitions.resolve_asset_graph().assets_defs
         for spec in asset.check_specs
     ]
     assert "Does policy strict {draft}, version 1, admit this round?" in asked
@@ -107,7 +107,7 @@ def all_that_is_shown(make_line) -> list[tuple[str, dict[str, dg.MetadataValue]]
         languages = both["item"].str[-1].map(lambda digit: "de" if digit < "5" else "en")
         line.deliver(name, both.assign(language=languages, text="text of " + both["item"]))
     results = [line.run("w1"), line.run("w2")]
-    history = project_definitions(line.settings).resolve_job_def("reviews_history")
+    history = line.definitions.resolve_job_def("reviews_history")
     results.append(history.execute_in_process(instance=line.instance))
     return [
         (each.asset_key.path[-1], each.metadata)
@@ -304,7 +304,7 @@ def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
 
 def test_assets_have_a_kind_an_owner_and_a_tag_to_filter_by(line):
     line.settings = line.settings.model_copy(update={"owners": ("team:nlp",)})
-    specs = project_definitions(line.settings).resolve_all_asset_specs()
+    specs = line.definitions.resolve_all_asset_specs()
     assert {spec.key.path[-1]: sorted(spec.kinds) for spec in specs}["training_data"] == ["parquet"]
     assert all(len(spec.kinds) == 1 and spec.owners == ["team:nlp"] for spec in specs)
     assert {spec.tags["agreement_pipeline/shows"] for spec in specs} == {
@@ -329,7 +329,7 @@ def test_the_history_says_that_the_next_round_is_overdue(line, monkeypatch):
     judge(line, "w1")
     _, shown = history_of(line)
     assert "overdue" not in shown["health"].text
-    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_history_changed")
+    sensor = line.definitions.resolve_sensor_def("reviews_history_changed")
 
     def asks(cursor: str | None) -> bool:
         context = dg.build_sensor_context(instance=line.instance, cursor=cursor)
@@ -380,7 +380,7 @@ def test_answers_of_an_adjudicator_ask_for_the_training_data_of_an_admitted_roun
     for name, frame in (("w1", GOOD), ("w2", BAD)):
         line.deliver(name, frame)
         line.decide(name)
-    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_adjudicated")
+    sensor = line.definitions.resolve_sensor_def("reviews_adjudicated")
 
     def tick(cursor):
         return sensor(dg.build_sensor_context(instance=line.instance, cursor=cursor))
@@ -415,7 +415,7 @@ def test_a_broken_answer_file_of_one_round_stops_no_other_round(make_line):
     (line.root / "answers/w1.csv").write_text("item,label\n")
     (line.root / "answers/unheard-of.csv").write_bytes(b"\xff")
     (line.root / "answers/w2.csv").write_text(written_tasks([{**task, "label": "safe"}], (), "csv"))
-    sensor = project_definitions(line.settings).resolve_sensor_def("reviews_adjudicated")
+    sensor = line.definitions.resolve_sensor_def("reviews_adjudicated")
     found = sensor(dg.build_sensor_context(instance=line.instance))
 
     assert [each.partition_key for each in found.run_requests] == ["w2"]
@@ -448,7 +448,7 @@ def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make
 
 def test_a_project_without_pages_has_no_asset_and_no_link(line):
     assert "round_page" not in {
-        spec.key.path[-1] for spec in project_definitions(line.settings).resolve_all_asset_specs()
+        spec.key.path[-1] for spec in line.definitions.resolve_all_asset_specs()
     }
     assert link(line.project, "w1.html") == {}
 
@@ -457,7 +457,7 @@ def test_a_check_names_the_rounds_that_another_policy_admitted(line):
     line.deliver("w1", GOOD)
     assert line.decide("w1").success
     line.write_policy({**POLICY, "version": 2, "n_resamples": 1001})
-    definitions = project_definitions(line.settings)
+    definitions = line.definitions
     result = definitions.resolve_job_def("reviews_history").execute_in_process(
         instance=line.instance
     )
@@ -491,7 +491,7 @@ def test_an_admitted_round_without_a_release_is_released_by_the_next_reassessmen
     )
     assert not line.released()
 
-    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    job = line.definitions.resolve_job_def("reviews_reassessment")
     result = job.execute_in_process(instance=line.instance)
     assert result.success
     assert len(line.released()) == 1
@@ -510,7 +510,7 @@ def test_a_release_that_failed_is_made_by_the_next_reassessment(line, monkeypatc
     line.deliver("w1", GOOD)
     line.decide("w1")
     line.write_policy({**POLICY, "version": 2})
-    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    job = line.definitions.resolve_job_def("reviews_reassessment")
     with monkeypatch.context() as disk:
         disk.setattr(assets, "released", full)
         failed = job.execute_in_process(instance=line.instance, raise_on_error=False)
@@ -525,7 +525,7 @@ def test_a_new_version_that_was_only_judged_again_is_released(line):
     assert line.decide("w1").success
     line.deliver("w1", ratings_frame(0.995, seed=3))
     line.run("w1", "annotations")
-    job = project_definitions(line.settings).resolve_job_def("reviews_reassessment")
+    job = line.definitions.resolve_job_def("reviews_reassessment")
     assert job.execute_in_process(instance=line.instance).success
     present = line.project.store.present("w1").ratings_digest[:12]
     assert present in {path.name[:12] for path in line.released()}

@@ -145,28 +145,28 @@ class Table:
 
 @st.composite
 def tables(draw, record, least_items=1, level=None):
+    """A round of random ratings. What the measure does not look at is the same in each."""
     n, r, k = draw(st.integers(least_items, 6)), draw(st.integers(1, 4)), draw(st.integers(2, 4))
-    code = st.integers(-1, k - 1)
-    codes = np.array(draw(st.lists(st.lists(code, min_size=r, max_size=r), min_size=n, max_size=n)))
-    labels = np.array(draw(st.lists(st.tuples(code, code), min_size=n, max_size=n)))
-    places = draw(
-        st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, r - 1)), unique=True, max_size=6)
-    )
-    counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
-    cells = {place: draw(counts) for place in places}
+    code, stated = st.integers(-1, k - 1), st.sampled_from([0.0, 0.3, 1.0, np.nan])
+
+    def of_items(*said):
+        return np.array(draw(st.lists(st.tuples(*said), min_size=n, max_size=n)))
+
+    codes = of_items(*[code] * r)
+    of_classifiers = record.needs in ("gold", "panel", "groups")
+    labels = of_items(code, code) if of_classifiers else np.zeros((n, 2), dtype=int)
+    cells = draw(replicates(n, r, k)) if record.needs == "replicates" else {}
     weights = np.array(draw(st.lists(st.integers(1, 3), min_size=n, max_size=n)), dtype=float)
     scale = scale_of(level or draw(st.sampled_from(levels_of(record))), k)
-    if record.needs != "confidence":
-        return Table(codes, labels, cells, weights, scale)
-    stated = st.sampled_from([0.0, 0.3, 1.0, np.nan])
-    return Table(
-        codes,
-        labels,
-        cells,
-        weights,
-        scale,
-        np.array(draw(st.lists(st.lists(stated, min_size=r, max_size=r), min_size=n, max_size=n))),
-    )
+    confidence = of_items(*[stated] * r) if record.needs == "confidence" else 1.0
+    return Table(codes, labels, cells, weights, scale, confidence)
+
+
+def replicates(n, r, k):
+    """Counts of some cells that were met twice or more often."""
+    counts = st.lists(st.integers(0, 4), min_size=k, max_size=k).filter(lambda cell: sum(cell) >= 2)
+    places = st.tuples(st.integers(0, n - 1), st.integers(0, r - 1))
+    return st.dictionaries(places, counts, max_size=6)
 
 
 def levels_of(record):
