@@ -45,7 +45,7 @@ ONLY_IN = {
     "pyspark": {"engine"},
     "upath": {"store"},
 }
-ALLOWED = {"intervals": {"threadpoolctl"}}
+ALLOWED = {"intervals": {"threadpoolctl"}, "statistics": {"scipy"}}
 MODULES = [path for path in sorted(PACKAGE.rglob("*.py")) if path != PACKAGE / "__init__.py"]
 
 

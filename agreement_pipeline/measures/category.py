@@ -4,14 +4,69 @@ One number for all categories can hide a category that nobody agrees on. The rat
 specific agreement need no model of chance.
 """
 
-from functools import partial
+from collections.abc import Callable
+from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, prevalence, ratio
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    chance_corrected,
+    prevalence,
+    ratio,
+)
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
-from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import MANY_CATEGORIES, CategoryCounts, SomeRows
+
+ROUNDED = 1e-9
+"""Smaller shares are no item, but the rounding of sums."""
+OfCounts = Callable[[Array, Array], Array]
+"""What an item says of a category that c of its m ratings give; 0 if none does."""
+
+
+def _many(counts: CategoryCounts) -> bool:
+    return len(counts.scale.names) > MANY_CATEGORIES
+
+
+def _each(counts: CategoryCounts, of: OfCounts) -> Array:
+    """Sums over the items, category by category (..., K). Of many, those alone that are asked
+    for.
+    """
+    if not _many(counts):
+        return np.asarray(counts.weights @ of(counts.counts, counts.sizes[:, None]))
+    return np.concatenate([counts.sums(_read(of, each)) for each in counts.asked], axis=-1)
+
+
+def _placed(counts: CategoryCounts, found: Coefficient) -> Coefficient:
+    """The value of a category that is asked for alone stands at its place."""
+    if counts.one is None:
+        return found
+    value = np.full((*found.value.shape[:-1], len(counts.scale.names)), np.nan)
+    value[..., counts.one.place] = found.value[..., 0]
+    return found._replace(value=value)
+
+
+@cache
+def _read(of: OfCounts, category: int) -> Callable[[CategoryCounts], SomeRows]:
+    def read(counts: CategoryCounts) -> SomeRows:
+        c = counts.of_category(category)
+        rows = np.flatnonzero(c)
+        return SomeRows(rows, of(c[rows], counts.sizes[rows])[:, None])
+
+    return read
+
+
+def _totals(counts: CategoryCounts) -> SomeRows:
+    """Of each item: if it is rated, if it has a pair of ratings, and its ratings if so (P, 3)."""
+    m = counts.sizes
+    return SomeRows(np.arange(len(m)), np.column_stack([m > 0, m >= 2, np.where(m >= 2, m, 0)]))
+
+
+def _paired(c: Array, m: Array) -> Array:
+    return np.where(m >= 2, c, 0.0)
+
 
 _by_category = partial(
     register,
@@ -21,6 +76,14 @@ _by_category = partial(
     per_category=True,
     exchangeable=True,
 )
+
+
+def _agreements(c: Array, m: Array) -> Array:
+    return np.asarray(c * (c - 1) / 2)
+
+
+def _potential(c: Array, m: Array) -> Array:
+    return np.asarray(c * m - c * (c + 1) / 2)
 
 
 @_by_category(
@@ -45,11 +108,16 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     >>> category_agreement(counts).value.round(4).tolist()
     [0.7778, 0.75]
     """
-    c, m = counts.counts, counts.sizes[:, None]
-    agreements = counts.weights @ (c * (c - 1) / 2)
-    potential = counts.weights @ (c * m - c * (c + 1) / 2)
-    rate = ratio(agreements, potential)
-    return Coefficient(rate, observed=rate)
+    rate = ratio(_each(counts, _agreements), _each(counts, _potential))
+    return _placed(counts, Coefficient(rate, observed=rate))
+
+
+def _met_again(c: Array, m: Array) -> Array:
+    return np.asarray(c * np.maximum(c - 1, 0))
+
+
+def _met(c: Array, m: Array) -> Array:
+    return np.asarray(c * np.maximum(m - 1, 0))
 
 
 @_by_category(
@@ -73,10 +141,12 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     >>> specific_agreement(counts).value.round(4).tolist()
     [0.875, 0.8571]
     """
-    c = counts.counts
-    others = np.maximum(counts.sizes - 1, 0)[:, None]
-    share = ratio(counts.weights @ (c * np.maximum(c - 1, 0)), counts.weights @ (c * others))
-    return Coefficient(share, observed=share)
+    share = ratio(_each(counts, _met_again), _each(counts, _met))
+    return _placed(counts, Coefficient(share, observed=share))
+
+
+def _unlike(c: Array, m: Array) -> Array:
+    return np.asarray(_paired(c, m) * (m - c) / np.maximum(m - 1, 1))
 
 
 @_by_category(
@@ -105,13 +175,19 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     >>> alpha_by_category(counts).value.round(4).tolist()
     [0.7411, 0.7411]
     """
-    c, m = counts.counts, counts.sizes[:, None]
-    paired = counts.paired
-    n_c = paired @ c
-    n = n_c.sum(-1, keepdims=True)
-    d_o = ratio(2 * paired @ (c * (m - c) / np.maximum(m - 1, 1)), n)
+    n_c = _each(counts, _paired)
+    n = counts.sums(_totals)[..., 2:] if _many(counts) else n_c.sum(-1, keepdims=True)
+    d_o = ratio(2 * _each(counts, _unlike), n)
     d_e = ratio(2 * n_c * (n - n_c), n * (n - 1))
-    return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
+    return _placed(counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e))
+
+
+def _unlike_share(c: Array, m: Array) -> Array:
+    return np.asarray(_paired(c, m) * (m - c) / np.maximum(m * (m - 1), 1))
+
+
+def _share(c: Array, m: Array) -> Array:
+    return np.asarray(c / np.maximum(m, 1))
 
 
 @_by_category(
@@ -137,12 +213,14 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     >>> kappa_by_category(counts).value.round(4).tolist()
     [0.7321, 0.7321]
     """
-    c, m = counts.counts, counts.sizes[:, None]
-    paired = counts.paired
-    varied = (paired @ c > 0) & (paired @ (m - c) > 0)
-    pi = prevalence(counts)
-    p_o = 1 - 2 * ratio(
-        paired @ (c * (m - c) / np.maximum(m * (m - 1), 1)), paired.sum(-1)[..., None]
-    )
+    n_c = _each(counts, _paired)
+    if _many(counts):
+        rated, pairs, n = np.split(counts.sums(_totals), 3, axis=-1)
+        pi, varied = ratio(_each(counts, _share), rated), (n_c > 0) & (n - n_c > ROUNDED * n)
+    else:
+        pi, pairs = prevalence(counts), counts.paired.sum(-1)[..., None]
+        rest = counts.paired @ (counts.sizes[:, None] - counts.counts)
+        varied = (n_c > 0) & (rest > 0)
+    p_o = 1 - 2 * ratio(_each(counts, _unlike_share), pairs)
     p_e = 1 - 2 * pi * (1 - pi)
-    return chance_corrected(p_o, p_e).where(varied)
+    return _placed(counts, chance_corrected(p_o, p_e).where(varied))

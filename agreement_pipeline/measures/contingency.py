@@ -10,10 +10,15 @@ rule on them may warn but cannot hold a release.
 """
 
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, of_two_raters, ratio
+from agreement_pipeline.measures.coefficient import (
+    Coefficient,
+    of_two_raters,
+    ratio,
+)
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
@@ -21,8 +26,14 @@ from agreement_pipeline.measures.conditions import (
     NOT_TWO_RATERS,
 )
 from agreement_pipeline.measures.registry import Condition, register
-from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import LabelsByRater
+from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.statistics import (
+    MANY_CATEGORIES,
+    LabelsByRater,
+    SomeRows,
+    indicated,
+    sparse,
+)
 
 SHARED_ITEMS = "over the items that both rated"
 
@@ -37,6 +48,40 @@ def contingency(patterns: LabelsByRater) -> Array:
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
     return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
+
+
+class _Joint(NamedTuple):
+    """The cells of a contingency table (..., C), the sums of each rater (..., K), and
+    the cells of equal categories.
+    """
+
+    cells: Array
+    first: Array
+    second: Array
+    alike: Array
+
+
+def _joint(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
+    """Of many categories, only cells that occur. `shares` are those of all items."""
+    k = len(patterns.scale.names)
+    if k <= MANY_CATEGORIES or patterns.n_raters != 2:
+        table = contingency(patterns)
+        table = ratio(table, table.sum((-2, -1))[..., None, None]) if shares else table
+        alike, cells = np.diagonal(table, axis1=-2, axis2=-1), table.reshape(*table.shape[:-2], -1)
+        return _Joint(cells, table.sum(-1), table.sum(-2), alike)
+    rows, first, second = patterns.kept(_cells)
+    cells = patterns.sums_of(rows)
+    cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
+    one, other = (indicated(each[:, None], k).under(cells) for each in (first, second))
+    return _Joint(cells, one, other, cells[..., first == second])
+
+
+def _cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:
+    k, (one, other) = len(patterns.scale.names), patterns.codes.T
+    rows = np.flatnonzero((one >= 0) & (other >= 0))
+    cells, at = np.unique(one[rows] * k + other[rows], return_inverse=True)
+    found = sparse(rows, at, np.ones(len(rows)), (len(one), len(cells)))
+    return found, *np.divmod(cells, k)
 
 
 _of_two_raters = partial(
@@ -74,10 +119,8 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(bangdiwala_b(patterns).value), 4)
     0.5
     """
-    a = contingency(patterns)
-    agreed = (np.diagonal(a, axis1=-2, axis2=-1) ** 2).sum(-1)
-    allowed = (a.sum(-1) * a.sum(-2)).sum(-1)
-    b = ratio(agreed, allowed)
+    found = _joint(patterns)
+    b = ratio((found.alike**2).sum(-1), (found.first * found.second).sum(-1))
     return Coefficient(b, observed=b)
 
 
@@ -177,11 +220,8 @@ def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
 
 
 def _parts(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
-    a = contingency(patterns)
-    p_xy = ratio(a, a.sum((-2, -1))[..., None, None])
-    p_x, p_y = p_xy.sum(-2), p_xy.sum(-1)
-    h_x, h_y = _entropy(p_x), _entropy(p_y)
-    h_xy = _entropy(p_xy.reshape(*p_xy.shape[:-2], -1))
+    cells, p_y, p_x, _ = _joint(patterns, shares=True)
+    h_x, h_y, h_xy = _entropy(p_x), _entropy(p_y), _entropy(cells)
     mutual = np.maximum(h_x + h_y - h_xy, 0.0)
     return mutual, np.minimum(h_x, h_y), (p_x > 0).sum(-1), (p_y > 0).sum(-1)
 

@@ -55,9 +55,11 @@ class Apart(NamedTuple):
 
 
 def widest(distances: Array, given: Array) -> Array:
-    used = given > 0
+    used, largest = given > 0, float(distances.max())
+    if (distances[~np.eye(len(distances), dtype=bool)] == largest).all():
+        return np.where((used.sum(-1) >= 2) & (largest > 0), largest, 1.0)
     few = np.asarray(~used.all(-1))
-    some, unit = used[few], np.full(few.shape, distances.max())
+    some, unit = used[few], np.full(few.shape, largest)
     from_each = [
         np.where(some & some[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
     ]

@@ -8,7 +8,12 @@ from agreement_pipeline.statistics.archives import (
     statistic_of,
 )
 from agreement_pipeline.statistics.clusters import FEWEST_CLUSTERS, Clusters
-from agreement_pipeline.statistics.counts import CategoryCounts, CountsOfStratum, chosen_ratings
+from agreement_pipeline.statistics.counts import (
+    MANY_CATEGORIES,
+    CategoryCounts,
+    CountsOfStratum,
+    chosen_ratings,
+)
 from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.by_rater import (
     Apart,
@@ -31,10 +36,12 @@ from agreement_pipeline.statistics.weighted import (
     effective_raters,
     every_row,
     indicated,
+    sparse,
 )
 
 __all__ = [
     "FEWEST_CLUSTERS",
+    "MANY_CATEGORIES",
     "Apart",
     "Beside",
     "CategoryCounts",
@@ -63,6 +70,7 @@ __all__ = [
     "order_of_raters",
     "raters_apart",
     "seed_of",
+    "sparse",
     "statistic_bytes",
     "statistic_of",
     "with_equal_counts_as_one",

@@ -1,8 +1,9 @@
 """Counts by category: the statistic that has forgotten who the raters are."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +31,13 @@ from agreement_pipeline.statistics.weighted import (
 )
 
 WHAT = "category counts"
+MANY_CATEGORIES = 20
+"""With more categories, sums are made of what was given, and not of every category of each item."""
+
+
+class OneCategory(NamedTuple):
+    place: int
+    times_seen: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +52,9 @@ class CategoryCounts(Statistic):
         How many raters gave the ratings that meet another; the largest row total if omitted.
     split
         The two categories between which an unseen item is split, if not the usual ones.
+    one
+        The only category that is asked for of many, if not all. `counts` then has two columns: it,
+        and all others.
 
     Examples
     --------
@@ -61,6 +72,7 @@ class CategoryCounts(Statistic):
     n_raters: int
     clusters: Clusters | None
     split: tuple[int, int] | None
+    one: OneCategory | None
 
     def __init__(
         self,
@@ -85,6 +97,7 @@ class CategoryCounts(Statistic):
             n_raters=int(rows.sum(1).max(initial=0)) if n_raters is None else n_raters,
             clusters=checked_clusters(clusters, len(rows)),
             split=None,
+            one=None,
         )
 
     @OfRows
@@ -116,6 +129,17 @@ class CategoryCounts(Statistic):
         return changed(self, split=split)
 
     @property
+    def asked(self) -> Sequence[int]:
+        return range(len(self.scale.names)) if self.one is None else (self.one.place,)
+
+    def of_category(self, place: int) -> Array:
+        """How often each row has the category (P,)."""
+        return self.counts[:, 0 if self.one is not None else place]
+
+    def times_seen(self, possible: Self) -> Array:
+        return super().times_seen(possible) if possible.one is None else possible.one.times_seen
+
+    @property
     def mixes(self) -> Array | None:
         return self.counts
 
@@ -128,12 +152,17 @@ class CategoryCounts(Statistic):
         """The two categories are read off the ratings that meet another."""
         pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
-        return changed(
+        form = changed(
             self,
             counts=np.vstack([self.counts, rows]),
             weights=extended(self.weights, mass, len(rows)),
             clusters=None,
         )
+        if category is None or len(self.scale.names) <= MANY_CATEGORIES:
+            return form
+        own = form.counts[:, category]
+        one = OneCategory(category, self.times_seen(form))
+        return changed(form, counts=np.column_stack([own, form.sizes - own]), one=one)
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
         """Items of the most common size, and categories with the shares that they have here."""
@@ -243,6 +272,7 @@ class CountsOfStratum(CategoryCounts):
             n_raters=int(whole.sizes[rows].max(initial=0)),
             clusters=whole.clusters,
             split=whole.split,
+            one=whole.one,
             inside=rows,
         )
 

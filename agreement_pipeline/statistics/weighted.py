@@ -57,19 +57,20 @@ def every_row(values: Array) -> SomeRows:
     if values.size <= MOST_DENSE or np.count_nonzero(values) > SPARSE * values.size:
         return SomeRows(np.arange(len(values)), values)
     rows, columns = np.nonzero(values)
-    return _sparse(rows, columns, values[rows, columns], values.shape)
+    return sparse(rows, columns, values[rows, columns], values.shape)
 
 
 def indicated(codes: Codes, k: int) -> SomeRows:
     """Which of k categories each column says: 1 at its place, in (P, columns * k) numbers."""
     if codes.size * k <= MOST_DENSE or np.count_nonzero(codes >= 0) > SPARSE * codes.size * k:
-        return every_row((codes[:, :, None] == np.arange(k)).reshape(len(codes), -1).astype(float))
+        given = (codes[:, :, None] == np.arange(k)).astype(float)
+        return every_row(given.reshape(len(codes), codes.shape[1] * k))
     rows, columns = np.nonzero(codes >= 0)
     at = columns * k + codes[rows, columns]
-    return _sparse(rows, at, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
+    return sparse(rows, at, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
 
 
-def _sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
+def sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
     from scipy.sparse import csr_array
 
     places, at = np.unique(rows, return_inverse=True)
