@@ -244,3 +244,24 @@ def test_nothing_is_kept_of_who_is_a_rater(tmp_path):
     path = judges.promptfoo(tmp_path)
     ratings = read(path, Columns(label="pass"), classifiers=["m"])
     assert {each["name"] for each in ratings.origin.classifiers} == {"m"}
+
+
+def test_a_score_of_inspect_with_several_numbers_is_no_label(tmp_path):
+    path = judges.inspect_json(tmp_path)
+    whole = rows_of(path, Columns(label="score"))
+    said = json.loads(path.read_text())
+    scores = said["samples"][0]["scores"]
+    scores[next(iter(scores))]["value"] = [0.5, 1]
+    path.write_text(json.dumps(said))
+    rows = rows_of(path, Columns(label="score"))
+    assert len(frame_in(rows)) == len(frame_in(whole)) - 1
+    assert rows.left_out.total() == whole.left_out.total() + 1
+
+
+def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refusal):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    part = said["results"]["results"][0]["gradingResult"]["componentResults"][0]
+    part["pass"] = "false"
+    path.write_text(json.dumps(said))
+    assert "found pass 'false'; expected true or false" in refusal(path, Columns(label="pass"))

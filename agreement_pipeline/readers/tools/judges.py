@@ -17,6 +17,7 @@ from agreement_pipeline.readers.submissions import (
     Nothing,
     Submission,
     at,
+    flag,
     judge_of,
     tool,
     within,
@@ -82,6 +83,8 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
     }
     for scorer, score in (sample.get("scores") or {}).items():
         value = score["value"]
+        if isinstance(value, list):
+            value = None  # several numbers, of which none has a name, are no label
         yield Submission(
             name,
             scorer,
@@ -252,11 +255,13 @@ def promptfoo(export: Export) -> Iterator[Submission]:
                 rater = str(said.get("metric") or said["type"])
                 met[rater] += 1  # the second of a name is called `name 2`
                 rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
+                where = f"output {name}, {rater}"
+                is_met = flag(part["pass"], "pass", where)
                 yield Submission(
                     name,
                     rater,
-                    {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
-                    f"output {name}, {rater}",
+                    {"pass": "pass" if is_met else "fail", "score": part["score"]},
+                    where,
                     created=results.get("timestamp"),
                     fields=fields,
                     judge=_assertion(said, record.get("config")),
