@@ -539,6 +539,12 @@ class Tool(Reader):
         return self._checked
 
     def _checked(self, export: Export, *kind: str) -> Iterator[Submission]:
+        for path in export.files:
+            if path.suffix == ".json" and path.stat().st_size == 0:
+                raise RatingsError(
+                    f"{export.place(path)}: found 0 bytes; expected a JSON document. "
+                    "Check that the export is complete."
+                )
         try:
             yield from self.finds(export, *kind)
         except RatingsError:

@@ -97,6 +97,18 @@ def test_a_file_of_a_folder_that_is_cut_off_is_not_passed_over(tmp_path, refusal
     assert words.startswith(f"{place}: record 1: found a file that is cut off in the middle")
 
 
+@pytest.mark.parametrize("name", ["dataloop", "superannotate", "ground_truth"])
+def test_a_file_of_a_folder_that_is_empty_is_not_passed_over(name, tmp_path, refusal):
+    """JSON Lines without a line are a rater who labelled nothing, but no JSON document is empty."""
+    copytree(CASES[name].file, tmp_path / "job")
+    path = max((tmp_path / "job").rglob("*.json"))
+    path.write_bytes(b"")
+    place = path.relative_to(tmp_path / "job")
+    assert words_of(refusal, name, tmp_path / "job") == (
+        f"{place}: found 0 bytes; expected a JSON document. Check that the export is complete."
+    )
+
+
 def test_an_export_that_is_cut_off_within_a_character(tmp_path, refusal):
     path = with_bytes("label_studio", tmp_path, lambda _: '[{"id": 1, "text": "déjà'.encode()[:-1])
     assert words_of(refusal, "label_studio", path).startswith(
