@@ -549,7 +549,14 @@ class Tool(Reader):
             yield from self.finds(export, *kind)
         except RatingsError:
             raise
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        except (
+            KeyError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            ValueError,
+            IndexError,
+        ) as error:
             found = f"a value of another kind ({error})"
             if isinstance(error, KeyError):
                 found = f"no {error.args[0]!r}"
@@ -613,6 +620,13 @@ class Tool(Reader):
                 said, one = each.fields.get(text), each.values.get(asked, Drawn())
                 if kind == "spans" and not one.extent and isinstance(said, str):
                     one = replace(one, extent=(len(said),))
+                for thing in one.objects:
+                    category = getattr(thing, "category", "")
+                    if not isinstance(category, str):
+                        raise RatingsError(
+                            f"{thing.where}: found the category {shown(category)}; expected a "
+                            "text. Correct the record, or export again."
+                        )
                 numbers[asked] = f"#{len(objects)}"
                 objects.append(one)
             yield replace(each, values=numbers, first=None)

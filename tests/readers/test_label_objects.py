@@ -1,6 +1,7 @@
 """Objects of an export become units, whichever tool wrote them."""
 
 import json
+import re
 
 import pytest
 
@@ -111,6 +112,46 @@ def with_box(*box):
 def test_a_bad_span_names_its_file_record_and_object(export, place, span, message, tmp_path):
     with pytest.raises(RatingsError, match=f"^{place}: {message}"):
         ratings(export(tmp_path, with_span(*span)), PEOPLE, "spans")
+
+
+@pytest.mark.parametrize("category", [["PER"], {"a": 1}, None, 7])
+@pytest.mark.parametrize(
+    "export", [label_studio_spans, prodigy_spans, doccano_spans, argilla_spans]
+)
+def test_a_category_that_is_no_text_is_refused(export, category, tmp_path):
+    message = f"object 2: found the category {re.escape(repr(category))}; expected a text"
+    for scale in (PEOPLE, None):
+        with pytest.raises(RatingsError, match=message):
+            ratings(export(tmp_path, with_span(4, 6, category)), scale, "spans")
+
+
+@pytest.mark.parametrize("export", [label_studio_spans, prodigy_spans, doccano_spans])
+def test_a_marked_item_without_a_name_is_refused(export, tmp_path):
+    path = export(tmp_path)
+    file = path if path.is_file() else max(path.iterdir())
+    file.write_text(file.read_text().replace('"d1"', "null"))
+    with pytest.raises(RatingsError, match="found no item; expected what was marked"):
+        ratings(path, PEOPLE, "spans")
+
+
+@pytest.mark.parametrize("wrong", [None, [100], {"a": 1}, "wide"])
+def test_the_size_of_an_image_of_coco_is_a_number(wrong, tmp_path):
+    path = coco_boxes(tmp_path)
+    file = max(path.iterdir())
+    said = json.loads(file.read_text())
+    said["images"][0]["width"] = wrong
+    file.write_text(json.dumps(said))
+    with pytest.raises(
+        RatingsError, match=f"^{file.name}: record 1: found a value of another kind"
+    ):
+        ratings(path, PETS, "boxes")
+
+
+def test_an_offset_without_an_end_is_refused(tmp_path):
+    path = label_studio_spans(tmp_path)
+    path.write_text(path.read_text().replace('"end": 3', '"end": 1e400', 1))
+    with pytest.raises(RatingsError, match="found a value of another kind"):
+        ratings(path, PEOPLE, "spans")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
     is_sized = kind != "spans" and "width" in record and "height" in record
-    extent = (record["width"], record["height"]) if is_sized else ()
+    extent = (float(record["width"]), float(record["height"])) if is_sized else ()
     makers: dict[str, Callable[[Data, str], LabelObject]] = {"spans": span, "polygons": _polygon}
     return drawn(record.get("spans") or (), place, makers.get(kind, _box), extent)
 
