@@ -217,3 +217,15 @@ def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
 
 def test_a_plain_table_is_told_from_the_text_of_every_tool_before_the_tools_are_loaded():
     assert {each.name for each in iter_modules(tools)} == {*SIGNS}
+
+
+def test_an_older_doccano_wrote_no_comments(tmp_path):
+    case = CASES["doccano"]
+    for file in case.file.iterdir():
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        assert all(row.pop("Comments") == [] for row in rows)
+        (tmp_path / file.name).write_text("\n".join(map(json.dumps, rows)))
+    older = read(
+        tmp_path, case.columns, scale=SENTIMENT, rules=replace(case.rules, reader="doccano")
+    )
+    assert older.digest == read(case.file, case.columns, scale=SENTIMENT, rules=case.rules).digest
