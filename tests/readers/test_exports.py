@@ -229,3 +229,14 @@ def test_an_older_doccano_wrote_no_comments(tmp_path):
         tmp_path, case.columns, scale=SENTIMENT, rules=replace(case.rules, reader="doccano")
     )
     assert older.digest == read(case.file, case.columns, scale=SENTIMENT, rules=case.rules).digest
+
+
+def test_an_attribute_of_dataloop_with_several_values_is_a_set(tmp_path):
+    for file in CASES["dataloop"].file.iterdir():
+        item = json.loads(file.read_text())
+        for number, each in enumerate(item["annotations"]):
+            said = {"topics": ["b", "a"] if number else ["b"]}
+            each.setdefault("metadata", {}).setdefault("system", {})["attributes"] = said
+        (tmp_path / file.name).write_text(json.dumps(item))
+    rows = rows_of(tmp_path, replace(CASES["dataloop"].columns, label="topics"))
+    assert {*frame_in(rows)["label"]} == {"b", "a|b"}

@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read, read_marked
@@ -414,6 +415,20 @@ def test_rankings_and_preferences_of_label_studio(tmp_path):
     assert said["label"].tolist() == ["first", "second", "first", "first", "first", "first"]
     path = label_studio_results(tmp_path, ana=preferred("left"), ben=preferred("right"))
     assert ratings(path, None, "preferences").to_pandas()["label"].tolist() == ["first", "second"]
+
+
+def test_a_ranking_beside_choices_is_no_label_of_its_own(tmp_path):
+    chosen = {"type": "choices", "from_name": "mood", "value": {"choices": ["good"]}}
+    message = {"type": "chatmessage", "from_name": "talk", "value": {"chatmessage": {"a": 1}}}
+    path = label_studio_results(
+        tmp_path, ana=[*ranked("x", "y"), message, chosen], ben=[*ranked("y", "x"), chosen]
+    )
+    mood = Scale(("good", "bad"))
+    assert read(path, NAME, scale=mood).to_pandas()["label"].tolist() == ["good", "good"]
+    path = label_studio_results(tmp_path, ana=ranked("x", "y"), ben=ranked("y", "x"))
+    main(["init", str(path), "--root", str(tmp_path)])
+    (written,) = (tmp_path / "configs" / "projects").iterdir()
+    assert "units: {kind: rankings" in written.read_text()
 
 
 def test_a_task_of_label_studio_tells_in_which_order_alternatives_were_displayed(tmp_path):

@@ -44,6 +44,7 @@ AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 PLAIN = ("rating", "number", "datetime")
+LABELS = ("choices", "taxonomy", *PLAIN)
 TYPES = {
     "spans": ("labels", "hypertextlabels"),
     "segments": ("labels", "timeserieslabels"),
@@ -131,12 +132,21 @@ def answers_in(result: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
-        if kind in value and AREAS.isdisjoint(value):
+        if _is_answer(kind, value):
             name, said = part.get("from_name", kind), value[kind]
             answer = _ticks(said) if isinstance(said, list) else said
             both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
             found[name] = (*found[name], *answer) if both else answer
     return found
+
+
+def _is_answer(kind: str, value: Data) -> bool:
+    """A ranking, a message of a chat and what own code writes have several parts. They are no
+    labels.
+    """
+    if kind not in value or not AREAS.isdisjoint(value):
+        return False
+    return kind in LABELS or not (kind == "ranker" or isinstance(value[kind], Mapping))
 
 
 def _ticks(said: list[Any]) -> tuple[str, ...]:

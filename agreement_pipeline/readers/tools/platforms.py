@@ -44,7 +44,8 @@ def dataloop(export: Export) -> Iterator[Submission]:
             systems = [at(each, "metadata", "system") or {} for each in made]
             answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
             for system in systems:
-                answers |= {**(system.get("attributes") or {})}
+                said = {**(system.get("attributes") or {})}
+                answers |= {name: _several(each) for name, each in said.items()}
             is_issue = any(system.get("status") == "issue" for system in systems)
             yield Submission(
                 item["name"],
@@ -88,6 +89,10 @@ def encord(export: Export) -> Iterator[Submission]:
                     assisted=not all(each.get("manualAnnotation", True) for each in made),
                     fields=plain({**row, **unit}),
                 )
+
+
+def _several(said: Any) -> Any:
+    return tuple(said) if isinstance(said, list) else said
 
 
 def _options(said: Any) -> Any:
