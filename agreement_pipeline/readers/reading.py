@@ -196,6 +196,11 @@ def _marked(rows: Rows) -> "list[Marked]":
         *(e.to_pylist() for e in said.columns), strict=True
     ):
         drawn, where = rows.drawn[int(label[1:])], f"{rows.source}: {record}"
+        if item is None:
+            raise RatingsError(
+                f"{where}: found no item; expected what was marked. Correct the record, or name "
+                "another field as the item."
+            )
         is_model = rater in rows.classifiers
         found.append(Marked(item, rater, drawn.objects, drawn.extent, where, int(times), is_model))
     return found

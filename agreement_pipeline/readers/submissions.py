@@ -216,6 +216,24 @@ def judge_of(
     return {**named, **digests, **({"parameters": told} if told else {})}
 
 
+def refuse_parts(what: str, said: object, where: str) -> None:
+    if isinstance(said, (list, dict)):
+        raise RatingsError(
+            f"{where}: found the {what} {shown(said)}; expected a text or a number. "
+            "Correct the record, or export again."
+        )
+
+
+def flag(said: object, name: str, where: str) -> bool:
+    """A text is no truth value: "false" would be taken for true."""
+    if said is None or said in (0, 1):
+        return bool(said)
+    raise RatingsError(
+        f"{where}: found {name} {shown(said)}; expected true or false. Correct the record, or "
+        "export again."
+    )
+
+
 def span(part: Data, where: str) -> Span:
     return Span(part["start"], part["end"], part["label"], where)
 
@@ -269,7 +287,8 @@ def _time(written: object) -> datetime:
 class Gathered:
     """The submissions of an export as a table with one row for each, for one question.
 
-    Without a question it is the first one, and there must not be another.
+    Without a question it is the first one, and there must not be another. `single` names the fields
+    that have one part, by what they tell.
 
     `columns` has the column of each field that was wanted. `tells_changes` is true if it is known
     of all that was handed in when it was last written.
@@ -285,7 +304,9 @@ class Gathered:
         session: Session,
         *,
         omits_none: bool = False,
+        single: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        self._single = single
         self.columns = {name: f"field{number}" for number, name in enumerate(dict.fromkeys(wanted))}
         self.fields, self._questions = dict[str, None](), dict[str, None]()
         self._question, self._source = question, source
@@ -346,16 +367,11 @@ class Gathered:
                     seen.update(dict.fromkeys(names))
             asked = asked or next(iter(self._questions), None)
             label, ticked = self._label(each.values.get(asked or ""), each.record)
-            where = f"{self._source}: {each.record}"
+            where = self._place(each.record)
             created, changed = utc(each.created, where), utc(each.changed, where)
             if each.kind == "human" and each.status == "submitted" and changed is None:
                 self.tells_changes = False
-            for name, said_of in (("item", each.item), ("rater", each.rater)):
-                if isinstance(said_of, (list, dict)):
-                    raise RatingsError(
-                        f"{where}: found the {name} {shown(said_of)}; expected a text or a number. "
-                        "Correct the record, or export again."
-                    )
+            refuse_parts("rater", each.rater, where)
             rater = _text(each.rater) or f"{UNKNOWN}{each.record})"
             if each.judge:
                 said = {"name": rater, **each.judge}
@@ -363,6 +379,9 @@ class Gathered:
             # The fields of a task that `draw` wrote tell the item, and which draw it is of.
             is_drawn = "item" in each.fields and DRAW.fullmatch(str(each.fields.get("draw")))
             item = each.fields["item"] if is_drawn else each.item
+            refuse_parts("item", item, where)
+            for what, name in self._single.items():
+                refuse_parts(what, each.fields.get(name), where)
             first = None
             if each.first is not None:
                 first = self._label(each.first.get(asked or ""), each.record)[0] or NONE
@@ -384,9 +403,21 @@ class Gathered:
                 *[_text(each.fields.get(name)) for name in self.columns],
             )
 
+    def _place(self, record: str) -> str:
+        return record if record.startswith(self._source) else f"{self._source}: {record}"
+
     def _label(self, value: Any, record: str) -> tuple[str | None, bool]:
+        where = self._place(record)
         if not isinstance(value, (tuple, frozenset)):
+            refuse_parts("label", value, where)
             return _text(value), True
+        for each in value:
+            refuse_parts("label", each, where)
+        if None in value:
+            raise RatingsError(
+                f"{where}: found {listed(value)} as the ticked labels; expected a text or a number "
+                "for each. Correct the record, or export again."
+            )
         self._sets = self._sets or isinstance(value, frozenset) or len(value) > 1
         joined = category_text(frozenset(value))
         if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
@@ -508,11 +539,24 @@ class Tool(Reader):
         return self._checked
 
     def _checked(self, export: Export, *kind: str) -> Iterator[Submission]:
+        for path in export.files:
+            if path.suffix == ".json" and path.stat().st_size == 0:
+                raise RatingsError(
+                    f"{export.place(path)}: found 0 bytes; expected a JSON document. "
+                    "Check that the export is complete."
+                )
         try:
             yield from self.finds(export, *kind)
         except RatingsError:
             raise
-        except (KeyError, TypeError, AttributeError, ValueError, IndexError) as error:
+        except (
+            KeyError,
+            TypeError,
+            AttributeError,
+            ArithmeticError,
+            ValueError,
+            IndexError,
+        ) as error:
             found = f"a value of another kind ({error})"
             if isinstance(error, KeyError):
                 found = f"no {error.args[0]!r}"
@@ -543,6 +587,7 @@ class Tool(Reader):
             asked.limits,
             asked.session,
             omits_none=self.omits_none and units is None,
+            single={name: of for name, of in named.items() if name in OWN},
         )
         submitted = _canonical(found, columns, named, others, self.shows)
         ratings = kept(submitted, rules)
@@ -575,6 +620,13 @@ class Tool(Reader):
                 said, one = each.fields.get(text), each.values.get(asked, Drawn())
                 if kind == "spans" and not one.extent and isinstance(said, str):
                     one = replace(one, extent=(len(said),))
+                for thing in one.objects:
+                    category = getattr(thing, "category", "")
+                    if not isinstance(category, str):
+                        raise RatingsError(
+                            f"{thing.where}: found the category {shown(category)}; expected a "
+                            "text. Correct the record, or export again."
+                        )
                 numbers[asked] = f"#{len(objects)}"
                 objects.append(one)
             yield replace(each, values=numbers, first=None)

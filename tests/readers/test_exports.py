@@ -217,3 +217,26 @@ def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
 
 def test_a_plain_table_is_told_from_the_text_of_every_tool_before_the_tools_are_loaded():
     assert {each.name for each in iter_modules(tools)} == {*SIGNS}
+
+
+def test_an_older_doccano_wrote_no_comments(tmp_path):
+    case = CASES["doccano"]
+    for file in case.file.iterdir():
+        rows = [json.loads(line) for line in file.read_text().splitlines()]
+        assert all(row.pop("Comments") == [] for row in rows)
+        (tmp_path / file.name).write_text("\n".join(map(json.dumps, rows)))
+    older = read(
+        tmp_path, case.columns, scale=SENTIMENT, rules=replace(case.rules, reader="doccano")
+    )
+    assert older.digest == read(case.file, case.columns, scale=SENTIMENT, rules=case.rules).digest
+
+
+def test_an_attribute_of_dataloop_with_several_values_is_a_set(tmp_path):
+    for file in CASES["dataloop"].file.iterdir():
+        item = json.loads(file.read_text())
+        for number, each in enumerate(item["annotations"]):
+            said = {"topics": ["b", "a"] if number else ["b"]}
+            each.setdefault("metadata", {}).setdefault("system", {})["attributes"] = said
+        (tmp_path / file.name).write_text(json.dumps(item))
+    rows = rows_of(tmp_path, replace(CASES["dataloop"].columns, label="topics"))
+    assert {*frame_in(rows)["label"]} == {"b", "a|b"}

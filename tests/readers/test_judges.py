@@ -244,3 +244,69 @@ def test_nothing_is_kept_of_who_is_a_rater(tmp_path):
     path = judges.promptfoo(tmp_path)
     ratings = read(path, Columns(label="pass"), classifiers=["m"])
     assert {each["name"] for each in ratings.origin.classifiers} == {"m"}
+
+
+def test_a_score_of_inspect_with_several_numbers_is_no_label(tmp_path):
+    path = judges.inspect_json(tmp_path)
+    whole = rows_of(path, Columns(label="score"))
+    said = json.loads(path.read_text())
+    scores = said["samples"][0]["scores"]
+    scores[next(iter(scores))]["value"] = [0.5, 1]
+    path.write_text(json.dumps(said))
+    rows = rows_of(path, Columns(label="score"))
+    assert len(frame_in(rows)) == len(frame_in(whole)) - 1
+    assert rows.left_out.total() == whole.left_out.total() + 1
+
+
+def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refusal):
+    path = judges.promptfoo(tmp_path)
+    said = json.loads(path.read_text())
+    part = said["results"]["results"][0]["gradingResult"]["componentResults"][0]
+    part["pass"] = "false"
+    path.write_text(json.dumps(said))
+    assert "found pass 'false'; expected true or false" in refusal(path, Columns(label="pass"))
+
+
+@pytest.mark.parametrize("source", ["annotation", "HUMAN", None, 7, ["EVAL"]])
+def test_a_source_that_langfuse_never_writes_is_no_model(source, tmp_path, refusal):
+    path = judges.langfuse(tmp_path)
+    said = json.loads(path.read_text())
+    said["data"][0]["source"] = source
+    path.write_text(json.dumps(said))
+    words = refusal(path, Columns(label="correct"))
+    assert f"found the source {source!r}; expected one of ['ANNOTATION', 'API', 'EVAL']" in words
+
+
+def test_a_judge_of_mlflow_had_another_name_before(tmp_path):
+    path = judges.mlflow_traces(tmp_path)
+    whole = rows_of(path, Columns(label="correct"))
+    path.write_text(path.read_text().replace('"LLM_JUDGE"', '"AI_JUDGE"'))
+    rows = rows_of(path, Columns(label="correct"))
+    assert rows.classifiers == whole.classifiers == ("m",)
+    assert frame_in(rows).equals(frame_in(whole))
+
+
+def test_a_source_that_mlflow_does_not_know(tmp_path, refusal):
+    path = judges.mlflow_traces(tmp_path)
+    path.write_text(path.read_text().replace('"HUMAN"', '"SOURCE_TYPE_UNSPECIFIED"', 1))
+    words = refusal(path, Columns(label="correct"))
+    assert "found the source 'SOURCE_TYPE_UNSPECIFIED'; expected one of ['HUMAN', 'LLM_J" in words
+
+
+ORIGINAL = {"value": "C", "answer": None, "provenance": None}
+EDITED = {"value": "I", "provenance": {"author": "eva", "timestamp": "2026-09-02T09:05:00Z"}}
+
+
+@pytest.mark.parametrize(
+    ("history", "label"),
+    [([], "I"), ([ORIGINAL, EDITED], "C"), ([EDITED], "I"), (None, "I")],
+    ids=["none", "edited", "added by a person", "missing"],
+)
+def test_a_score_of_inspect_that_a_person_edited_is_as_its_scorer_gave_it(history, label, tmp_path):
+    path = judges.inspect_json(tmp_path)
+    said = json.loads(path.read_text())
+    said["samples"][0]["scores"]["m"] = {"value": "I", "history": history}
+    path.write_text(json.dumps(said))
+    frame = frame_in(rows_of(path, Columns(label="score")))
+    (found,) = frame[(frame["rater"] == "m") & frame["item"].str.endswith("/0/1")]["label"]
+    assert found == label

@@ -1,9 +1,11 @@
 """Objects of an export become units, whichever tool wrote them."""
 
 import json
+import re
 
 import pytest
 
+from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read, read_marked
@@ -111,6 +113,46 @@ def with_box(*box):
 def test_a_bad_span_names_its_file_record_and_object(export, place, span, message, tmp_path):
     with pytest.raises(RatingsError, match=f"^{place}: {message}"):
         ratings(export(tmp_path, with_span(*span)), PEOPLE, "spans")
+
+
+@pytest.mark.parametrize("category", [["PER"], {"a": 1}, None, 7])
+@pytest.mark.parametrize(
+    "export", [label_studio_spans, prodigy_spans, doccano_spans, argilla_spans]
+)
+def test_a_category_that_is_no_text_is_refused(export, category, tmp_path):
+    message = f"object 2: found the category {re.escape(repr(category))}; expected a text"
+    for scale in (PEOPLE, None):
+        with pytest.raises(RatingsError, match=message):
+            ratings(export(tmp_path, with_span(4, 6, category)), scale, "spans")
+
+
+@pytest.mark.parametrize("export", [label_studio_spans, prodigy_spans, doccano_spans])
+def test_a_marked_item_without_a_name_is_refused(export, tmp_path):
+    path = export(tmp_path)
+    file = path if path.is_file() else max(path.iterdir())
+    file.write_text(file.read_text().replace('"d1"', "null"))
+    with pytest.raises(RatingsError, match="found no item; expected what was marked"):
+        ratings(path, PEOPLE, "spans")
+
+
+@pytest.mark.parametrize("wrong", [None, [100], {"a": 1}, "wide"])
+def test_the_size_of_an_image_of_coco_is_a_number(wrong, tmp_path):
+    path = coco_boxes(tmp_path)
+    file = max(path.iterdir())
+    said = json.loads(file.read_text())
+    said["images"][0]["width"] = wrong
+    file.write_text(json.dumps(said))
+    with pytest.raises(
+        RatingsError, match=f"^{file.name}: record 1: found a value of another kind"
+    ):
+        ratings(path, PETS, "boxes")
+
+
+def test_an_offset_without_an_end_is_refused(tmp_path):
+    path = label_studio_spans(tmp_path)
+    path.write_text(path.read_text().replace('"end": 3', '"end": 1e400', 1))
+    with pytest.raises(RatingsError, match="found a value of another kind"):
+        ratings(path, PEOPLE, "spans")
 
 
 @pytest.mark.parametrize(
@@ -373,6 +415,20 @@ def test_rankings_and_preferences_of_label_studio(tmp_path):
     assert said["label"].tolist() == ["first", "second", "first", "first", "first", "first"]
     path = label_studio_results(tmp_path, ana=preferred("left"), ben=preferred("right"))
     assert ratings(path, None, "preferences").to_pandas()["label"].tolist() == ["first", "second"]
+
+
+def test_a_ranking_beside_choices_is_no_label_of_its_own(tmp_path):
+    chosen = {"type": "choices", "from_name": "mood", "value": {"choices": ["good"]}}
+    message = {"type": "chatmessage", "from_name": "talk", "value": {"chatmessage": {"a": 1}}}
+    path = label_studio_results(
+        tmp_path, ana=[*ranked("x", "y"), message, chosen], ben=[*ranked("y", "x"), chosen]
+    )
+    mood = Scale(("good", "bad"))
+    assert read(path, NAME, scale=mood).to_pandas()["label"].tolist() == ["good", "good"]
+    path = label_studio_results(tmp_path, ana=ranked("x", "y"), ben=ranked("y", "x"))
+    main(["init", str(path), "--root", str(tmp_path)])
+    (written,) = (tmp_path / "configs" / "projects").iterdir()
+    assert "units: {kind: rankings" in written.read_text()
 
 
 def test_a_task_of_label_studio_tells_in_which_order_alternatives_were_displayed(tmp_path):

@@ -97,6 +97,18 @@ def test_a_file_of_a_folder_that_is_cut_off_is_not_passed_over(tmp_path, refusal
     assert words.startswith(f"{place}: record 1: found a file that is cut off in the middle")
 
 
+@pytest.mark.parametrize("name", ["dataloop", "superannotate", "ground_truth"])
+def test_a_file_of_a_folder_that_is_empty_is_not_passed_over(name, tmp_path, refusal):
+    """JSON Lines without a line are a rater who labelled nothing, but no JSON document is empty."""
+    copytree(CASES[name].file, tmp_path / "job")
+    path = max((tmp_path / "job").rglob("*.json"))
+    path.write_bytes(b"")
+    place = path.relative_to(tmp_path / "job")
+    assert words_of(refusal, name, tmp_path / "job") == (
+        f"{place}: found 0 bytes; expected a JSON document. Check that the export is complete."
+    )
+
+
 def test_an_export_that_is_cut_off_within_a_character(tmp_path, refusal):
     path = with_bytes("label_studio", tmp_path, lambda _: '[{"id": 1, "text": "déjà'.encode()[:-1])
     assert words_of(refusal, "label_studio", path).startswith(
@@ -329,3 +341,105 @@ def test_a_list_with_something_else_in_it(tmp_path, refusal):
     assert "x.json: record 9: found 'and more'; expected a" in words_of(
         refusal, "label_studio", path
     )
+
+
+def changed(name, folder, change):
+    """A copy of an export of JSON with its records changed."""
+    source = CASES[name].file
+    is_lines = source.suffix in (".jsonl", ".ndjson")
+    text = source.read_text()
+    said = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
+    change(said)
+    path = folder / source.name
+    path.write_text("\n".join(map(json.dumps, said)) if is_lines else json.dumps(said))
+    return path
+
+
+def first_label_of_labelbox(rows):
+    return next(iter(rows[0]["projects"].values()))["labels"][0]
+
+
+ONE_OF_SEVERAL_PARTS = {
+    "choices": ("label_studio", lambda said: choices_of(said).update(choices={"a": 1})),
+    "a choice": ("label_studio", lambda said: choices_of(said).update(choices=[{"a": 1}])),
+    "responses": (
+        "argilla",
+        lambda said: said[0].update({"sentiment.responses": [{"a": 1}, {"a": 1}, {"a": 1}]}),
+    ),
+    "accepted": ("prodigy", lambda said: said[0].update(accept=[{"a": 1}])),
+    "a radio": (
+        "labelbox",
+        lambda said: first_label_of_labelbox(said)["annotations"]["classifications"][0][
+            "radio_answer"
+        ].update(value={"a": 1}),
+    ),
+}
+
+
+def choices_of(tasks):
+    return tasks[0]["annotations"][0]["result"][0]["value"]
+
+
+@pytest.mark.parametrize("case", ONE_OF_SEVERAL_PARTS)
+def test_a_label_of_several_parts(case, tmp_path, refusal):
+    """It is no category of the name `{'a': 1}`."""
+    name, change = ONE_OF_SEVERAL_PARTS[case]
+    words = words_of(refusal, name, changed(name, tmp_path, change))
+    assert words.startswith(f"{CASES[name].file.name}: ")
+    assert words.count(CASES[name].file.name) == 1
+    assert "found the label {'a': 1}; expected a text or a number" in words
+
+
+def test_a_choice_that_is_missing(tmp_path, refusal):
+    path = changed("label_studio", tmp_path, lambda said: choices_of(said).update(choices=[None]))
+    words = words_of(refusal, "label_studio", path)
+    assert "annotation 501: found [None] as the ticked labels; expected a text" in words
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("label_studio", lambda said: said[0]["data"].update(doc_id=["a"])),
+        ("prodigy", lambda said: said[0]["meta"].update(doc_id={"a": 1})),
+    ],
+)
+def test_a_named_field_of_an_item_of_several_parts(name, change, tmp_path, refusal):
+    words = words_of(refusal, name, changed(name, tmp_path, change))
+    assert re.search(r"found the item (\['a'\]|\{'a': 1\}); expected a text or a number", words)
+
+
+@pytest.mark.parametrize("key", ["_annotator_id", "_session_id"])
+def test_a_session_of_prodigy_of_several_parts(key, tmp_path, refusal):
+    own = {"_annotator_id": None, "_session_id": None, key: ["ana"]}
+    path = changed("prodigy", tmp_path, lambda said: said[0].update(own))
+    assert words_of(refusal, "prodigy", path) == (
+        "prodigy_choice.jsonl: record 1: found the rater ['ana']; expected a text or a number. "
+        "Correct the record, or export again."
+    )
+
+
+FLAGS = {
+    "was_cancelled": ("label_studio", lambda said: said[0]["annotations"][0]),
+    "ground_truth": ("label_studio", lambda said: said[0]["annotations"][0]),
+    "skipped": ("labelbox", lambda said: first_label_of_labelbox(said)["performance_details"]),
+}
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+def test_a_truth_value_in_words_is_not_taken_for_true(flag, tmp_path, refusal):
+    name, within = FLAGS[flag]
+    path = changed(name, tmp_path, lambda said: within(said).update({flag: "false"}))
+    assert f"found {flag} 'false'; expected true or false" in words_of(refusal, name, path)
+
+
+@pytest.mark.parametrize("flag", FLAGS)
+@pytest.mark.parametrize("said", [0, None])
+def test_a_truth_value_that_is_nought_or_missing_is_false(flag, said, tmp_path):
+    name, within = FLAGS[flag]
+    path = changed(name, tmp_path, lambda records: within(records).update({flag: said}))
+    assert alpha_of(name, path) == pytest.approx(alpha_of(name, CASES[name].file))
+
+
+def test_a_label_of_labelbox_without_an_id_is_no_gold(tmp_path):
+    path = changed("labelbox", tmp_path, lambda said: first_label_of_labelbox(said).update(id=None))
+    assert alpha_of("labelbox", path) == pytest.approx(alpha_of("labelbox", CASES["labelbox"].file))

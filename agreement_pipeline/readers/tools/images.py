@@ -156,7 +156,7 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
         for _, record in export.records(path):
             found = together(_objects(record, kind or "boxes", place))
             for image in record["images"]:
-                number, extent = image["id"], (image["width"], image["height"])
+                number, extent = image["id"], (float(image["width"]), float(image["height"]))
                 values = {kind: Drawn(found.get(number, ()), extent)} if kind else {}
                 where = f"{place}: image {number}"
                 yield _image(image["file_name"], path.stem, where, values, id=number)

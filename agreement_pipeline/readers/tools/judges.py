@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -17,10 +19,13 @@ from agreement_pipeline.readers.submissions import (
     Nothing,
     Submission,
     at,
+    flag,
     judge_of,
+    refuse_parts,
     tool,
     within,
 )
+from agreement_pipeline.text import listed
 
 HEADER = "header.json"
 LANGFUSE = {
@@ -33,7 +38,13 @@ LANGFUSE = {
     "created": ("createdAt", "created_at", "timestamp"),
     "updated": ("updatedAt", "updated_at"),
 }
-MLFLOW: dict[str, Kind] = {"HUMAN": "human", "LLM_JUDGE": "model", "CODE": "model"}
+SOURCES: dict[str, Kind] = {"ANNOTATION": "human", "API": "model", "EVAL": "model"}
+MLFLOW: dict[str, Kind] = {
+    "HUMAN": "human",
+    "LLM_JUDGE": "model",
+    "AI_JUDGE": "model",  # before it was renamed
+    "CODE": "model",
+}
 GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
 SAID = ("/score", "/value")
 NAMED = ("request_id", "trace_id", "id")
@@ -55,7 +66,7 @@ def _is_inspect(export: Export) -> bool:
     shows={"raters", "times"},
 )
 def inspect(export: Export) -> Iterator[Submission]:
-    """A score is of a task, answered by a model in an epoch."""
+    """A score is of a task, answered by a model in an epoch. One that was edited is as before."""
     packed = {path.parent for path in export.files if path.name == HEADER}
     for folder in sorted(packed):
         ((_, header),) = export.records(folder / HEADER)
@@ -81,7 +92,9 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
         **(sample.get("metadata") or {}),
     }
     for scorer, score in (sample.get("scores") or {}).items():
-        value = score["value"]
+        value = _before_edits(score)
+        if isinstance(value, list):
+            value = None  # several numbers, of which none has a name, are no label
         yield Submission(
             name,
             scorer,
@@ -91,6 +104,12 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
             fields=fields,
             judge=_scorer(scorer, run),
         )
+
+
+def _before_edits(score: Data) -> Any:
+    """Whoever edits a score is not its scorer. The first step without a maker has its own value."""
+    first: Data = next(iter(score.get("history") or ()), {})
+    return score["value"] if first.get("provenance") else first.get("value", score["value"])
 
 
 def _scorer(name: str, run: Data) -> Data:
@@ -122,9 +141,10 @@ def _is_langfuse(export: Export) -> bool:
 )
 def langfuse(export: Export) -> Iterator[Submission]:
     """A score of the source ANNOTATION is a person's. Others are models' or programs'."""
-    for _, record in export.records():
+    for place, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
-            is_person = score["source"] == "ANNOTATION"
+            kind = _kind(score["source"], SOURCES, f"{place}, score {score['id']}")
+            is_person = kind == "human"
             trace, observation = _of(score, "trace"), _of(score, "observation")
             is_number = _of(score, "type") == "NUMERIC"
             yield Submission(
@@ -132,11 +152,20 @@ def langfuse(export: Export) -> Iterator[Submission]:
                 _of(score, "author") if is_person else _of(score, "evaluator") or score["source"],
                 {score["name"]: score["value"] if is_number else _of(score, "text")},
                 f"score {score['id']}",
-                kind="human" if is_person else "model",
+                kind=kind,
                 created=_of(score, "created"),
                 updated=_of(score, "updated"),
                 fields={"trace": trace, "observation": observation, "source": score["source"]},
             )
+
+
+def _kind(source: object, kinds: Mapping[str, Kind], where: str) -> Kind:
+    if source not in (*kinds,):
+        raise RatingsError(
+            f"{where}: found the source {shown(source)}; expected one of {listed(kinds)}. "
+            "Correct the record, or export again."
+        )
+    return kinds[str(source)]
 
 
 def _of(score: Data, name: str) -> Any:
@@ -160,7 +189,7 @@ def _is_traces(export: Export) -> bool:
     shows={"raters", "times", "gold", "predictions"},
 )
 def traces(export: Export) -> Iterator[Submission]:
-    for _, record in export.records():
+    for place, record in export.records():
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
         fields = {key: value for key, value in info.items() if not isinstance(value, (list, dict))}
@@ -170,13 +199,14 @@ def traces(export: Export) -> Iterator[Submission]:
             answer = (expected or each.get("feedback") or {}).get("value")
             named = each.get("assessment_name") or each["name"]
             # One that is named after its model is called as openai:/gpt-4o.
-            is_judge, judge = source["source_type"] == "LLM_JUDGE", source.get("source_id")
+            kind = _kind(source["source_type"], MLFLOW, f"{place}, {where}")
+            is_judge, judge = source["source_type"].endswith("_JUDGE"), source.get("source_id")
             yield Submission(
                 f"{name}/{each['span_id']}" if each.get("span_id") else name,
                 source.get("source_id"),
                 {named: None if isinstance(answer, (list, dict)) else answer},
                 where,
-                kind="gold" if expected else MLFLOW[source["source_type"]],
+                kind="gold" if expected else kind,
                 created=each.get("create_time"),
                 updated=each.get("last_update_time"),
                 fields=fields,
@@ -249,14 +279,17 @@ def promptfoo(export: Export) -> Iterator[Submission]:
             met: Counter[str] = Counter()
             for part in parts or ():
                 said = part.get("assertion") or {}
-                rater = str(said.get("metric") or said["type"])
+                rater = said.get("metric") or said["type"]
+                refuse_parts("rater", rater, f"{place}, output {name}")
                 met[rater] += 1  # the second of a name is called `name 2`
                 rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
+                where = f"output {name}, {rater}"
+                is_met = flag(part["pass"], "pass", where)
                 yield Submission(
                     name,
                     rater,
-                    {"pass": "pass" if part["pass"] else "fail", "score": part["score"]},
-                    f"output {name}, {rater}",
+                    {"pass": "pass" if is_met else "fail", "score": part["score"]},
+                    where,
                     created=results.get("timestamp"),
                     fields=fields,
                     judge=_assertion(said, record.get("config")),

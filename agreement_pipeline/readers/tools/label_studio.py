@@ -19,6 +19,7 @@ from agreement_pipeline.readers.submissions import (
     Data,
     Drawn,
     Submission,
+    flag,
     has,
     refuse_rotation,
     together,
@@ -43,6 +44,7 @@ AREAS = frozenset({"start", "x", "points", "original_width"})
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 PLAIN = ("rating", "number", "datetime")
+LABELS = ("choices", "taxonomy", *PLAIN)
 TYPES = {
     "spans": ("labels", "hypertextlabels"),
     "segments": ("labels", "timeserieslabels"),
@@ -101,11 +103,11 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 created=each.get("created_at"),
                 fields=fields,
                 first=None if kind else first_answers(each.get("history")),
-                **_about(what, each),
+                **_about(what, each, where),
             )
 
 
-def _about(what: str, said: Data) -> dict[str, Any]:
+def _about(what: str, said: Data, where: str) -> dict[str, Any]:
     if what == "prediction":
         model = said.get("model_version") or "a model without a version"
         return {"rater": model, "kind": "model", "confidence": said.get("score")}
@@ -115,8 +117,8 @@ def _about(what: str, said: Data) -> dict[str, Any]:
     reviewed = "rejected" if said.get("last_action") == "rejected" else "submitted"
     return {
         "rater": (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
-        "status": "skipped" if _says(said, "was_cancelled") else reviewed,
-        "kind": "gold" if _says(said, "ground_truth") else "human",
+        "status": "skipped" if _says(said, "was_cancelled", where) else reviewed,
+        "kind": "gold" if _says(said, "ground_truth", where) else "human",
         "updated": said.get("updated_at"),
         "changed": said.get("updated_at"),
         "seconds": said.get("lead_time"),
@@ -130,7 +132,7 @@ def answers_in(result: object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
-        if kind in value and AREAS.isdisjoint(value):
+        if _is_answer(kind, value):
             name, said = part.get("from_name", kind), value[kind]
             answer = _ticks(said) if isinstance(said, list) else said
             both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
@@ -138,15 +140,25 @@ def answers_in(result: object) -> dict[str, Any]:
     return found
 
 
+def _is_answer(kind: str, value: Data) -> bool:
+    """A ranking, a message of a chat and what own code writes have several parts. They are no
+    labels.
+    """
+    if kind not in value or not AREAS.isdisjoint(value):
+        return False
+    return kind in LABELS or not (kind == "ranker" or isinstance(value[kind], Mapping))
+
+
 def _ticks(said: list[Any]) -> tuple[str, ...]:
     return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
 
 
-def _says(annotation: Data, what: str) -> bool:
+def _says(annotation: Data, what: str, where: str) -> bool:
     """Label Studio always writes it where it writes a time. So there a missing field was renamed,
     and is no plain no.
     """
-    return bool(annotation[what] if "created_at" in annotation else annotation.get(what))
+    said = annotation[what] if "created_at" in annotation else annotation.get(what)
+    return flag(said, what, where)
 
 
 def before_review(annotation: Data, where: str) -> object:

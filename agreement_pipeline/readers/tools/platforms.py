@@ -14,6 +14,7 @@ from agreement_pipeline.readers.submissions import (
     Status,
     Submission,
     at,
+    flag,
     has,
     plain,
     together,
@@ -43,7 +44,8 @@ def dataloop(export: Export) -> Iterator[Submission]:
             systems = [at(each, "metadata", "system") or {} for each in made]
             answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
             for system in systems:
-                answers |= {**(system.get("attributes") or {})}
+                said = {**(system.get("attributes") or {})}
+                answers |= {name: _several(each) for name, each in said.items()}
             is_issue = any(system.get("status") == "issue" for system in systems)
             yield Submission(
                 item["name"],
@@ -89,6 +91,10 @@ def encord(export: Export) -> Iterator[Submission]:
                 )
 
 
+def _several(said: Any) -> Any:
+    return tuple(said) if isinstance(said, list) else said
+
+
 def _options(said: Any) -> Any:
     return tuple(option["value"] for option in said) if isinstance(said, list) else said
 
@@ -111,7 +117,8 @@ def labelbox(export: Export) -> Iterator[Submission]:
                 "batch": at(project, "project_details", "batch_name"),
                 **{each["schema_name"]: each["value"] for each in row.get("metadata_fields") or ()},
             }
-            reference = {each.get("benchmark_reference_label") for each in project["labels"]}
+            said = (each.get("benchmark_reference_label") for each in project["labels"])
+            reference = {*said} - {None}
             for label in project["labels"]:
                 record, details = f"label {label['id']}", label.get("label_details")
                 if details is None:
@@ -121,12 +128,13 @@ def labelbox(export: Export) -> Iterator[Submission]:
                     )
                 classes = label["annotations"].get("classifications") or ()
                 work = label.get("performance_details") or {}
+                is_skipped = flag(work.get("skipped"), "skipped", f"{place}, {record}")
                 yield Submission(
                     item,
                     details.get("created_by"),
                     {name: said for each in classes for name, said in _of_class(each)},
                     record,
-                    status="skipped" if work.get("skipped") else "submitted",
+                    status="skipped" if is_skipped else "submitted",
                     kind="gold" if label["id"] in reference else "human",
                     created=details.get("created_at"),
                     updated=details.get("updated_at"),

@@ -20,6 +20,7 @@ from agreement_pipeline.readers.submissions import (
     drawn,
     has,
     plain,
+    refuse_parts,
     span,
     tool,
 )
@@ -38,7 +39,7 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
     kinds=("spans",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    sessions = dict.fromkeys(_session(record) for _, record in export.records())
+    sessions = dict.fromkeys(_session(*each) for each in export.records())
     shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
     raters = {session: _rater(session, shared) for session in sessions}
     for place, record in export.records():
@@ -52,7 +53,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         labels = ("accept",) if is_choice else ("accept", "reject")
         yield Submission(
             record["_task_hash"],
-            raters[_session(record)],
+            raters[_session(place, record)],
             {kind: _drawn(record, kind, place)} if kind else _answer(record, place),
             place,
             status="submitted" if record["answer"] in labels else "skipped",
@@ -64,7 +65,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
     is_sized = kind != "spans" and "width" in record and "height" in record
-    extent = (record["width"], record["height"]) if is_sized else ()
+    extent = (float(record["width"]), float(record["height"])) if is_sized else ()
     makers: dict[str, Callable[[Data, str], LabelObject]] = {"spans": span, "polygons": _polygon}
     return drawn(record.get("spans") or (), place, makers.get(kind, _box), extent)
 
@@ -109,5 +110,7 @@ def _prefixes(session: str) -> list[str]:
     return [session[:at] for at, sign in enumerate(session) if sign == "-" and at]
 
 
-def _session(record: Data) -> str:
-    return str(record.get("_annotator_id") or record.get("_session_id") or "")
+def _session(place: str, record: Data) -> str:
+    said = record.get("_annotator_id") or record.get("_session_id") or ""
+    refuse_parts("rater", said, place)
+    return str(said)
