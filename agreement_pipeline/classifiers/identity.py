@@ -31,7 +31,7 @@ def _are_plain(values: object) -> bool:
 TEXT = Value("text", is_text)
 IF_KNOWN = Value("text", is_text, "Leave the key out if it is not known.")
 DIGEST = Value(
-    "SHA-256, which has 64 hexadecimal digits",
+    "SHA-256, which has 64 hexadecimal digits in lower case",
     is_digest,
     "Name the file instead, as prompt: judge.txt, and its digest is taken.",
 )
@@ -121,7 +121,8 @@ class Identity:
         """
         mine, theirs = self.to_mapping(), certified.to_mapping()
         for part, expected in theirs.items():
-            if mine[part] != expected:
+            # JSON tells false from 0, and Python does not.
+            if digest_of_plain(mine[part]) != digest_of_plain(expected):
                 raise CertificateError(
                     f"classifier {self.name}: found {part} {shown(mine[part])}; "
                     f"expected {shown(expected)}, which was certified. Another {part} is another "

@@ -78,7 +78,7 @@ _MADE = WeakKeyDictionary[Ratings, dict[tuple[object, ...], Any]]()
 
 
 def _made_once(make: Callable[..., Made]) -> Callable[..., Made]:
-    """What is asked again of the same ratings is a copy, without what was read off the first."""
+    """What is asked again of the same ratings is a copy."""
 
     @wraps(make)
     def found(counting: Counting, ratings: Ratings, *asked: Names) -> Made:

@@ -31,16 +31,13 @@ def _many(counts: CategoryCounts) -> bool:
 
 
 def _each(counts: CategoryCounts, of: OfCounts) -> Array:
-    """Sums over the items, category by category (..., K). Of many, those alone that are asked
-    for.
-    """
+    """Sums over the items (..., K). Of many categories, only those asked for."""
     if not _many(counts):
         return np.asarray(counts.weights @ of(counts.counts, counts.sizes[:, None]))
     return np.concatenate([counts.sums(_read(of, each)) for each in counts.asked], axis=-1)
 
 
 def _placed(counts: CategoryCounts, found: Coefficient) -> Coefficient:
-    """The value of a category that is asked for alone stands at its place."""
     if counts.one is None:
         return found
     value = np.full((*found.value.shape[:-1], len(counts.scale.names)), np.nan)

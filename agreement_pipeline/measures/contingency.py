@@ -51,9 +51,7 @@ def contingency(patterns: LabelsByRater) -> Array:
 
 
 class _Joint(NamedTuple):
-    """The cells of a contingency table (..., C), the sums of each rater (..., K), and
-    the cells of equal categories.
-    """
+    """The cells of the table (..., C), each rater's sums (..., K), and the equal cells."""
 
     cells: Array
     first: Array

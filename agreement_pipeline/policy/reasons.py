@@ -178,7 +178,9 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
     For raters at large the number is unknown: a part of their interval comes from differences
     between raters, and more items do not make that part narrower.
     """
-    what = "items" if estimate.n_clusters is None else "clusters of items"
+    one, what = "item", "items"
+    if estimate.n_clusters is not None:
+        one, what = "cluster of items", "clusters of items"
     if kind == "inconclusive" and estimate.without_limits:
         return f"; no limits: {estimate.without_limits}"
     at_bound = limits.low <= registered(estimate.measure).bounds[0]
@@ -198,7 +200,7 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
     more, said = more_items(estimate, reliable), ""
     if more is not None:
         said = (
-            f"; about {more:,} more {what} would decide with an even chance, "
+            f"; about {more:,} more {one if more == 1 else what} would decide with an even chance, "
             "if agreement stays the same"
         )
         if estimate.always_valid_at is None:

@@ -40,7 +40,7 @@ WHY = Value(
     ),
     "Write why it does no harm.",
 )
-BYTES = Value("64 hexadecimal digits", is_digest, "Copy them from the decision.")
+BYTES = Value("64 hexadecimal digits in lower case", is_digest, "Copy them from the decision.")
 DAY = day("A waiver without an end would be a weaker policy.")
 SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",

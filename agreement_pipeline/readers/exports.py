@@ -46,14 +46,17 @@ class Export:
     def files(self) -> tuple[Path, ...]:
         if not self.path.is_dir():
             return (self.path,)
-        return tuple(
+        found = tuple(
             each
             for each in sorted(self.path.rglob("*"))
-            if each.is_file()
+            if not each.is_dir()
             and not any(part.startswith(".") for part in each.relative_to(self.path).parts)
             and not each.name.endswith(UNFINISHED)
             and not (each.name in DESCRIBING and each.parent in self.data_sets)
         )
+        for each in found:
+            refuse_unfinished(each)
+        return found
 
     @cached_property
     def data_sets(self) -> frozenset[Path]:

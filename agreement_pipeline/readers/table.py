@@ -409,7 +409,7 @@ def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -
 def _files_like(pattern: Path) -> list[Path]:
     within = str(pattern.relative_to(pattern.anchor))
     every = sorted(Path(pattern.anchor or ".").glob(within))
-    found = [each for each in every if each.is_file()]
+    found = [each for each in every if not each.is_dir()]
     if not found:
         raise RatingsError(
             f"{pattern}: found no table; expected files with names ending as those of tables do. "

@@ -235,11 +235,6 @@ def certify(
         A round is not admitted, its raters are models, the classifier did not label all of its
         items, or there was an attempt before and no reason is given.
     """
-    if type(expires) is not date:
-        raise CertificateError(
-            f"certificate: found the last day {expires!r}; expected a day without a time, as "
-            "date(2027, 1, 31). Give its date()."
-        )
     refuse_expiry(expires, today(), LONGEST)
     if not rounds:
         raise CertificateError(
@@ -374,6 +369,12 @@ def _values_of(
 
 
 def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
+    for what, each in (("last day", expires), ("day", on)):
+        if type(each) is not date:
+            raise CertificateError(
+                f"certificate: found the {what} {each!r}; expected a day without a time, as "
+                "date(2027, 1, 31). Give its date()."
+            )
     if expires < on:
         raise CertificateError(
             f"certificate: found the last day {expires}, which is past; expected {on} or later. "

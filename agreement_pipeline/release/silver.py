@@ -203,7 +203,8 @@ class CertifiedBy:
     def _first_given(
         self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        """The first labels of the drawn items, over all deliveries, if a later one has others.
+        """The first labels of the drawn items, over all deliveries, if a later one has others. Then
+        those of the raters of the first deliveries alone, if others joined.
 
         A delivery that lacks an item or a rater is no audit alone, but its labels were first. So
         were those that it calls suggestions, and those of people whom it calls classifiers.
@@ -216,15 +217,18 @@ class CertifiedBy:
             labels: pd.DataFrame = in_pandas(each.first(columns, items=draw.items, raters=panel))
             return labels[labels["label"].isin(ratings.scale.names)]
 
-        if ratings.scale.continuous:
+        of = list(earlier)
+        if ratings.scale.continuous or not of:
             return
-        now, of = said(ratings.unassisted), list(earlier)
-        first = pd.concat([*(said(each) for _, each in of), now]).drop_duplicates(columns[:2])
-        if len(first) == len(now) == len(first.merge(now)):
-            return
-        whole = pd.concat([in_pandas(ratings.first(columns, raters=[model])), first])
-        names = dict.fromkeys(name for name, _ in of)
-        yield " or ".join(names), Ratings.from_frame(whole, ratings.scale, classifiers=[model])
+        now, before = said(ratings.unassisted), pd.concat([said(each) for _, each in of])
+        first = pd.concat([before, now]).drop_duplicates(columns[:2])
+        of_the_first = first[first["rater"].isin(before["rater"])]
+        names = " or ".join(dict.fromkeys(name for name, _ in of))
+        of_model = in_pandas(ratings.first(columns, raters=[model]))
+        for these, others in ((first, now), (of_the_first, first)):
+            if not len(these) == len(others) == len(these.merge(others)):
+                whole = pd.concat([of_model, these])
+                yield names, Ratings.from_frame(whole, ratings.scale, classifiers=[model])
 
     @cached_property
     def _certificate(self) -> Certificate:

@@ -48,9 +48,7 @@ def dense(values: "Array | csr_array") -> Array:
 
 
 MOST_DENSE, SPARSE = 1_000_000, 0.02
-"""In a crowd each rater says something of few rows. So many numbers are kept without their zeros if
-less than this share of them is another number.
-"""
+"""Of more numbers the zeros are left out, if less than this share are others."""
 
 
 def every_row(values: Array) -> SomeRows:
@@ -61,7 +59,7 @@ def every_row(values: Array) -> SomeRows:
 
 
 def indicated(codes: Codes, k: int) -> SomeRows:
-    """Which of k categories each column says: 1 at its place, in (P, columns * k) numbers."""
+    """1 at the category of each column, in (P, columns * k) numbers."""
     if codes.size * k <= MOST_DENSE or np.count_nonzero(codes >= 0) > SPARSE * codes.size * k:
         given = (codes[:, :, None] == np.arange(k)).astype(float)
         return every_row(given.reshape(len(codes), codes.shape[1] * k))

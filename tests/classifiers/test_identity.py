@@ -85,6 +85,7 @@ def test_true_is_not_one():
         ("name: judge\nprompt: other.txt\n", "yaml:2: prompt: found 'other.txt'"),
         (f"name: j\nprompt: judge.txt\nprompt_digest: {'a' * 64}\n", "no prompt_digest beside"),
         ("name: judge\nprompt_digest: abc\n", "64 hexadecimal digits"),
+        (f"name: judge\nprompt_digest: {'A' * 64}\n", "64 hexadecimal digits in lower case"),
         ("name: judge\nparameters: {a: .nan}\n", "finite numbers"),
         ("name: judge\nparameters: {a: 2026-01-01}\n", "finite numbers"),
         ("name: judge\nparameters: [a]\n", "finite numbers"),
@@ -95,3 +96,9 @@ def test_true_is_not_one():
 def test_what_is_no_identity_is_refused(tmp_path, text, words):
     with pytest.raises(CertificateError, match=words):
         written(tmp_path, text)
+
+
+def test_false_is_not_the_parameter_0():
+    of_false, of_0 = (Identity("judge", parameters={"seed": seed}) for seed in (False, 0))
+    with pytest.raises(CertificateError, match=r"found parameters .*[Ff]alse.*; expected .*0"):
+        of_false.refuse_other(of_0)

@@ -299,7 +299,7 @@ def test_every_mistake_of_a_waiver_is_named(tmp_path):
     with pytest.raises(WaiverError) as caught:
         load_waiver(path)
     for words in (
-        "w2.yaml:3: ratings_digest: found 'abc'; expected 64 hexadecimal digits.",
+        "w2.yaml:3: ratings_digest: found 'abc'; expected 64 hexadecimal digits in lower case.",
         "w2.yaml:5: who: found ' '; expected the visible name of a person.",
         "w2.yaml:8: scope: found 'all'; expected one of round, category,",
     ):

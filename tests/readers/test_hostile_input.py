@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from agreement_pipeline import Ratings, Scale
+from agreement_pipeline import Ratings, Scale, read_ratings
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
     ContractError,
@@ -228,10 +228,19 @@ def test_a_limit_is_a_whole_number(value):
         Limits(rows=value)
 
 
-def test_a_pipe_is_no_table(tmp_path):
+@pytest.mark.parametrize("name", ["r.csv", ".", "*.csv"], ids=["alone", "in a folder", "like"])
+def test_a_pipe_is_no_table(tmp_path, name):
+    (tmp_path / "a.csv").write_text("item,rater,label\ni1,ana,yes\ni1,ben,no\n")
     os.mkfifo(tmp_path / "r.csv")
     with pytest.raises(RatingsError, match=r"r\.csv: found a device, pipe or socket"):
-        frame_of(tmp_path / "r.csv")
+        read_ratings(str(tmp_path / name))
+
+
+def test_a_link_that_leads_nowhere_is_no_table(tmp_path):
+    (tmp_path / "a.csv").write_text("item,rater,label\ni1,ana,yes\ni1,ben,no\n")
+    (tmp_path / "r.csv").symlink_to(tmp_path / "absent.csv")
+    with pytest.raises(RatingsError, match=r"r\.csv: found no such file"):
+        frame_of(tmp_path)
 
 
 def test_a_project_sets_the_limits_of_its_tables(tmp_path):

@@ -502,6 +502,12 @@ def test_a_last_day_with_a_time_is_refused_in_words(store, ingested):
         certified(store, expires=datetime(2027, 1, 31, tzinfo=UTC))
 
 
+def test_a_day_with_a_time_is_refused_in_words(store, ingested):
+    certified(store)
+    with pytest.raises(CertificateError, match="expected a day without a time"):
+        open_certificate(store, JUDGE, on=datetime(2027, 1, 31, tzinfo=UTC))
+
+
 def with_marked(column, marked, wrong=range(3, 30)):
     """A round of which some items are `marked`, and a classifier that is wrong on a few of them."""
     frame = make_ratings(wrong=0, n=200, labelled=200).to_pandas()[["item", "rater", "label"]]

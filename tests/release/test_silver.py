@@ -43,6 +43,7 @@ from tests.release.silver import (
     other_on,
     ratings_of,
     released,
+    rows_of,
 )
 from tests.releases import current_release
 
@@ -370,6 +371,26 @@ def test_first_labels_count_however_their_delivery_was_read(store, people, origi
     store.ingest("s1", ratings_of(names), original)
     words = held(store, people, "silver_labels_given_again")
     assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
+def test_who_joins_later_does_not_outvote_those_who_labelled_first(store, people, original):
+    names = drawn(store).items
+    wrong = other_on({*names[:6]})
+    rows = rows_of(items(), "judge")
+    rows += [row for rater in RATERS for row in rows_of(names, rater, wrong)]
+    rows += [row for n in range(60) for row in rows_of(names, f"joined{n}")]
+    both = Ratings.from_frame(pd.DataFrame(rows), SCALE, classifiers=["judge"])
+    store.ingest("s0", ratings_of(names[:-1], said=wrong), original)
+    store.ingest("s1", both, original)
+    words = held(store, people, "silver_labels_given_again")
+    assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
+def test_who_joins_later_holds_no_round_that_the_first_would_admit(store, people, original):
+    names = drawn(store).items
+    store.ingest("s0", ratings_of(names[:-1]), original)
+    store.ingest("s1", ratings_of(names, raters=(*RATERS, "joined")), original)
+    assert released(store, people)
 
 
 def test_first_labels_of_raters_who_were_exchanged_count(store, people, original):
