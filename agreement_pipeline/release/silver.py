@@ -204,7 +204,7 @@ class CertifiedBy:
         self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
         """The first labels of the drawn items, over all deliveries, if a later one has others. Then
-        those of the raters of the first deliveries alone, if others joined.
+        those of the first raters alone, if others joined.
 
         A delivery that lacks an item or a rater is no audit alone, but its labels were first. So
         were those that it calls suggestions, and those of people whom it calls classifiers.

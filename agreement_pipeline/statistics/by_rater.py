@@ -45,7 +45,7 @@ from agreement_pipeline.text import counted, listed
 
 NUMBERS, LABELS = "numbers by rater", "labels by rater"
 MOST_CELLS = 1_000_000
-"""A table of more rows x raters is one of a crowd."""
+"""More rows x raters are a crowd."""
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
 
