@@ -636,7 +636,7 @@ class LabelsByRater(ByRater):
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def beside_classifier(self) -> Self:
-        """In a crowd, the rows that the classifier labelled, and the raters of these."""
+        """In a crowd, the rows that the classifier labelled, and their raters."""
         if self.classifier is None or self.codes.size <= MOST_CELLS:
             return self
         rows = self.labelled
