@@ -9,12 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import (
-    Coefficient,
-    chance_corrected,
-    prevalence,
-    ratio,
-)
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, prevalence, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array

@@ -14,11 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import (
-    Coefficient,
-    of_two_raters,
-    ratio,
-)
+from agreement_pipeline.measures.coefficient import Coefficient, of_two_raters, ratio
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,

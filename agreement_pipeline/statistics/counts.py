@@ -272,7 +272,7 @@ class CountsOfStratum(CategoryCounts):
             n_raters=int(whole.sizes[rows].max(initial=0)),
             clusters=whole.clusters,
             split=whole.split,
-            one=whole.one,
+            one=None,
             inside=rows,
         )
 

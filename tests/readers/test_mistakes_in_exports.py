@@ -24,6 +24,18 @@ def with_bytes(name, folder, change):
     return path
 
 
+def changed(name, folder, change):
+    """A copy of an export of JSON with its records changed."""
+    source = CASES[name].file
+    is_lines = source.suffix in (".jsonl", ".ndjson")
+    text = source.read_text()
+    said = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
+    change(said)
+    path = folder / source.name
+    path.write_text("\n".join(map(json.dumps, said)) if is_lines else json.dumps(said))
+    return path
+
+
 def words_of(refusal, name, path):
     return refusal(path, CASES[name].columns, scale=SENTIMENT, rules=CASES[name].rules)
 
@@ -170,12 +182,12 @@ def test_a_zone_in_some_records_only(tmp_path, refusal):
 
 @pytest.mark.parametrize("name", ["inserted_at", "updated_at"])
 def test_a_zone_in_one_time_of_a_record_only(name, tmp_path, refusal):
-    page = json.loads(CASES["argilla_rest"].file.read_text())
-    page["items"][0]["responses"][0][name] += "Z"
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(page))
+    def add_zone(page):
+        page["items"][0]["responses"][0][name] += "Z"
+
+    path = changed("argilla_rest", tmp_path, add_zone)
     assert words_of(refusal, "argilla_rest", path) == (
-        "x.json: response bbbbbbbb-bbbb-4bbb-8bbb-000001000011: found time "
+        f"{path.name}: response bbbbbbbb-bbbb-4bbb-8bbb-000001000011: found time "
         "'2026-09-02T09:05:00.000000' without a time zone, and another of the same record with "
         "one; expected one of the two in all records. Add the zone."
     )
@@ -183,14 +195,10 @@ def test_a_zone_in_one_time_of_a_record_only(name, tmp_path, refusal):
 
 @pytest.mark.parametrize("user", [["ana"], {"name": "ana"}])
 def test_a_rater_of_several_parts(user, tmp_path, refusal):
-    tasks = json.loads(CASES["label_studio_json_min"].file.read_text())
-    tasks[0]["annotator"] = user
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(tasks))
+    own = {"annotator": user, "annotation_id": 77}
+    path = changed("label_studio_json_min", tmp_path, lambda tasks: tasks[0].update(own))
     words = words_of(refusal, "label_studio_json_min", path)
-    assert words.startswith(
-        f"x.json: annotation {tasks[0]['annotation_id']}: found the rater {user}"
-    )
+    assert words.startswith(f"{path.name}: annotation 77: found the rater {user}")
     assert words.endswith("; expected a text or a number. Correct the record, or export again.")
 
 
@@ -204,10 +212,8 @@ def test_a_rater_of_several_parts(user, tmp_path, refusal):
 )
 def test_an_answer_of_prodigy_that_it_never_writes(wrong, words, tmp_path, refusal):
     """It counts neither as skipped work, nor as its letters."""
-    first, *others = CASES["prodigy"].file.read_text().splitlines()
-    path = tmp_path / "x.jsonl"
-    path.write_text("\n".join([json.dumps({**json.loads(first), **wrong}), *others]))
-    assert f"x.jsonl: record 1: {words}" in words_of(refusal, "prodigy", path)
+    path = changed("prodigy", tmp_path, lambda records: records[0].update(wrong))
+    assert f"{path.name}: record 1: {words}" in words_of(refusal, "prodigy", path)
 
 
 def test_a_time_that_is_none(tmp_path, refusal):
@@ -301,15 +307,15 @@ def test_a_renamed_field(name, old, new, words, tmp_path, refusal):
 
 
 def test_an_export_on_one_line_of_which_no_tool_is_known(tmp_path, refusal):
-    tasks = json.loads(CASES["label_studio"].file.read_text())
-    for task in tasks:
-        task["answers"] = task.pop("annotations")
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps(tasks))
+    def rename(tasks):
+        for task in tasks:
+            task["answers"] = task.pop("annotations")
+
+    path = changed("label_studio", tmp_path, rename)
     assert words_of(refusal, "label_studio", path) == (
-        "x.json: row 1: found a JSON document that is no tool's export; expected a JSON object in "
-        "every line, or an export as its tool writes it. Export again and rename no field, or "
-        "write one rating a line."
+        f"{path.name}: row 1: found a JSON document that is no tool's export; expected a JSON "
+        "object in every line, or an export as its tool writes it. Export again and rename no "
+        "field, or write one rating a line."
     )
 
 
@@ -341,18 +347,6 @@ def test_a_list_with_something_else_in_it(tmp_path, refusal):
     assert "x.json: record 9: found 'and more'; expected a" in words_of(
         refusal, "label_studio", path
     )
-
-
-def changed(name, folder, change):
-    """A copy of an export of JSON with its records changed."""
-    source = CASES[name].file
-    is_lines = source.suffix in (".jsonl", ".ndjson")
-    text = source.read_text()
-    said = [json.loads(line) for line in text.splitlines()] if is_lines else json.loads(text)
-    change(said)
-    path = folder / source.name
-    path.write_text("\n".join(map(json.dumps, said)) if is_lines else json.dumps(said))
-    return path
 
 
 def first_label_of_labelbox(rows):
