@@ -285,6 +285,17 @@ class Project:
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket
+
+        def refuse_late() -> None:
+            now = self._inbox.look(delivery.round).deliveries.get(delivery.round)
+            if now is None or now.digest != delivery.digest:
+                raise ProjectError(
+                    f"{self.inbox}: found another delivery of round {delivery.round} than the one "
+                    "that was read, which came meanwhile; expected the one that was read. Run the "
+                    "round again.",
+                    may_pass=True,
+                )
+
         return self.store.ingest(
             delivery.round,
             ratings,
@@ -292,6 +303,7 @@ class Project:
             original_digest=None if bucket else delivery.digest,
             settings_digest=self.settings.reading_digest,
             delivered_as=delivery.digest if bucket else None,
+            refuse_late=refuse_late,
         )
 
     @cached_property
