@@ -221,6 +221,11 @@ def test_a_file_of_a_folder_that_is_being_written_is_not_left_out(saved, refusal
     assert f"b.csv{ending}: found a name that ends in {ending!r}" in refusal(folder)
 
 
+def test_a_name_that_is_not_utf_8_is_refused(saved, refusal, tmp_path):
+    words = "\\udcff.csv: found a name that is not UTF-8; expected one that is. Rename the file."
+    assert words in refusal(saved(tmp_path, "\udcff.csv", GOOD))
+
+
 def test_a_link_to_a_folder_in_a_folder_is_not_left_out(saved, refusal, tmp_path):
     folder, other = tmp_path / "round", tmp_path / "other"
     folder.mkdir()
