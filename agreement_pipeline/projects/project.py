@@ -338,7 +338,7 @@ class Project:
                 f"{folder}: found no such folder; expected the populations of {self.name}. "
                 "Make the folder, or correct populations in the project."
             )
-        for file in sorted(each for each in folder.iterdir() if each.is_file()):
+        for file in sorted(each for each in folder.iterdir() if not each.is_dir()):
             try:
                 yield file, self._drawn(file)
             except AgreementError as error:
@@ -354,7 +354,9 @@ class Project:
             blind = blind_tasks(labels, found.items, found.seed)
             tasks.parent.mkdir(exist_ok=True)
             written = written_tasks(blind, labels.scale.names, "csv", names)
-            tasks.write_text(written, encoding="utf-8")
+            unfinished = tasks.with_name(f"{tasks.name}.part")
+            unfinished.write_text(written, encoding="utf-8")
+            unfinished.replace(tasks)
         return found
 
     def labels_of_classifiers(self, file: Path) -> Ratings:
