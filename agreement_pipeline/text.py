@@ -147,3 +147,7 @@ def natural(name: str) -> tuple[object, ...]:
     parts = re.split(r"([0-9]+)", name)
     sizes = [int(part) if place % 2 else part for place, part in enumerate(parts)]
     return sizes, name
+
+
+def in_utf_8(name: str) -> str:
+    return name.encode(errors="backslashreplace").decode()

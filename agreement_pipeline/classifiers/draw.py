@@ -145,6 +145,8 @@ class Draw:
         if _digest(strata) != self.population_digest:
             other = {"stratified": "labels or items", "clustered": "clusters or items"}
             what = other.get(self.design, "items")
+            if population.gold:
+                what += f", without its {counted(len(population.gold), 'gold item')}"
             raise DrawError(
                 f"draw of {self.population}: found a population with other {what}; expected the "
                 f"{self.population_items:,} that were drawn from. Give the same population.",

@@ -12,7 +12,7 @@ from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project, page_of
 from agreement_pipeline.release import Release, release_dataset, release_round
 from agreement_pipeline.report import admitted_rounds
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import joined, listed
 from agreement_pipeline.version import __version__
 
 Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
@@ -154,7 +154,8 @@ def released(project: Project, round_name: str | None = None) -> Release:
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
-    where = f"release_of in {context.asset_key.to_user_string()}"
+    assets = sorted(each.to_user_string() for each in context.selected_asset_keys)
+    where = f"release_of in {joined(assets)}"
     partitions = context.assets_def.partitions_def
     name = getattr(partitions, "name", None)
     of_rounds = next((each for each in _HOSTED if rounds_of(each).name == name), None)

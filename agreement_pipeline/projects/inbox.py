@@ -18,6 +18,7 @@ from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
+from agreement_pipeline.text import in_utf_8
 
 AT_REST_SECONDS = 2.0
 LONGEST_NAME = 255
@@ -103,7 +104,8 @@ class Inbox:
         read = {
             name: self._read(name, named, files)
             for name, files in self._files(only).items()
-            for named in [Path(without_ending(name)).stem if files[0].name == name else name]
+            for plain in [in_utf_8(name)]
+            for named in [Path(without_ending(plain)).stem if files[0].name == name else plain]
             if by_rows or only in ("", named)
         }
         if not only:
@@ -218,6 +220,10 @@ def _refuse_no_files(path: Path) -> None:
     """Refuse links, and pipes and devices: a reader would wait for them."""
     inside = [path / name for name in names_in(path)]
     for each in (path, *inside):
+        if str(each) != (plain := in_utf_8(str(each))):
+            raise ProjectError(
+                f"{plain}: found a name that is not UTF-8; expected one that is. Rename the file."
+            )
         if each.is_symlink():
             raise ProjectError(
                 f"{each}: found a link; expected the file itself, since a link can lead anywhere. "

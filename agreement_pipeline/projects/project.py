@@ -285,6 +285,17 @@ class Project:
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket
+
+        def refuse_late() -> None:
+            now = self._inbox.look(delivery.round).deliveries.get(delivery.round)
+            if now is None or now.digest != delivery.digest:
+                raise ProjectError(
+                    f"{self.inbox}: found another delivery of round {delivery.round} than the one "
+                    "that was read, which came meanwhile; expected the one that was read. Run the "
+                    "round again.",
+                    may_pass=True,
+                )
+
         return self.store.ingest(
             delivery.round,
             ratings,
@@ -292,6 +303,7 @@ class Project:
             original_digest=None if bucket else delivery.digest,
             settings_digest=self.settings.reading_digest,
             delivered_as=delivery.digest if bucket else None,
+            refuse_late=refuse_late,
         )
 
     @cached_property
@@ -326,7 +338,7 @@ class Project:
                 f"{folder}: found no such folder; expected the populations of {self.name}. "
                 "Make the folder, or correct populations in the project."
             )
-        for file in sorted(each for each in folder.iterdir() if each.is_file()):
+        for file in sorted(each for each in folder.iterdir() if not each.is_dir()):
             try:
                 yield file, self._drawn(file)
             except AgreementError as error:
@@ -342,7 +354,9 @@ class Project:
             blind = blind_tasks(labels, found.items, found.seed)
             tasks.parent.mkdir(exist_ok=True)
             written = written_tasks(blind, labels.scale.names, "csv", names)
-            tasks.write_text(written, encoding="utf-8")
+            unfinished = tasks.with_name(f"{tasks.name}.part")
+            unfinished.write_text(written, encoding="utf-8")
+            unfinished.replace(tasks)
         return found
 
     def labels_of_classifiers(self, file: Path) -> Ratings:

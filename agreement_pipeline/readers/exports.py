@@ -17,7 +17,6 @@ from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
 from agreement_pipeline.readers.files import (
     DESCRIBING,
-    UNFINISHED,
     CutOffError,
     FileKind,
     kind_of,
@@ -49,12 +48,16 @@ class Export:
         found = tuple(
             each
             for each in sorted(self.path.rglob("*"))
-            if not each.is_dir()
+            if (each.is_symlink() or not each.is_dir())
             and not any(part.startswith(".") for part in each.relative_to(self.path).parts)
-            and not each.name.endswith(UNFINISHED)
             and not (each.name in DESCRIBING and each.parent in self.data_sets)
         )
         for each in found:
+            if each.is_dir():
+                raise RatingsError(
+                    f"{each}: found a link to a folder; expected the folder itself, since what a "
+                    "link leads to would be left out. Copy the folder, or remove the link."
+                )
             refuse_unfinished(each)
         return found
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LIMITS, Limits
+from agreement_pipeline.text import in_utf_8
 
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
@@ -58,6 +59,10 @@ class CutOffError(RatingsError):
 
 
 def refuse_unfinished(path: Path) -> None:
+    if str(path) != (plain := in_utf_8(str(path))):
+        raise RatingsError(
+            f"{plain}: found a name that is not UTF-8; expected one that is. Rename the file."
+        )
     if not path.exists():
         raise RatingsError(
             f"{path}: found no such file; expected an export or a table. Check the path."

@@ -5,7 +5,7 @@ admits the panel on the drawn items, and if the upper limit of wrong labels ther
 policy's.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import date
 from functools import cached_property
@@ -169,30 +169,43 @@ class CertifiedBy:
     def _delivered_since(
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        items, drawn = _items_of(ratings, ratings.everyone), False
+        items, drawn, came = _items_of(ratings, ratings.everyone), "", ""
         if ratings.digest not in self._labelled:
             self._labelled[ratings.digest] = self._labelled_in(ratings)
         for entry in store.history():
-            drawn |= entry.get("seed") == draw.seed
-            if entry["event"] != "ingested":
-                continue
-            name, digest = entry["round"], entry["ratings_digest"]
-            if digest not in self._labelled:
-                delivered = store.ratings_of(RoundVersion.logged(entry))
-                self._labelled[digest] = self._labelled_in(delivered)
-            labelled = self._labelled[digest]
-            if all(labelled[who].isdisjoint(items) for who in {"", *ratings.raters} & {*labelled}):
+            drawn = entry["time"] if entry.get("seed") == draw.seed else drawn
+            if not self._is_labelled(store, entry, items, ratings):
                 continue
             if not drawn:
                 raise DrawError(
                     f"draw of {draw.population}: found labels of people in an earlier delivery, of "
-                    f"round {name}; expected a draw that is older than all labels, since who "
-                    "knows labels may choose a draw. Deliver fresh items, and draw before they are "
-                    "labelled.",
+                    f"round {entry['round']}; expected a draw that is older than all labels, since "
+                    "who knows labels may choose a draw. Deliver fresh items, and draw before they "
+                    "are labelled.",
                     "draw_after_labels",
                 )
-            if digest != ratings.digest:
-                yield name, store.ratings_of(RoundVersion.logged(entry))
+            if entry["ratings_digest"] == ratings.digest:
+                came = came or entry["time"]
+            else:
+                yield entry["round"], store.ratings_of(RoundVersion.logged(entry))
+        for entry in self.store.history():
+            in_time = drawn < entry["time"] < (came or "9")
+            if in_time and self._is_labelled(self.store, entry, items, ratings):
+                version = RoundVersion.logged(entry)
+                yield f"{version.round} of the certifying project", self.store.ratings_of(version)
+
+    def _is_labelled(
+        self, store: Store, entry: Mapping[str, Any], items: Set[str], ratings: Ratings
+    ) -> bool:
+        if entry["event"] != "ingested":
+            return False
+        digest = entry["ratings_digest"]
+        if digest not in self._labelled:
+            delivered = store.ratings_of(RoundVersion.logged(entry))
+            self._labelled[digest] = self._labelled_in(delivered)
+        labelled = self._labelled[digest]
+        people = {"", *ratings.raters} & {*labelled}
+        return not all(labelled[who].isdisjoint(items) for who in people)
 
     def _labelled_in(self, delivered: Ratings) -> dict[str, frozenset[str]]:
         """What people labelled, as "", and each other classifier, who may be a person elsewhere."""

@@ -16,7 +16,7 @@ import hmac
 import json
 import os
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import urandom
@@ -118,12 +118,13 @@ class Store:
         original_digest: str | None = None,
         settings_digest: str = "",
         delivered_as: str | None = None,
+        refuse_late: Callable[[], object] = lambda: None,
     ) -> RoundVersion:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
         This version is then the present one. If the same bytes are ingested again, nothing changes.
-        If `original_digest` is given, the original must have it. `delivered_as` tells the delivery
-        from others where its digest is not known.
+        If `original_digest` is given, the original must have it. `delivered_as` tells a delivery
+        of unknown digest from others. `refuse_late` is called when nobody else can ingest.
         """
         lower = check_round_name(round_name).lower()
         if lower in RESERVED or lower.endswith(DATASET):
@@ -143,6 +144,7 @@ class Store:
         if original_digest not in (None, version.original_digest):
             raise _changed(source)
         with self.locked():
+            refuse_late()
             self._keep_original(version, source)
             if not self.storage.keep(self._table(version), table):
                 self.ratings_of(version)
@@ -177,7 +179,7 @@ class Store:
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of the present version of a round, for those who only look at them.
 
-        If the bytes are those that were read last, they are not read as ratings again.
+        If the bytes were read last, they are not read as ratings again.
         """
         version = self.present(round_name)
         if self._last is None or self._last[0] != version:
@@ -220,7 +222,7 @@ class Store:
     def history(self, round_name: str | None = None) -> tuple[dict[str, Any], ...]:
         """For all, the whole log is checked. For one round, see `Log.look`.
 
-        An entry that was edited or removed is a StoreError.
+        An edited or removed entry is a StoreError.
         """
         if round_name is None:
             return self.log.entries()

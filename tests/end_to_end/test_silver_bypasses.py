@@ -1,5 +1,6 @@
 """Ways to get the labels of a model past the gate. Each is held for its reason, everywhere."""
 
+import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
@@ -295,6 +296,33 @@ def test_dagster_draws_once_from_each_population_before_people_label(silver):
     assert drawn()["draws"].records == shown["draws"].records
     (entry,) = [each for each in silver.project().store.history() if each["event"] == "drawn"]
     assert [*named["item"]] == entry["items"]
+
+
+def test_tasks_that_a_full_disk_cut_off_are_written_again(silver, monkeypatch):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    rows = pd.DataFrame(rows_of(items(), "judge"))[["item", "rater", "label"]]
+    silver.write("populations/s1.csv", rows.to_csv(index=False))
+    whole = Path.write_text
+
+    def cut_off(path, text, **how):
+        whole(path, text[:100], **how)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Path, "write_text", cut_off)
+        with pytest.raises(OSError, match="No space left"):
+            list(silver.project().draws())
+    list(silver.project().draws())
+    (tasks,) = (silver.root / "populations/tasks").glob("*.csv")
+    assert len(pd.read_csv(tasks)) == 80
+
+
+def test_a_pipe_among_the_populations_is_named(silver):
+    silver.write("configs/projects/silver.yaml", silver.with_populations)
+    (silver.root / "populations").mkdir()
+    os.mkfifo(silver.root / "populations/s1.csv")
+    ((_, said),) = silver.project().draws()
+    assert "s1.csv: found a device, pipe or socket; expected a file." in said
 
 
 def test_a_folder_of_populations_that_is_not_there_is_refused(silver):

@@ -9,11 +9,18 @@ import pytest
 import yaml
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import RatingsError, ReleaseHeldError, StoreError, WaiverError
+from agreement_pipeline.errors import (
+    ProjectError,
+    RatingsError,
+    ReleaseHeldError,
+    StoreError,
+    WaiverError,
+)
 from agreement_pipeline.orchestration.assets import acceptability, annotations, training_data
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.projects import project as project_module
 from agreement_pipeline.release import verify_release
+from agreement_pipeline.store import Store
 from agreement_pipeline.store import store as store_module
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
@@ -117,6 +124,29 @@ def test_a_file_that_is_delivered_again_while_its_ratings_are_read_is_not_kept_f
     ):
         line.project.keep(delivery, ratings)
     assert line.project.store.rounds() == ()
+
+
+def test_a_run_that_waits_for_the_store_keeps_no_delivery_that_was_followed_by_another(
+    line, monkeypatch
+):
+    """The store has the bytes of the first delivery, so they are not copied again."""
+    line.deliver("w1", GOOD)
+    assert line.decide("w1").success
+    project, real, waiting = line.project, Store.locked, [True]
+    read = project.delivered("w1")
+
+    def locked(store):
+        if waiting and waiting.pop():
+            line.deliver("w1", BAD)
+            assert not line.decide("w1").success
+        return real(store)
+
+    monkeypatch.setattr(Store, "locked", locked)
+    with pytest.raises(ProjectError, match="found another delivery of round w1") as refused:
+        project.keep(*read)
+    assert refused.value.may_pass
+    assert line.released() == []
+    assert line.project.due() == ()
 
 
 def test_a_bad_round_is_measured_and_shown_but_gives_no_training_data(line):

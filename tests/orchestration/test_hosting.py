@@ -179,6 +179,21 @@ def test_a_trainer_of_other_partitions_is_told_whose_it_needs(line):
     )
 
 
+def test_a_trainer_of_several_assets_gets_the_release_of_its_round(line):
+    line.deliver("w1", GOOD)
+    line.decide("w1")
+    trained: list[Release] = []
+    specs = [dg.AssetSpec(name, **OF_ROUNDS) for name in ("model", "card")]
+
+    @dg.multi_asset(specs=specs)
+    def model(context: dg.AssetExecutionContext):
+        trained.append(release_of(context))
+        yield from (dg.MaterializeResult(asset_key=each.key) for each in specs)
+
+    assert dg.materialize([model], instance=line.instance, partition_key="w1").success
+    assert trained[0].rounds == ("w1",)
+
+
 def test_a_trainer_without_partitions_gets_all_admitted_rounds(line):
     line.deliver("w2", BAD)
     line.decide("w2")

@@ -173,6 +173,18 @@ def test_an_object_that_changes_while_it_is_fetched_is_fetched_again_later(inbox
     assert len(project.delivered("w1")[1]) == 9
 
 
+def test_an_object_that_was_replaced_after_it_was_fetched_is_not_kept(inbox):
+    inbox.put("w1.csv")
+    project = inbox.project()
+    read = project.delivered("w1")
+    inbox.put("w1.csv", CSV + b"i9,ana,a\n")
+    with pytest.raises(ProjectError, match=r"found another delivery of round w1") as refused:
+        project.keep(*read)
+    assert refused.value.may_pass
+    assert project.store.history() == ()
+    assert project.keep(*project.delivered("w1")).round == "w1"
+
+
 def test_a_round_in_two_objects_is_refused(inbox):
     for name in ("w1.csv", "w1.tsv", "w2.csv"):
         inbox.put(name)

@@ -263,6 +263,21 @@ def test_a_file_that_cannot_be_read_is_refused(project, monkeypatch):
     )
 
 
+@pytest.mark.parametrize("name", [b"w1\xff.csv", b"w1\xff/a.csv", b"w1/\xff.csv"])
+def test_a_name_that_is_not_utf_8_holds_up_only_itself(project, name):
+    found = project()
+    TABLE.to_csv(found.inbox / "w2.csv", index=False)
+    path = Path(os.fsdecode(os.fsencode(found.inbox) + b"/" + name))
+    path.parent.mkdir(exist_ok=True)
+    TABLE.to_csv(path, index=False)
+    look = found.look()
+    assert list(look.deliveries) == ["w2"]
+    ((round_name, said),) = look.refused.items()
+    assert round_name.encode().startswith(b"w1")
+    assert "\\udcff" in said
+    assert "found a name that is not UTF-8; expected one that is. Rename the file." in said
+
+
 def test_a_compressed_file_is_the_round_of_its_plain_name(project):
     found = project()
     TABLE.to_csv(found.inbox / "2026-09.csv.gz", index=False)

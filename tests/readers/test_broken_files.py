@@ -212,6 +212,30 @@ def test_a_name_that_says_the_file_is_being_written_is_refused(saved, refusal, t
     )
 
 
+@pytest.mark.parametrize("ending", UNFINISHED)
+def test_a_file_of_a_folder_that_is_being_written_is_not_left_out(saved, refusal, tmp_path, ending):
+    folder = tmp_path / "round"
+    folder.mkdir()
+    saved(folder, "a.csv", GOOD)
+    saved(folder, f"b.csv{ending}", GOOD)
+    assert f"b.csv{ending}: found a name that ends in {ending!r}" in refusal(folder)
+
+
+def test_a_name_that_is_not_utf_8_is_refused(saved, refusal, tmp_path):
+    words = "\\udcff.csv: found a name that is not UTF-8; expected one that is. Rename the file."
+    assert words in refusal(saved(tmp_path, "\udcff.csv", GOOD))
+
+
+def test_a_link_to_a_folder_in_a_folder_is_not_left_out(saved, refusal, tmp_path):
+    folder, other = tmp_path / "round", tmp_path / "other"
+    folder.mkdir()
+    other.mkdir()
+    saved(folder, "a.csv", GOOD)
+    saved(other, "b.csv", GOOD)
+    (folder / "part").symlink_to(other, target_is_directory=True)
+    assert f"{folder / 'part'}: found a link to a folder; expected the fol" in refusal(folder)
+
+
 @pytest.mark.parametrize(
     ("name", "content", "more"),
     [

@@ -261,6 +261,16 @@ def test_a_population_that_was_not_drawn_from_is_held(store, people, original):
     held(store, people, "draw_other_population")
 
 
+def test_items_that_are_called_gold_are_named_where_they_are_missed(store, people, original):
+    names = drawn(store).items
+    frame = ratings_of(names, said=other_on({*names[:10]})).to_pandas()
+    frame["gold"] = frame["item"].isin(names[:10])
+    frame["stratum:language"] = "d"
+    store.ingest("s1", Ratings.from_frame(frame, SCALE, classifiers=["judge"]), original)
+    words = held(store, people, "draw_other_population")
+    assert "found a population with other items, without its 10 gold items; expected the" in words
+
+
 def test_a_stratified_draw_is_bound_to_the_labels(store, people, original):
     names = drawn(store, 200, design="stratified").items
     store.ingest("s1", ratings_of(names), original)
@@ -371,6 +381,27 @@ def test_first_labels_count_however_their_delivery_was_read(store, people, origi
     store.ingest("s1", ratings_of(names), original)
     words = held(store, people, "silver_labels_given_again")
     assert "a delivery of round s0, by which 7.50% of the labels of judge were wrong" in words
+
+
+def test_first_labels_in_the_store_that_certifies_count(store, people, original):
+    names = drawn(store).items
+    people.ingest("r9", ratings_of(names, said=other_on({*names[:6]})), original)
+    store.ingest("s1", ratings_of(names), original)
+    words = held(store, people, "silver_labels_given_again")
+    assert "in a delivery of round r9 of the certifying project, by which 7.50% of the" in words
+
+
+@pytest.mark.parametrize("when", ["before the draw", "after the round"])
+def test_only_labels_between_draw_and_round_count_in_the_store_that_certifies(
+    store, people, original, when
+):
+    other = ratings_of(items()[:90], said=other_on({*items()[:90]}))
+    if when == "before the draw":
+        people.ingest("r9", other, original)
+    store.ingest("s1", ratings_of(drawn(store).items), original)
+    if when == "after the round":
+        people.ingest("r9", other, original)
+    assert released(store, people)
 
 
 def test_who_joins_later_does_not_outvote_those_who_labelled_first(store, people, original):
