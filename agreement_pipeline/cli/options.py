@@ -96,6 +96,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
+            _refuse_overwriting(ctx)
             with progress(str(ctx.info_name)):
                 return super().invoke(ctx)
         except (*EXPECTED, click.UsageError) as error:
@@ -117,6 +118,22 @@ class Command(click.Command):
         with formatter.section("Example" if len(self.examples) == 1 else "Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _refuse_overwriting(ctx: click.Context) -> None:
+    files: dict[bool, list[tuple[click.Parameter, Path]]] = {False: [], True: []}
+    for param in ctx.command.params:
+        said = ctx.params.get(param.name or "")
+        for each in said if isinstance(said, tuple) else (said,):
+            if isinstance(each, Path) and each.is_file():
+                files[getattr(param, "group", None) == OUTPUT].append((param, each))
+    for param, written in files[True]:
+        if any(written.samefile(read) for _, read in files[False]):
+            raise click.BadParameter(
+                f"found {written}, which is read; expected another file. Name another one.",
+                ctx,
+                param,
+            )
 
 
 def command(*examples: str, name: str | None = None) -> Callable[..., click.Command]:

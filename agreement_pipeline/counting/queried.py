@@ -25,10 +25,10 @@ from agreement_pipeline.statistics import (
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
+    Said,
     Statistic,
     changed,
     distinct_in,
-    hashes_of,
     order_of_raters,
 )
 from agreement_pipeline.text import called
@@ -157,6 +157,8 @@ class OfRatings(Counting):
         if not scale.continuous:
             counts = np.zeros((len(cells), len(scale.names)))
             np.add.at(counts, (cell, whole(found["code"])), 1)
+            if not len(cells) and everyone == self.panel(ratings):
+                return ReplicatedLabels(counts, item, rater, self.labels(ratings))
             first = _first_of_met_again(ratings, everyone, names)
             return ReplicatedLabels(counts, item, rater, first).in_order()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
@@ -208,7 +210,7 @@ class OfRatings(Counting):
             for each, panel, said in zip((one, other), panels, words, strict=True)
         ]
         rows, weights, clusters = distinct_in(np.hstack(codes), items.astype(float), clusters)
-        order, split = order_of_raters(hashes_of(rows), weights), len(panels[0])
+        order, split = order_of_raters(Said.where(rows >= 0, rows), weights), len(panels[0])
         columns = [order[order < split], order[order >= split]]
         rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
         names = [*panels[0], *panels[1]]

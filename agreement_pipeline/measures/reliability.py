@@ -226,7 +226,9 @@ def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
 
 
 def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
-    return np.where(known @ replicates.first.given.T >= 2, replicates.weights, 0.0)
+    mine = np.unique(replicates.rater)
+    met = known[..., mine] @ replicates.first.given[:, mine].T
+    return np.where(met >= 2, replicates.weights, 0.0)
 
 
 def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:

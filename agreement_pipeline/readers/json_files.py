@@ -39,6 +39,17 @@ def how_far() -> str:
     return next(reversed([*_now.values()]), "")
 
 
+class _NameTwiceError(ValueError):
+    """An object has a name twice. Its names are the arguments."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _NameTwiceError(*(name for name, _ in pairs))
+    return found
+
+
 def _is_cut(error: Exception, text: str) -> bool:
     if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
@@ -73,7 +84,8 @@ class _Stream:
     def __init__(self, path: Path, file: TextIO, place: str) -> None:
         self.path, self.file, self.place = path, file, place
         self.buffer, self.at, self.number = "", 0, 0
-        self.size, self.decoder = path.stat().st_size, json.JSONDecoder()
+        self.size = path.stat().st_size
+        self.decoder = json.JSONDecoder(object_pairs_hook=_once)
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         array = self._next_mark() == "["
@@ -115,6 +127,9 @@ class _Stream:
             try:
                 found, end = self.decoder.raw_decode(self.buffer, self.at)
                 break
+            except _NameTwiceError as twice:
+                refuse_twice([*twice.args], f"{self.place}: record {self.number}")
+                raise
             except (ValueError, RecursionError) as error:
                 if not _is_cut(error, self.buffer):
                     raise self._wrong(f"text that is not readable as JSON ({error})") from None
@@ -193,19 +208,8 @@ def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
     limits.refuse_beyond("rows", row + len(waiting), source, "lines")
 
 
-class _NameTwiceError(ValueError):
-    """An object has a name twice. Its names are the arguments."""
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise _NameTwiceError(*(name for name, _ in pairs))
-    return found
-
-
 _LINE = json.JSONDecoder(
-    object_pairs_hook=_object,
+    object_pairs_hook=_once,
     parse_int=str,
     parse_float=lambda written: category_text(float(written)),
     parse_constant=str,

@@ -22,7 +22,7 @@ from agreement_pipeline.statistics.by_rater import (
     raters_apart,
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
-from agreement_pipeline.statistics.order import hashes_of, order_of_raters, seed_of
+from agreement_pipeline.statistics.order import Said, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import (
@@ -51,6 +51,7 @@ __all__ = [
     "NumbersByRater",
     "ReplicatedLabels",
     "ReplicatedNumbers",
+    "Said",
     "SeenRows",
     "SomeRows",
     "Statistic",
@@ -64,7 +65,6 @@ __all__ = [
     "effective_raters",
     "every_row",
     "farthest",
-    "hashes_of",
     "in_common",
     "indicated",
     "order_of_raters",

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import Hashes, hashes_of, order_of_raters
+from agreement_pipeline.statistics.order import Said, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     far_values,
@@ -28,6 +28,7 @@ from agreement_pipeline.statistics.unseen import (
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
+    SomeRows,
     Statistic,
     Together,
     born,
@@ -36,6 +37,7 @@ from agreement_pipeline.statistics.weighted import (
     checked_raters,
     checked_weights,
     distinct_in,
+    every_row,
     extended,
     joint_raters,
     refuse_sum,
@@ -63,12 +65,15 @@ class ByRater(Statistic):
     labels: Array | Codes
     given: OfRows[Flags]  # true for each rating; shape (P, R)
     rated: OfRows[Flags]  # true for those of the panel that count, in its columns
-    hashes: OfRows[Hashes]  # numbers for what each rater gave in each row, equal for equal ratings
     labelled: OfRows[Flags]  # true for rows rated by those who stand apart; shape (P,)
     second: tuple[str, ...] | None = None
     confidence: Array | None = None
 
     if TYPE_CHECKING:
+
+        @property
+        def said_where(self) -> Said:
+            """It tells raters apart."""
 
         def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
             """Let a classifier stand apart from the panel."""
@@ -138,9 +143,7 @@ class ByRater(Statistic):
     def in_order(self) -> Self:
         """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
-        arranged = merged.with_columns(order_of_raters(merged.hashes, merged.weights))
-        del merged  # its hashes are as large as a crowd's table
-        return arranged.merged()
+        return merged.with_columns(order_of_raters(merged.said_where, merged.weights)).merged()
 
     def without(self, rater: str) -> Self:
         return self.only([name for name in self.raters if name != rater])
@@ -160,7 +163,11 @@ class ByRater(Statistic):
         return (self.without(rater) for rater in self.first)
 
     def items_by_rater(self, rows: Flags) -> Array:
-        return np.asarray(np.where(rows, self.weights, 0.0) @ self.rated.astype(float))
+        return self.kept(_who_rated).under(np.where(rows, self.weights, 0.0))
+
+
+def _who_rated(statistic: ByRater) -> SomeRows:
+    return every_row(statistic.rated.astype(float))
 
 
 def _alone(statistic: R) -> R:
@@ -307,9 +314,9 @@ class NumbersByRater(ByRater):
     def labelled(self) -> Flags:
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
-    @OfRows
-    def hashes(self) -> Hashes:
-        return hashes_of(*np.moveaxis(self.values, 2, 0))
+    @property
+    def said_where(self) -> Said:
+        return Said.where(self.given, *np.moveaxis(self.values, 2, 0))
 
     @OfRows
     def sizes(self) -> Array:
@@ -591,12 +598,11 @@ class LabelsByRater(ByRater):
         category = self.unseen.category
         return range(len(self.scale.names)) if category is None else (category,)
 
-    @OfRows
-    def hashes(self) -> Hashes:
-        if self.confidence is not None:
-            return hashes_of(self.codes, self.confidence)
-        codes = np.append(np.arange(len(self.scale.names)), MISSING)
-        return hashes_of(codes, np.full(len(codes), np.nan))[self.codes]
+    @property
+    def said_where(self) -> Said:
+        nothing = np.broadcast_to(np.nan, self.codes.shape)
+        sure = nothing if self.confidence is None else self.confidence
+        return Said.where(self.given, self.codes, sure)
 
     @property
     def mixes(self) -> Array | None:

@@ -8,11 +8,12 @@ trial: one of them gets a colour of its own, and the others follow.
 import hashlib
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import Array, Codes, one_way, parts
+from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, one_way, parts
 
 Hashes = NDArray[np.uint64]
 
@@ -21,14 +22,39 @@ MOST_TRIALS = 64
 OWN, CELLS = np.uint64(0x9E3779B97F4A7C15), 2**16
 
 
-def order_of_raters(said: Hashes, weights: Array) -> Codes:
-    """An order that does not depend on how the raters came.
+class Said:
+    """A number for what each rater gave in each row, equal for equal ratings. Rows are in order.
 
-    `said` (P, R) is a number for what each rater gave in each row, equal for equal ratings and 0
-    for nothing.
+    `nothing` is the number of no rating, in an array of its own.
     """
+
+    def __init__(
+        self, row: Codes, rater: Codes, number: Hashes, nothing: Hashes, n_raters: int
+    ) -> None:
+        self.row, self.rater, self.number, self.nothing = row, rater, number, nothing
+        # NumPy sorts small whole numbers faster.
+        small = rater.astype(np.min_scalar_type(n_raters))
+        self.by_rater = np.argsort(small, kind="stable")
+        self.ends = np.searchsorted(rater[self.by_rater], np.arange(n_raters), side="right")
+
+    @classmethod
+    def where(cls, given: Flags, *cells: NDArray[Any]) -> "Said":
+        """Each part of a rating is -1, or nan, where nothing was given."""
+        row, rater = np.nonzero(given)
+        nothing = [np.full(1, np.nan if each.dtype.kind == "f" else MISSING) for each in cells]
+        number = hashes_of(*(each[row, rater] for each in cells))
+        return cls(row, rater, number, hashes_of(*nothing), given.shape[1])
+
+    def differ(self, one: Codes, other: Codes) -> bool:
+        """True if two raters gave something else, at these places."""
+        parts = ((each[one], each[other]) for each in (self.row, self.number))
+        return not all(np.array_equal(*pair) for pair in parts)
+
+
+def order_of_raters(said: Said, weights: Array) -> Codes:
+    """An order that does not depend on how the raters came."""
     mass = _mixed(weights.astype(np.float64).view(np.uint64))
-    colours = _refined(said, mass, np.zeros(said.shape[1], dtype=np.uint64))
+    colours = _refined(said, mass, np.zeros(len(said.ends), dtype=np.uint64))
     left = MOST_TRIALS
     while len(alike := _first_alike(said, colours)[:left]):
         trials = []
@@ -60,7 +86,8 @@ def seed_of(statistic: object) -> int:
     digest = hashlib.sha256()
     for part in _arrays(statistic):
         digest.update(f"{part.dtype.str}{part.shape}".encode())
-        digest.update(np.ascontiguousarray(part).tobytes())
+        for some in parts(len(part), 1 + CELLS // max(1, part[:1].size)):
+            digest.update(part[some].tobytes())
     return int.from_bytes(digest.digest()[:8], "big")
 
 
@@ -84,22 +111,32 @@ def _mixed(values: Hashes) -> Hashes:
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def _refined(said: Hashes, mass: Hashes, colours: Hashes) -> Hashes:
+def _sums(numbers: Hashes, ends: Codes) -> Hashes:
+    until = np.append(np.uint64(0), np.cumsum(numbers))
+    return np.asarray(np.diff(until[np.append(0, ends)]))
+
+
+def _refined(said: Said, mass: Hashes, colours: Hashes) -> Hashes:
+    row, rater, number, nothing = said.row, said.rater, _mixed(said.number), _mixed(said.nothing)
+    ends = np.searchsorted(row, np.arange(len(mass)), side="right")
     before, found = 0, len({*colours.tolist()})
     while before < found < len(colours):
-        own, met = _mixed(colours), np.zeros(len(colours), dtype=np.uint64)
-        for part in parts(len(said), 1 + CELLS // len(colours)):
-            rows = _mixed(_mixed(said[part] ^ own).sum(1, dtype=np.uint64) + mass[part])
-            met += _mixed(rows[:, None] ^ _mixed(said[part])).sum(0, dtype=np.uint64)
-        colours = _mixed(colours * OWN + met)
+        own = _mixed(colours)
+        silent = _mixed(said.nothing ^ own)
+        speaks = _mixed(said.number ^ own[rater]) - silent[rater]
+        rows = _mixed(silent.sum(dtype=np.uint64) + _sums(speaks, ends) + mass)
+        unmet = _mixed(rows ^ nothing)
+        met = (_mixed(rows[row] ^ number) - unmet[row])[said.by_rater]
+        colours = _mixed(colours * OWN + unmet.sum(dtype=np.uint64) + _sums(met, said.ends))
         before, found = found, len({*colours.tolist()})
     return colours
 
 
-def _first_alike(said: Hashes, colours: Hashes) -> Codes:
+def _first_alike(said: Said, colours: Hashes) -> Codes:
     ordered, times = np.unique(colours, return_counts=True)
+    of_raters = np.split(said.by_rater, said.ends[:-1])
     for colour in ordered[times > 1]:
-        alike = np.flatnonzero(colours == colour)
-        if (said[:, alike] != said[:, alike[:1]]).any():
+        first, *others = alike = np.flatnonzero(colours == colour)
+        if any(said.differ(of_raters[first], of_raters[other]) for other in others):
             return alike
     return np.empty(0, dtype=np.int64)

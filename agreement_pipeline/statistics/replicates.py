@@ -19,7 +19,7 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import hashes_of, order_of_raters
+from agreement_pipeline.statistics.order import Said, hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     cell_splits,
     far_values,
@@ -202,10 +202,13 @@ class ReplicatedNumbers(Cells):
         )
 
     def in_order(self) -> Self:
-        said = np.zeros((self.weights.shape[-1], len(self.raters)), dtype=np.uint64)
-        if len(self.values):
-            said[self.item, self.rater] = hashes_of(*np.vstack(list(self.values.T)))
-        order = order_of_raters(said, self.weights)
+        if not len(self.values):
+            return self
+        cells = np.lexsort((self.rater, self.item))
+        said = hashes_of(*np.vstack(list(self.values[cells].T)))
+        nothing, n_raters = np.zeros(1, dtype=np.uint64), len(self.raters)
+        where = Said(self.item[cells], self.rater[cells], said, nothing, n_raters)
+        order = order_of_raters(where, self.weights)
         raters = tuple(self.raters[place] for place in order)
         return changed(self.with_raters(order), raters=raters)
 
@@ -352,8 +355,11 @@ class ReplicatedLabels(Cells):
         listed = self.with_scale(self.scale.canonical)
         met_again = 1 + int(self.item.max(initial=-1))
         merged = _others_merged(listed.first, met_again)
-        said = hashes_of(merged.codes)
-        said[self.item, self.rater] ^= hashes_of(*listed.counts.T)
+        given, n = merged.given.copy(), len(self.raters)
+        given[self.item, self.rater] = True
+        said = Said.where(given, merged.codes)
+        cells = np.searchsorted(said.row * n + said.rater, self.item * n + self.rater)
+        said.number[cells] ^= hashes_of(*listed.counts.T)
         order = order_of_raters(said, merged.weights)
         first = merged.only([self.raters[place] for place in order])
         return changed(listed.with_raters(order), first=_others_merged(first, met_again))

@@ -77,6 +77,27 @@ def test_an_option_of_one_value_is_given_once(capsys, twice):
     assert f"error: {twice[-2]}: found twice; expected once at most. Leave one of them out." in said
 
 
+@pytest.mark.parametrize("linked", [False, True])
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        (["report"], "--output"),
+        (["judge", "--policy", "standard"], "--statement"),
+        (["draw", "--n", "5"], "--output"),
+    ],
+)
+def test_a_file_that_is_read_is_never_written(tmp_path, capsys, command, output, linked):
+    path = target = unanimous(tmp_path, 10)
+    if linked:
+        target = tmp_path / "page.html"
+        target.symlink_to(path)
+    before = path.read_bytes()
+    assert main([*command, str(path), output, str(target)]) == 2
+    said = capsys.readouterr().err
+    assert f"error: {output}: found {target}, which is read; expected another file." in said
+    assert path.read_bytes() == before
+
+
 @pytest.mark.parametrize("command", [["measure"], ["compare", str(SEROLOGY)]])
 def test_limits_that_the_draws_cannot_tell_are_refused(capsys, command):
     asked = [*command, str(SEROLOGY), *WIDE, "--confidence-level", "0.99", "--n-resamples", "1999"]

@@ -73,6 +73,13 @@ def test_half_a_character_in_a_json_export_names_the_record(tmp_path):
         list(json_objects(path))
 
 
+def test_a_name_that_stands_twice_in_a_json_export_is_refused(tmp_path):
+    path = tmp_path / "export.json"
+    path.write_text('[{"a": 1, "b": {"a": 2}}, {"b": [{"label": "yes", "label": "no"}]}]')
+    with pytest.raises(RatingsError, match=r"^export\.json: record 2: found column 'label' twice"):
+        list(json_objects(path))
+
+
 @pytest.mark.parametrize(
     "text",
     [
