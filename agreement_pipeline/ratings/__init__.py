@@ -95,6 +95,8 @@ if TYPE_CHECKING:
         Level as Level,
         Scale as Scale,
         category_text as category_text,
+        is_number as is_number,
+        meaning as meaning,
         present as present,
         without_categories as without_categories,
     )
