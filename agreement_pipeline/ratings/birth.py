@@ -212,7 +212,7 @@ class Birth:
                 f"{listed([cells.called(name) for name in there], 12)}; expected item, rater and "
                 "label. Name the columns that hold them."
             )
-        of_raters = "column" in cells.names
+        of_raters = "column" in cells.names and "label" not in cells.columns
         name = f"column {cells.columns.get('label', 'label')!r}"
         self._where = f"{cells.source}: {'the columns of raters' if of_raters else name}"
         # Names of items are tested in fewer rows once the labels of items are one row each.
@@ -352,8 +352,11 @@ class Birth:
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
 
     def _first_place(self, test: str, name: str) -> str:
-        row = self.cells.found(test, "row")[0]
-        return f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
+        cells, column = self.cells, None
+        if "column" in cells.names and name in ("rater", "label"):
+            column = cells.found(test, "column")[0]
+        row = cells.found(test, "row")[0]
+        return f"{cells.source}: row {row}, column {column or cells.called(name)!r}"
 
     # Names
 

@@ -111,9 +111,11 @@ class Cells:
         first = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
         (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
         rows = first["row"].to_pylist()
-        if by_column:
-            cells = zip(rows, first["column"].to_pylist(), strict=True)
-            places = ", ".join(f"row {row} column {column!r}" for row, column in cells)
+        in_columns = first["column"].to_pylist() if by_column else []
+        if any(in_columns):
+            usual = self.called(names[-1])
+            cells = zip(rows, in_columns, strict=True)
+            places = ", ".join(f"row {row} column {column or usual!r}" for row, column in cells)
             more = f", … {total - SHOWN} more" if total > SHOWN else ""
             return f"{self.source}: {places}{more}"
         listed = called("row", [*rows, *range(total - len(rows))])

@@ -13,7 +13,7 @@ import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import cells_of_frame
+from agreement_pipeline.ratings import Scale, cells_of_frame
 from agreement_pipeline.readers import Columns, Limits, Rules, read, rows_of
 from tests.readers.texts import GOOD
 
@@ -336,3 +336,27 @@ def test_a_table_that_arrow_cannot_read_is_refused():
     texts = pl.Series(["u", "v"])
     with pytest.raises(RatingsError, match=r"a table: found Series that Arrow cannot read .*; e"):
         read(texts)
+
+
+@pytest.mark.parametrize(
+    ("columns", "place"),
+    [
+        ({"label": ["u", "q", "u", "u"]}, "row 2, column 'label': found label 'q'"),
+        ({"m": ["u", "u", "q", "q"]}, "row 3 column 'm': found label 'q'"),
+        ({"label": list("uuuq"), "m": list("qquu")}, "row 4 column 'label', row 1 column 'm': f"),
+        ({"m": list("uvuu")}, "row 1 column 'm', row 2 column 'm': found 2 labels of rater 'gpt'"),
+        ({"m": ["u", "u", "u" * 1001, "u"]}, "row 3, column 'm': found 1001 characters"),
+    ],
+)
+def test_a_wrong_label_of_a_model_is_told_in_its_own_column(columns, place):
+    known = "u" * 1001 not in columns.get("m", ())
+    scale = Scale(("u", "v")) if known else None
+    table = pd.DataFrame({**PAIRS, "m": list("uuvv"), **columns})
+    with pytest.raises(RatingsError, match=f"^DataFrame: {place}"):
+        read(table, Columns(models={"gpt": "m"}), scale=scale)
+
+
+def test_a_long_label_of_a_wide_table_is_told_in_its_raters_column():
+    table = pd.DataFrame({"item": ["i", "j"], "a": ["u", "v"], "b": ["u", "v" * 1001]})
+    with pytest.raises(RatingsError, match=r"^DataFrame: row 2, column 'b': found 1001 characters"):
+        read(table, Columns(raters=("a", "b")), layout="wide")
