@@ -64,7 +64,7 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     few = "The round is not held for disagreement, so nobody is named."
     assert answer("Raters", TWO).sentences[0] == few
     apart = answer("Raters", labelled(40, "ab", {*range(20)}))
-    assert apart.sentences[0].startswith("Too few items, or clusters of them, have three raters")
+    assert apart.sentences[0].startswith("No rater shares enough items, or clusters of them, ")
 
 
 def test_ratings_that_the_settings_leave_out_are_counted():
