@@ -87,8 +87,8 @@ class StandingOut:
         """
         if self.finding == "too few to tell":
             return (
-                "No rater shares enough items, or clusters of them, with two others to tell whether "
-                "one of them stands out."
+                "No rater shares enough items, or clusters of them, with two others to tell "
+                "whether one of them stands out."
             )
         if self.finding == "nobody":
             return (

@@ -130,3 +130,28 @@ def test_items_that_only_a_model_labelled_are_no_items_that_raters_could_differ_
     assert said[0] == "Raters differ on 2 items of 20 (10.0%)."
     stated = str([table.rows for table in answer("Method", both).tables])
     assert "100.0% of the 20 items that raters labelled have two labels or more" in stated
+
+
+def test_half_of_disagreement_that_lies_on_equal_items_is_on_half_of_them():
+    """Fourteen times 1/14 add up to less than 1/2 after seven in floating point."""
+    said = answer("Items", labelled(120, "ab", {*range(14)})).sentences
+    assert said[0] == "Raters differ on 14 items of 120 (11.7%)."
+    assert said[1] == "Half of all disagreement comes from 7 items (5.8% of all)."
+
+
+def test_the_method_counts_one_item_and_the_items_of_all_ratings():
+    one = labelled(1, "ab", {0})
+    found = answer("Method", one)
+    assert "The round has 2 ratings of 1 item. All of them count." in found.sentences
+    rows = {row[0].text: row[2].text for row in found.tables[-2].rows}
+    assert rows["which items the agreement rests on"].startswith("100.0% of the 1 item that ")
+    gold = labelled(40, "abc", {0}).with_gold(frozenset({"i000", "i001"}))
+    said = answer("Method", gold).sentences
+    assert "The round has 120 ratings of 40 items. Some do not count between raters." in said
+
+
+def test_a_rule_without_replicates_leaves_all_ratings_to_agreement_between_raters():
+    policy = Policy("p", 1, (RULE, Rule("self_agreement_unbiased")), n_resamples=1000)
+    found = answer("Method", labelled(40, "abc", {0}), policy)
+    assert "The round has 120 ratings of 40 items. All of them count." in found.sentences
+    assert found.tables[0].texts[0][:2] == ["raters in self_agreement_unbiased", "3"]
