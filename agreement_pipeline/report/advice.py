@@ -277,11 +277,14 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         least = None
         if statistic is not None:
             least = least_items(rule.measure, rule.reliable, statistic, held.policy.inference)
-        many = f"about {more:,} more {what}" if more else f"more {what}"
         even = "So many decide with an even chance, if agreement stays the same."
+        lacking = least - found.n_apart if least and found else 0
+        if more and more < lacking:
+            more, even = lacking, ""
+        many = f"about {more:,} more {what}" if more else f"more {what}"
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
-        if least and found and found.n_apart < least:
-            why += f" Under {least} {what}, not even full agreement would be enough."
+        if lacking > 0:
+            why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
         value = found.value if found and found.value is not None else rule.reliable + BETTER
         expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
         like_this = kind != "too_few_items"

@@ -82,6 +82,26 @@ def test_a_round_too_small_for_full_agreement_says_how_many_items_that_would_nee
     assert not any("not even full agreement" in step.why for step in steps)
 
 
+@pytest.mark.parametrize("far", [False, True])
+def test_no_step_asks_for_fewer_items_than_full_agreement_needs(far):
+    """One item alone, and numbers of which one lies far from the others."""
+    rng = np.random.default_rng(9)
+    rows = [("i0", "ana", "safe"), ("i0", "ben", "rude")]
+    if far:
+        rows = [
+            (f"i{item}", rater, 999 if item == 5 else round(rng.normal(3, 1), 1))
+            for item in range(60)
+            for rater in ("ana", "ben")
+        ]
+    scale = Scale(tuple(sorted({label for *_, label in rows})), "interval") if far else SCALE
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    (step,) = judged(Ratings.from_frame(frame, scale)).steps
+    (more,) = re.findall(r"about ([\d,]+) more items", step.what)
+    (least,) = re.findall(r"Under (\d+) items, not even full agreement would be enough\.", step.why)
+    assert int(more) + frame["item"].nunique() == int(least)
+    assert "even chance" not in step.why
+
+
 def standing_out_finds(ratings):
     return standing_out(counting_of(ratings).by_rater(ratings)).finding
 
