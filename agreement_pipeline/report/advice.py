@@ -114,7 +114,8 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
-    labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
+    size = "" if sizes is None else tenths(float(sizes))
+    labels = size and f", {size} label{'s' * (size != '1')} an item"
     beside, items = ratings.classifiers, ratings.n_items
     as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did

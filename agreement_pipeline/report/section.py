@@ -85,7 +85,7 @@ def grid(
     """The first rows, and how many more there are. A column in which nothing stands is left out.
 
     >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
-    '1 more items are not shown.'
+    '1 more is not shown.'
     """
     cells = [[_cell(each) for each in row] for row in rows[:most]]
     more = (len(rows) if n is None else n) - len(cells)
@@ -94,7 +94,7 @@ def grid(
         caption,
         tuple(columns[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in cells),
-        f"{more:,} more {rest} are not shown." if more else "",
+        f"{more:,} more {f'{rest} are' if more > 1 else 'is'} not shown." if more else "",
     )
 
 

@@ -10,9 +10,10 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.report import JudgedRound
+from agreement_pipeline.report import JudgedRound, who_rated
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.page import OF_ROUND
+from agreement_pipeline.report.section import grid
 from agreement_pipeline.report.terminal import drawn
 from tests.report.pages import POLICY
 
@@ -155,3 +156,10 @@ def test_a_rule_without_replicates_leaves_all_ratings_to_agreement_between_rater
     found = answer("Method", labelled(40, "abc", {0}), policy)
     assert "The round has 120 ratings of 40 items. All of them count." in found.sentences
     assert found.tables[0].texts[0][:2] == ["raters in self_agreement_unbiased", "3"]
+
+
+def test_one_is_said_of_one_item_row_or_label():
+    assert grid("Items", ["item"], [["i1"], ["i2"]], "items", most=1).left_out == (
+        "1 more is not shown."
+    )
+    assert "1 label an item" in who_rated(labelled(1, "a", set()))
