@@ -1,13 +1,13 @@
 """What a section of a report is: sentences, tables and figures as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.measures import measure_named
 from agreement_pipeline.report.figure import Figure, Tone
-from agreement_pipeline.text import PERCENT, SENTENCE, in_words, interval, number
+from agreement_pipeline.text import PERCENT, in_words, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,11 +108,13 @@ def share(value: float) -> Cell:
     return Cell(in_words(value, PERCENT), float(value))
 
 
-def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
-    if found is None or found.interval is None:
+def value_and_interval(
+    found: Estimate | None, cutoffs: Collection[float] = ()
+) -> tuple[Cell, Cell]:
+    if found is None or found.interval is None or found.value is None:
         return Cell(""), Cell("")
-    limits = Cell(interval(found.low, found.high), found.low)
-    return Cell(number(found.value, SENTENCE), found.value), limits
+    limits = Cell(interval(found.low, found.high, cutoffs=cutoffs), found.low)
+    return Cell(in_words(found.value, cutoffs=cutoffs), found.value), limits
 
 
 def title_of(measure: str) -> str:

@@ -73,7 +73,7 @@ def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
             verdict.estimate,
             f"{title_of(verdict.rule.measure)}: {about(verdict.scope)}",
             tone=NAMES_OF_TONES[verdict.kind],
-            cutoffs=(verdict.rule.tentative, verdict.rule.reliable),
+            cutoffs=verdict.rule.cutoffs,
         )
         for verdict in sorted(found.holding, key=lambda each: each not in found.unmet)
         if verdict.estimate is not None
@@ -91,7 +91,7 @@ def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
             title_of(verdict.rule.measure),
             about(verdict.scope),
             Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
-            *value_and_interval(verdict.estimate),
+            *value_and_interval(verdict.estimate, verdict.rule.cutoffs),
             Cell(f"{verdict.rule.reliable:g} ({verdict.rule.tentative:g})", verdict.rule.reliable),
             HOLDS[verdict.rule.effect],
             without_numbers(verdict.reason),

@@ -7,6 +7,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.estimates import ROUND, Estimate
+from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
@@ -15,6 +17,7 @@ from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.page import OF_ROUND
 from agreement_pipeline.report.section import grid
 from agreement_pipeline.report.terminal import drawn
+from agreement_pipeline.report.verdicts import verdict_grid
 from tests.report.pages import POLICY
 
 RULE = Rule("krippendorff_alpha")
@@ -163,3 +166,11 @@ def test_one_is_said_of_one_item_row_or_label():
         "1 more is not shown."
     )
     assert "1 label an item" in who_rated(labelled(1, "a", set()))
+
+
+def test_a_page_rounds_no_limit_to_a_cut_off_that_it_does_not_reach():
+    near = Estimate(RULE.measure, ROUND, 0.85, Interval(0.79996, 0.9), 0.95, "m", 100, 3, 300)
+    (verdict,) = RULE.judge([near])
+    (row,) = verdict_grid([verdict]).texts
+    assert row[3:6] == ["0.850", "0.79996 to 0.900", "0.8 (0.667)"]
+    assert Mark.of(near, cutoffs=RULE.cutoffs).said == "0.850 (0.79996 to 0.900)"
