@@ -42,7 +42,8 @@ class Step(NamedTuple):
 @dataclass(frozen=True)
 class Round:
     """Of a table, `name` is the words of a command that read it, its file and options.
-    `policy_name` is the file of the policy or its bundled name.
+    `policy_name` is the file of the policy or its bundled name. Of a round of a project, `kept` is
+    False if its store has other ratings or none.
     """
 
     ratings: Ratings
@@ -51,6 +52,7 @@ class Round:
     project: str = ""
     name: str = ""
     policy_name: str = ""
+    kept: bool = True
 
     @cached_property
     def who_differs(self) -> str:
@@ -63,12 +65,17 @@ class Round:
 
     @property
     def disputed_items(self) -> str:
+        if not self.kept:
+            return "agreement-pipeline guide in-dagster"
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
         return f"agreement-pipeline report {self.name} {self.under} --output page.html"
 
     @property
     def again(self) -> str:
+        if not self.kept:
+            place = f"configs/projects/{self.project}.yaml"
+            return f"agreement-pipeline judge {shlex.join([place, '--of-round', self.name])}"
         if self.project:
             return command_of_report(self.project, self.name)
         return f"agreement-pipeline judge {self.name} {self.under}"
