@@ -208,6 +208,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
     adjudicated = "the label that most raters gave; a tie has no label"
     if scale.numeric:
         adjudicated = "the mean of the raters is the label"
+    elif policy.silver is not None:
+        adjudicated = "the label that most raters gave; of other items, the classifier's"
     measures = "; ".join(
         f"{title_of(each)} ({registered(each).convention})"
         for each in dict.fromkeys(policy.measures)

@@ -10,6 +10,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import ROUND, Estimate
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, assess
+from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
 from agreement_pipeline.report import JudgedRound, who_rated
@@ -174,3 +175,10 @@ def test_a_page_rounds_no_limit_to_a_cut_off_that_it_does_not_reach():
     (row,) = verdict_grid([verdict]).texts
     assert row[3:6] == ["0.850", "0.79996 to 0.900", "0.8 (0.667)"]
     assert Mark.of(near, cutoffs=RULE.cutoffs).said == "0.850 (0.79996 to 0.900)"
+
+
+def test_a_round_that_a_classifier_labelled_takes_its_label_where_raters_give_none():
+    policy = Policy("p", 1, (RULE,), n_resamples=1000, silver=Silver(most_wrong=0.05))
+    rows = {row[0].text: row[2].text for row in answer("Method", TWO, policy).tables[-2].rows}
+    told = "the label that most raters gave; of other items, the classifier's"
+    assert rows["how labels are adjudicated"] == told
