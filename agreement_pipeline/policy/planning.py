@@ -401,7 +401,12 @@ def least_items(
 
     if inference.looks is not None:
         return next(filter(enough, inference.looks.at), None)
-    return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
+    most = FEWEST_ITEMS
+    while not enough(most):  # far beyond their tightest, always valid limits tell nothing
+        most *= 2
+        if most > MOST_ITEMS:
+            return None
+    return bisect_left(range(most), True, lo=max(most // 2, FEWEST_ITEMS), key=enough)
 
 
 def _planned(
