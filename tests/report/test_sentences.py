@@ -62,6 +62,11 @@ def test_where_all_agree_alike_nothing_is_the_lowest():
     assert said.startswith("Nobody is known to stand out: ")
 
 
+def test_a_category_that_nobody_used_is_none_on_which_raters_agree():
+    said = answer("Labels", labelled(40, "abc", {0, 1}, ("no", "yes", "never"))).sentences
+    assert said[0].startswith("Raters agree alike on each category that was used (α 0.")
+
+
 def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out():
     said = answer("Labels", TWO).sentences
     assert said[0] == "There are two categories, so agreement on one is agreement on the other."
