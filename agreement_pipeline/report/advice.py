@@ -286,6 +286,13 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         if statistic is not None:
             least = least_items(rule.measure, rule.reliable, statistic, held.policy.inference)
         even = "So many decide with an even chance, if agreement stays the same."
+        if found and found.looks and found.judged_on is not None:
+            following = found.looks.following(found.judged_on)
+            if following is None:
+                last = "This was the last look of the plan, so only a fresh round can decide."
+                yield Step("Label a fresh round.", last, "agreement-pipeline guide planning")
+                return
+            more, even = following - found.judged_on, f"The next look is at {following} {what}."
         lacking = least - found.n_apart if least and found else 0
         if more and more < lacking:
             more, even = lacking, ""
