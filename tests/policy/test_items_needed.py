@@ -304,6 +304,12 @@ def test_always_valid_limits_of_a_huge_round_hide_no_number_that_is_enough():
     assert 50 < planning.least_items(ALPHA, 0.8, seen, judging) < 100
 
 
+def test_an_expected_value_just_under_the_cutoff_is_not_printed_as_it():
+    just_under = CategoryCounts([[2, 0], [1, 1], [0, 2]], [449.9, 100.2, 449.9], scale=Scale("ny"))
+    found = plan_measure(ALPHA, just_under, reliable=0.8, probability=0.9)
+    assert found.impossible.startswith("the agreement expected, 0.7996, is no more than 0.8: ")
+
+
 def test_full_agreement_on_one_category_is_never_enough():
     one = CategoryCounts([[3, 0]], [50], scale=Scale(("n", "y")))
     assert planning.least_items(ALPHA, 0.8, one) is None
