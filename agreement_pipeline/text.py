@@ -18,9 +18,8 @@ LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE
 
 
 def in_words(value: float, form: str = SENTENCE, cutoffs: Iterable[float] = ()) -> str:
-    """Machines differ in the last digits, so these are dropped. What rounds to zero has no sign.
-
-    Rounding takes nothing to a cut-off that it does not reach.
+    """Machines differ in dropped digits. What rounds to zero has no sign, and nothing rounds up to
+    a cut-off.
 
     >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), in_words(-0.0004)
     ('0.938', '0.938', '0.000')

@@ -41,9 +41,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Of a table, `name` is the words of a command that read it, its file and options.
-    `policy_name` is the file of the policy or its bundled name. Of a round of a project, `kept` is
-    False if its store has other ratings or none.
+    """Of a table, `name` is its file and options. `policy_name` is the policy's file or its bundled
+    name. `kept`: the project's store has these ratings.
     """
 
     ratings: Ratings
