@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 DIGITS = 9
 """Machines differ in the digits of a number after these decimals."""
@@ -17,13 +17,20 @@ NO_LIMIT = "no limit"
 LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE)
 
 
-def in_words(value: float, form: str = SENTENCE) -> str:
-    """Machines differ in the last digits, so these are dropped. What rounds to zero has no sign.
+def in_words(value: float, form: str = SENTENCE, cutoffs: Iterable[float] = ()) -> str:
+    """Machines differ in dropped digits. What rounds to zero has no sign, and nothing rounds up to
+    a cut-off.
 
     >>> in_words(0.9375), in_words(math.nextafter(0.9375, 0)), in_words(-0.0004)
     ('0.938', '0.938', '0.000')
+    >>> in_words(0.7996, cutoffs=[0.8]), in_words(0.04997, ".2%", [0.05])
+    ('0.7996', '4.997%')
     """
-    return format(round(value, DIGITS), f"z{form}")
+    exact = round(value, DIGITS)
+    for cutoff in cutoffs:
+        while exact < cutoff <= round(exact, int(form[1]) + 2 * form.endswith("%")):
+            form = f".{int(form[1]) + 1}{form[2:]}"
+    return format(exact, f"z{form}")
 
 
 def p_in_words(p: float) -> str:
@@ -46,7 +53,11 @@ def number(value: float | None, form: str = TABLE) -> str:
 
 
 def interval(
-    low: float | None, high: float | None, form: str = SENTENCE, between: str = " to "
+    low: float | None,
+    high: float | None,
+    form: str = SENTENCE,
+    between: str = " to ",
+    cutoffs: Collection[float] = (),
 ) -> str:
     """An interval with a word or a sign between its limits. None, NaN and infinity are no limit.
 
@@ -54,7 +65,7 @@ def interval(
     ('0.750 to no limit', 'no limit to 0.800', '0.75000 … 0.80000')
     """
     return between.join(
-        NO_LIMIT if limit is None or not math.isfinite(limit) else in_words(limit, form)
+        NO_LIMIT if limit is None or not math.isfinite(limit) else in_words(limit, form, cutoffs)
         for limit in (low, high)
     )
 

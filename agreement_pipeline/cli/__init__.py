@@ -13,7 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 if all is well. 1 if a round is held or a release is refused. 2 if nothing could be
         judged. 70 if the program itself failed. A refused release also has a status of its own,
-        from 10 to 21.
+        from 10 to 24.
     """
     try:
         from agreement_pipeline.cli.app import run

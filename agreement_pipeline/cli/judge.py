@@ -63,10 +63,11 @@ class Asked(NamedTuple):
     policy: Policy
     called: tuple[str, str, str]
     left_out: Sequence[str] = ()
+    kept: bool = True
 
     def judged(self) -> Round:
         ratings, decision = self.judge()
-        return Round(ratings, self.policy, decision, *self.called)
+        return Round(ratings, self.policy, decision, *self.called, self.kept)
 
 
 @command(
@@ -184,11 +185,13 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
         say_aside(f"{where}, so each is judged as if none came before it")
     by, named = project.terms, project.settings.policy
     in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
+    due = {each.round for each in project.due(found=found)}
     for name in names:
         called = project.name, name, in_commands
         judged = partial(_delivered, project, name, by)
         left_out = project.settings.exclude_raters
-        yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out)
+        kept = name not in due
+        yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out, kept)
 
 
 def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:

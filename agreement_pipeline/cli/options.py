@@ -1,4 +1,5 @@
 import csv
+import os
 import re
 import shlex
 import sys
@@ -36,7 +37,7 @@ MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output
 OTHER = "Other"
 STANDARD_INPUT = "standard input"
 WRITTEN = "agreement_pipeline.written"
-NAMING = ("--raters", "--classifier", "--exclude-rater")
+NAMING = ("--raters", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
@@ -215,6 +216,17 @@ def _path(text: str) -> Path:
         raise ValueError(f"found {text!r}, a URL; expected a file of this machine. Download it.")
     path = Path(text)
     return path if path.name else path.resolve()
+
+
+def _writable(text: str) -> Path:
+    path = _path(text)
+    is_file = not path.is_dir() and path.parent.is_dir()
+    if not (is_file and os.access(path if path.exists() else path.parent, os.W_OK)):
+        raise ValueError(
+            f"found {text!r}, where no file can be written; expected a file in a folder that is "
+            "there. Correct the path, or make the folder."
+        )
+    return path
 
 
 def number_of(
@@ -551,7 +563,7 @@ def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
         option(
             "--output",
             group=OUTPUT,
-            type=click.Path(dir_okay=False, writable=True, path_type=Path),
+            type=ReadBy("file", _writable, "file"),
             show_default="the standard output",
             help="The file to write.",
         ),

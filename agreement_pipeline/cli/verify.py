@@ -257,7 +257,8 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {_today(said['written_by'], said['held_today'])}"
     for name, found in said["rounds"].items():
         present = PRESENT[found.get("present")]
-        yield f"  round {name}: {found['items']} items, {found['raters']} raters{present}"
+        panel = f"{counted(found['items'], 'item')}, {counted(found['raters'], 'rater')}"
+        yield f"  round {name}: {panel}{present}"
         for verdict in found["verdicts"]:
             yield f"    {_verdict(verdict)}"
         for waiver in found["waivers"]:

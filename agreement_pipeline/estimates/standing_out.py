@@ -64,8 +64,8 @@ class StandingOut:
     ----------
     finding
         *raters*: some agree less with the others than these do with each other. *camps*: the panel
-        stands in two camps. *nobody*: neither is certain. *too few to tell*: fewer than 30 items,
-        or clusters of them, have three raters.
+        stands in two camps. *nobody*: neither is certain. *too few to tell*: no rater shares 30
+        items, or clusters, with two others.
     found
         Of each rater who stands out: their agreement with the others, and that of the others with
         each other. Of each camp: agreement inside it, and across. Empty otherwise.
@@ -87,8 +87,8 @@ class StandingOut:
         """
         if self.finding == "too few to tell":
             return (
-                "Too few items, or clusters of them, have three raters to tell whether one of them "
-                "stands out."
+                "No rater shares enough items, or clusters of them, with two others to tell "
+                "whether one of them stands out."
             )
         if self.finding == "nobody":
             return (

@@ -19,6 +19,7 @@ from agreement_pipeline.measures.registry import always, register
 from agreement_pipeline.ratings import LEVELS, Array, Flags
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, SomeRows, every_row
 from agreement_pipeline.students_t import lower_tail
+from agreement_pipeline.text import counted
 
 Panel = LabelsByRater | NumbersByRater
 ROUNDED = 1 + 1e-9
@@ -250,8 +251,8 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
     )
     if n < least:
         reason = (
-            f"only {n} items were also labelled by another rater and the classifier; "
-            f"at least {least} are required"
+            f"only {counted(n, 'item')} {'was' if n == 1 else 'were'} also labelled by another "
+            f"rater and the classifier; at least {least} are required"
             if clusters is None
             else f"only {n} clusters hold an item that another rater and the classifier also "
             f"labelled; at least {least} are required"

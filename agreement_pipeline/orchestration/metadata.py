@@ -29,7 +29,7 @@ from agreement_pipeline.report import (
     verdict_grid,
     who_rated,
 )
-from agreement_pipeline.text import DIGITS
+from agreement_pipeline.text import DIGITS, counted
 from agreement_pipeline.version import __version__
 
 MAX_ROWS = 40
@@ -322,7 +322,7 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     texts = ([markdown_text(" ".join(in_cell(each).split())) for each in row] for row in cells)
     head, *rows = (f"| {' | '.join(row)} |" for row in texts)
     left_out = len(frame) - len(shown)
-    said = f"\n\nand {left_out} more rows" if left_out else ""
+    said = f"\n\nand {counted(left_out, 'more row')}" if left_out else ""
     text = "\n".join([head, "|---" * len(frame.columns) + "|", *rows]) + said
     return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
 

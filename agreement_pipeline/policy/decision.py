@@ -391,7 +391,7 @@ def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict
     met = levels_met([part.p for part in judged], policy.inference.tail)
     weak = [part for part, (under, _) in zip(judged, met, strict=True) if under]
     said = [
-        f"on {part.name} it is {in_words(part.value)}, {interval(*part.limits)}"
+        f"on {part.name} it is {in_words(part.value, cutoffs=[cutoff])}, {interval(*part.limits)}"
         for part in sorted(weak, key=lambda each: each.p)[:MOST_PARTS]
         if part.value is not None and part.limits is not None
     ]

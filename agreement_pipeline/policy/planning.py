@@ -37,7 +37,7 @@ from agreement_pipeline.statistics import (
     Statistic,
 )
 from agreement_pipeline.tables import Table, Tabular
-from agreement_pipeline.text import in_words, listed
+from agreement_pipeline.text import counted, in_words, listed
 
 N_ROUNDS = 600
 N_RESAMPLES = 1_000
@@ -346,8 +346,8 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
             "Plan from another population."
         )
     why = (
-        f"the agreement expected, {in_words(expected)}, is no more than {judging.cutoff:g}: "
-        "more items would only make that surer"
+        f"the agreement expected, {in_words(expected, cutoffs=[judging.cutoff])}, is no more than "
+        f"{judging.cutoff:g}: more items would only make that surer"
     )
     return Plan(
         judging.measure,
@@ -401,7 +401,12 @@ def least_items(
 
     if inference.looks is not None:
         return next(filter(enough, inference.looks.at), None)
-    return bisect_left(range(MOST_ITEMS), True, lo=FEWEST_ITEMS, key=enough)
+    most = FEWEST_ITEMS
+    while not enough(most):  # far beyond their tightest, always valid limits tell nothing
+        most *= 2
+        if most > MOST_ITEMS:
+            return None
+    return bisect_left(range(most), True, lo=max(most // 2, FEWEST_ITEMS), key=enough)
 
 
 def _planned(
@@ -571,7 +576,7 @@ def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -
         )
     n_raters, left_out = record.rests_on.raters(statistic), record.raters_left_out(statistic)
     if n_raters < rule.min_raters:
-        why = f"found {n_raters} raters; expected {rule.min_raters}"
+        why = f"found {counted(n_raters, 'rater')}; expected {rule.min_raters}"
     elif rule.every_rater and left_out:
         why = f"found nothing to read of raters {listed(left_out)}; expected every rater"
     else:

@@ -128,6 +128,10 @@ class Rule:
         return f"{self.measure}_of_{self.scope}"
 
     @property
+    def cutoffs(self) -> tuple[float, float]:
+        return self.tentative, self.reliable
+
+    @property
     def question(self) -> str:
         title = registered(self.measure).title
         return (

@@ -135,10 +135,11 @@ def judged(
             "nearly this agreement; more items of the other categories would show if raters tell "
             "them apart"
         )
-    p = estimate.p_value(reliable)
+    p, cutoffs = estimate.p_value(reliable), (tentative, reliable)
+    shown = interval(*limits, cutoffs=cutoffs)
     parts = [
-        f"{_subject(estimate)} {in_words(value)}, ",
-        f"{100 * estimate.confidence_level:g}% interval {interval(*limits)}{looks} ",
+        f"{_subject(estimate)} {in_words(value, cutoffs=cutoffs)}, ",
+        f"{100 * estimate.confidence_level:g}% interval {shown}{looks} ",
         f"on {_items(estimate)}: {said}",
         "" if p is None else f" ({p_in_words(p)})",
         _advice(estimate, value, limits, kind, reliable),

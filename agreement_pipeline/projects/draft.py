@@ -13,10 +13,14 @@ import pandas as pd
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     AS_PERCENT,
+    Level,
+    Scale,
     described,
     doubtful,
+    is_number,
     like_models,
     lookalikes,
+    meaning,
     misspelt,
     refuse_absent,
 )
@@ -41,6 +45,7 @@ from agreement_pipeline.units import UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_TEXTS = {"false", "no", "null", "off", "on", "true", "yes"}  # in YAML
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
     "ordinal": "whole numbers; interval if their distances matter",
@@ -77,7 +82,7 @@ class Question:
 
     name: str
     labels: tuple[str, ...]
-    level: str
+    level: Level
     sets: bool
     units: str = ""
 
@@ -128,7 +133,7 @@ def plain_name(text: str) -> str:
     ('batch_4711_results', 'p_4711')
     """
     plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40]
-    return plain if plain[:1].isalpha() else f"p_{plain}"
+    return plain if plain[:1].isalpha() and plain not in NO_TEXTS else f"p_{plain}"
 
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
@@ -164,9 +169,12 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     yield f"  level: {question.level}" + (
         "" if "level" in scale else f"  # {DOUBTS[question.level]}"
     )
-    categories = [float(each) if numbers else each for each in question.labels]
+    labels = (float(each) if numbers else each for each in question.labels)
+    categories = list(dict.fromkeys(labels))
     seen_only = "" if "categories" in scale else "  # those seen"
-    if numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
+    if question.level == "multivariate interval":
+        yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
+    elif numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
         yield "  # any number may be a label; list categories if raters choose among few"
     else:
         yield f"  categories: {_in_yaml(categories)}{seen_only}"
@@ -368,15 +376,19 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
 
 def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Question:
     scale = said.get("scale", {})
-    labels = sorted(set(map(str, scale.get("categories", given))))
-    sets = any("|" in label for label in labels)
-    level = scale.get("level")
-    try:
-        numbers = sorted({float(label) for label in labels})
-    except ValueError:
-        ordered = tuple(scale.get("categories", labels))
-        return Question(name, ordered, level or "nominal", sets)
-    ordered = tuple(scale.get("categories", sorted(labels, key=float)))
-    whole = all(each.is_integer() for each in numbers)
-    guessed = "ordinal" if whole and len(numbers) <= FEW else "interval"
-    return Question(name, ordered, level or guessed, False)
+    seen = sorted(set(map(str, given)), reverse=True)
+    once = sorted({meaning(label, sets=True): label for label in seen}.values())
+    labels = tuple(scale.get("categories", once))
+    numeric = all(map(is_number, labels))
+    if "categories" not in scale and numeric:
+        labels = tuple(sorted(labels, key=float))
+    level: Level = "nominal"
+    if numeric:
+        whole = all(float(label).is_integer() for label in labels)
+        level = "ordinal" if whole and len(labels) <= FEW else "interval"
+    level = scale.get("level", level)
+    if "categories" in scale:
+        Scale(labels, level)
+    elif level not in ("nominal", "ordinal"):
+        Scale.from_labels(labels, level)
+    return Question(name, labels, level, not numeric and any("|" in each for each in labels))

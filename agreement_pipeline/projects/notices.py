@@ -55,6 +55,7 @@ class Notice:
         release = " and its release is withdrawn" if self.withdrawn else ""
         said = f"{self.project}: {subject} is {self.what}{release}: {who}{'; '.join(self.why)}"
         steps = f". What to do now: {self.steps}" if self.steps else ""
+        said = said.removesuffix(".") if steps else said
         most = MOST_SAID - len(steps)
         return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
 

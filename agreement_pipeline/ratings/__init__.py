@@ -29,9 +29,11 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.cells import (
         STRATUM as STRATUM,
         Cells as Cells,
+        NoTextError as NoTextError,
         cells_of_frame as cells_of_frame,
         is_text as is_text,
         is_time as is_time,
+        listed_values as listed_values,
         plain as plain,
         plain_type as plain_type,
         refuse_capitals as refuse_capitals,
@@ -95,6 +97,8 @@ if TYPE_CHECKING:
         Level as Level,
         Scale as Scale,
         category_text as category_text,
+        is_number as is_number,
+        meaning as meaning,
         present as present,
         without_categories as without_categories,
     )

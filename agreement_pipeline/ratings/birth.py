@@ -154,6 +154,7 @@ DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
 }
 """How times begin with a day, by the mark between its parts: where year, month and day may be."""
 FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
+WRITTEN = "YEAR(timestamp) BETWEEN 1 AND 9999"
 LABELLED, OF_ITEM = "label IS NOT NULL", "item IS NOT NULL"
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 HOW_OF_COMMAS = (
@@ -211,7 +212,7 @@ class Birth:
                 f"{listed([cells.called(name) for name in there], 12)}; expected item, rater and "
                 "label. Name the columns that hold them."
             )
-        of_raters = "column" in cells.names
+        of_raters = "column" in cells.names and "label" not in cells.columns
         name = f"column {cells.columns.get('label', 'label')!r}"
         self._where = f"{cells.source}: {'the columns of raters' if of_raters else name}"
         # Names of items are tested in fewer rows once the labels of items are one row each.
@@ -310,6 +311,8 @@ class Birth:
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
         if kinds.get("timestamp") == "text" and self.limits is not None:
             tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
+        elif "timestamp" in {*cells.names} - {*kinds} and self.limits is not None:
+            tests["timestamp"] = f"{LABELLED} AND NOT COALESCE({WRITTEN}, timestamp IS NULL)"
         return tests
 
     def _is_no_day(self, time: str) -> str:
@@ -349,8 +352,11 @@ class Birth:
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
 
     def _first_place(self, test: str, name: str) -> str:
-        row = self.cells.found(test, "row")[0]
-        return f"{self.cells.source}: row {row}, column {self.cells.called(name)!r}"
+        cells, column = self.cells, None
+        if "column" in cells.names and name in ("rater", "label"):
+            column = cells.found(test, "column")[0]
+        row = cells.found(test, "row")[0]
+        return f"{cells.source}: row {row}, column {column or cells.called(name)!r}"
 
     # Names
 
@@ -558,7 +564,9 @@ class Birth:
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."
-            self._refuse(self._tests["timestamp"], "timestamp", f"a day of the calendar. {step}")
+            found = "" if self.cells.kinds.get("timestamp") else "a time that no calendar writes"
+            expected = f"a day of the calendar. {step}"
+            self._refuse(self._tests["timestamp"], "timestamp", expected, found)
         self._check_flags("assisted", LABELLED)
         is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
         if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):

@@ -111,9 +111,11 @@ class Cells:
         first = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
         (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
         rows = first["row"].to_pylist()
-        if by_column:
-            cells = zip(rows, first["column"].to_pylist(), strict=True)
-            places = ", ".join(f"row {row} column {column!r}" for row, column in cells)
+        in_columns = first["column"].to_pylist() if by_column else []
+        if any(in_columns):
+            usual = self.called(names[-1])
+            cells = zip(rows, in_columns, strict=True)
+            places = ", ".join(f"row {row} column {column or usual!r}" for row, column in cells)
             more = f", … {total - SHOWN} more" if total > SHOWN else ""
             return f"{self.source}: {places}{more}"
         listed = called("row", [*rows, *range(total - len(rows))])
@@ -136,7 +138,7 @@ class Cells:
 @dataclass(eq=False)
 class Texts:
     """The texts of items, by the `nth` of a row. They are read when one is asked. Many letters are
-    put on disk, in a file that goes with them.
+    put on disk.
     """
 
     cells: Cells
@@ -242,6 +244,10 @@ def refuse_capitals(what: str, names: Sequence[str], source: str) -> None:
         )
 
 
+class NoTextError(RatingsError):
+    """A value has no text."""
+
+
 def plain_type(kind: pa.DataType) -> pa.DataType:
     if types.is_dictionary(kind):
         return plain_type(kind.value_type)
@@ -268,6 +274,7 @@ KINDS: dict[Kind, Callable[[pa.DataType], bool]] = {
 
 
 def plain(cells: pa.Array) -> pa.Array:
+    cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
     kind = cells.type
     if types.is_dictionary(kind):
         return plain(cells.dictionary).take(cells.indices)
@@ -279,10 +286,24 @@ def plain(cells: pa.Array) -> pa.Array:
     return written(cells) if to == pa.large_string() else cells.cast(to)
 
 
+def listed_values(cells: Any) -> list[Any]:
+    try:
+        return list(cells.to_pylist())
+    except (OverflowError, KeyError) as error:
+        raise NoTextError(
+            f"found a value that cannot be written ({error}); expected times of the years 1 to "
+            "9999, in zones that are known. Correct them, or leave the cells empty."
+        ) from None
+
+
 def written(cells: pa.Array) -> pa.Array:
     """Each distinct value is written once."""
+    kind = cells.type
+    if types.is_decimal32(kind) or types.is_decimal64(kind):
+        cells = cells.cast(pa.decimal128(kind.precision, kind.scale))
     coded = cells.dictionary_encode()
-    texts = [None if each is None else category_text(each) for each in coded.dictionary.to_pylist()]
+    each = listed_values(coded.dictionary)
+    texts = [None if value is None else category_text(value) for value in each]
     return pa.array(texts, pa.large_string()).take(coded.indices)
 
 
@@ -296,6 +317,8 @@ def _whole_texts(values: "pd.Series") -> Any:
             f"DataFrame: row {row}, column {str(values.name)!r}: found half a character "
             f"(\\u{ord(half):04x}); expected whole characters. Correct the text."
         ) from None
+    except NoTextError as error:
+        raise RatingsError(f"DataFrame: column {str(values.name)!r}: {error}") from None
 
 
 def _column(values: "pd.Series") -> Any:

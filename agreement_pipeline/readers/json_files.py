@@ -40,7 +40,7 @@ def how_far() -> str:
 
 
 class _NameTwiceError(ValueError):
-    """An object has a name twice. Its names are the arguments."""
+    """An object has a name twice; its names are the arguments."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, object]:

@@ -20,8 +20,10 @@ from agreement_pipeline.ratings import (
     Footer,
     FooterError,
     Limits,
+    NoTextError,
     expanded_bytes,
     is_time,
+    listed_values,
     plain_type,
 )
 from agreement_pipeline.readers.columns import refuse_twice
@@ -128,7 +130,11 @@ def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dic
             batches, schema = iter(stream), stream.schema
         named = named_in(schema, path.name)
         for batch in batches:
-            for row in batch.to_pylist():
+            try:
+                rows = listed_values(batch)
+            except NoTextError as error:
+                raise RatingsError(f"{path.name}: {error}") from None
+            for row in rows:
                 yield row | {name: of(row[name]) for name, of in named.items() if name in row}
 
 

@@ -249,6 +249,8 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
 def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
     if not models:
         return rows
+    if "column" not in rows.names:
+        rows = rows.made({"column": "CAST(NULL AS STRING)"})
     texts = {name: rows.text(name) for name in ("label", "rater")}
     parts = [f"SELECT {rows.with_columns(texts)} FROM {rows}"]
     item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"

@@ -23,6 +23,7 @@ from agreement_pipeline.ratings import (
     LIMITS,
     Array,
     Limits,
+    NoTextError,
     Scale,
     category_text,
     cells_of_frame,
@@ -153,9 +154,12 @@ class Table:
         for batch in self.read(list(dict.fromkeys(columns.values())), lists):
             arrays: dict[str, pa.Array] = {}
             for name, of in columns.items():
-                cells = self._single(batch[of], of, of in lists, start)
-                becomes_text = is_time(cells.type) and name != "timestamp"
-                arrays[name] = written(cells) if becomes_text else cells
+                try:
+                    cells = self._single(batch[of], of, of in lists, start)
+                    becomes_text = is_time(cells.type) and name != "timestamp"
+                    arrays[name] = written(cells) if becomes_text else cells
+                except NoTextError as error:
+                    raise RatingsError(f"{self.source}: column {of!r}: {error}") from None
             made = pa.record_batch(arrays)
             if made.num_rows:
                 yield made
@@ -167,7 +171,6 @@ class Table:
 
             cells = in_names(cells, self.named[name])
         if isinstance(cells, pa.Array):
-            cells = cells.storage if isinstance(cells, pa.ExtensionArray) else cells
             if not _is_odd(cells.type):
                 return plain(cells)
             cells = cells.to_pylist()
@@ -217,15 +220,19 @@ def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
         def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
             places = [header.index(name) for name in names]
             some = source.iloc[:, places].set_axis(list(names), axis=1)
-            objects = [name for name in names if some[name].dtype == object]
+            objects = [name for name in names if _may_hold_lists(some[name])]
             single = {name: _single_in(some[name], name in lists) for name in objects}
             return cells_of_frame(some.assign(**single))[1]
 
         return Table(FRAME, header, read)
+    found = type(source).__name__
     if hasattr(source, "__arrow_c_stream__"):
-        return arrow_table(pa.table(source), FRAME, limits)
+        try:
+            return arrow_table(pa.table(source), FRAME, limits)
+        except pa.ArrowException as error:
+            found += f" that Arrow cannot read ({error})"
     raise RatingsError(
-        f"a table: found {type(source).__name__}; expected a path, a DataFrame, or a table of "
+        f"a table: found {found}; expected a path, a DataFrame, or a table of "
         "Arrow. Save the table, or convert it."
     )
 
@@ -243,6 +250,17 @@ def arrow_table(
         return iter(table.select(list(names)).to_batches())
 
     return Table(source, table.column_names, read, first=first, named=named or {})
+
+
+def _may_hold_lists(values: "pd.Series") -> bool:
+    kind: Any = values.dtype
+    if hasattr(kind, "pyarrow_dtype"):
+        return _is_odd(kind.pyarrow_dtype)
+    if getattr(kind, "categories", values).dtype != object:
+        return False
+    return not hasattr(kind, "categories") or any(
+        isinstance(each, NO_VALUES) for each in kind.categories
+    )
 
 
 def _single_in(values: "pd.Series", lists: bool) -> "pd.Series":
@@ -310,6 +328,8 @@ def _single_value(cell: object, lists: bool, where: str) -> object:
 
 def _is_odd(kind: pa.DataType) -> bool:
     types = pa.types
+    if isinstance(kind, pa.BaseExtensionType):
+        return _is_odd(kind.storage_type)
     if types.is_dictionary(kind):
         return _is_odd(kind.value_type)
     is_binary = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)

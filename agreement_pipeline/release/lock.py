@@ -31,7 +31,7 @@ from agreement_pipeline.release.decisions import (
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
 from agreement_pipeline.store import Store, check_round_name, digest_of
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import counted, listed
 
 
 def release_round(
@@ -176,15 +176,15 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
     labels = labels_of(members)
     if labels.unresolved.all():
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found {len(labels)} items without a label; "
+            f"{rounds_of(members)}: found {counted(len(labels), 'item')} without a label; "
             "expected at least one with a label. "
             "Let at least two raters label each item, and have ties adjudicated."
         )
     names = labels.items[labels.in_conflict]
     if policy.items_in_conflict == "refuse" and len(names):
         raise ReleaseHeldError(
-            f"{rounds_of(members)}: found {len(names)} items with other labels in other rounds "
-            f"({listed(names)}); expected one label of each item. "
+            f"{rounds_of(members)}: found {counted(len(names), 'item')} with other labels in other "
+            f"rounds ({listed(names)}); expected one label of each item. "
             "Adjudicate these items, or set items_in_conflict: unresolved in the policy."
         )
     return labels

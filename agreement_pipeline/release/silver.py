@@ -96,7 +96,7 @@ class Audit:
                 f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
             )
             return of_gate("silver_undefined", words)
-        value, upper, perfect, apart = (in_words(each or 0.0, PERCENT) for each in numbers)
+        value, upper, perfect, apart = (in_words(each or 0.0, PERCENT, [most]) for each in numbers)
         few = (found.upper or 0.0) < most
         words = (
             f"found {value} of the labels of {self.classifier.name} wrong, with an upper limit of "

@@ -41,8 +41,8 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True)
 class Round:
-    """Of a table, `name` is the words of a command that read it, its file and options.
-    `policy_name` is the file of the policy or its bundled name.
+    """Of a table, `name` is its file and options. `policy_name` is the policy's file or its bundled
+    name. `kept`: the project's store has these ratings.
     """
 
     ratings: Ratings
@@ -51,6 +51,7 @@ class Round:
     project: str = ""
     name: str = ""
     policy_name: str = ""
+    kept: bool = True
 
     @cached_property
     def who_differs(self) -> str:
@@ -63,12 +64,17 @@ class Round:
 
     @property
     def disputed_items(self) -> str:
+        if not self.kept:
+            return "agreement-pipeline guide in-dagster"
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
         return f"agreement-pipeline report {self.name} {self.under} --output page.html"
 
     @property
     def again(self) -> str:
+        if not self.kept:
+            place = f"configs/projects/{self.project}.yaml"
+            return f"agreement-pipeline judge {shlex.join([place, '--of-round', self.name])}"
         if self.project:
             return command_of_report(self.project, self.name)
         return f"agreement-pipeline judge {self.name} {self.under}"
@@ -114,7 +120,8 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     likely = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
-    labels = "" if sizes is None else f", {tenths(float(sizes))} labels an item"
+    size = "" if sizes is None else tenths(float(sizes))
+    labels = size and f", {size} label{'s' * (size != '1')} an item"
     beside, items = ratings.classifiers, ratings.n_items
     as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did
@@ -277,11 +284,21 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         least = None
         if statistic is not None:
             least = least_items(rule.measure, rule.reliable, statistic, held.policy.inference)
-        many = f"about {more:,} more {what}" if more else f"more {what}"
         even = "So many decide with an even chance, if agreement stays the same."
+        if found and found.looks and found.judged_on is not None:
+            following = found.looks.following(found.judged_on)
+            if following is None:
+                last = "This was the last look of the plan, so only a fresh round can decide."
+                yield Step("Label a fresh round.", last, "agreement-pipeline guide planning")
+                return
+            more, even = following - found.judged_on, f"The next look is at {following} {what}."
+        lacking = least - found.n_apart if least and found else 0
+        if more and more < lacking:
+            more, even = lacking, ""
+        many = f"about {more:,} more {what}" if more else f"more {what}"
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
-        if least and found and found.n_apart < least:
-            why += f" Under {least} {what}, not even full agreement would be enough."
+        if lacking > 0:
+            why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
         value = found.value if found and found.value is not None else rule.reliable + BETTER
         expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
         like_this = kind != "too_few_items"

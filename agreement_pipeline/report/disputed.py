@@ -25,7 +25,7 @@ from agreement_pipeline.report.judged import JudgedRound, texts_of
 from agreement_pipeline.report.objects import marked_objects, other_settings
 from agreement_pipeline.report.section import Answer, Row, Section, grid, share
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
-from agreement_pipeline.text import PERCENT, counted, in_words, number
+from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number
 
 MOST, MOST_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
 FEW, SPREAD = 0.05, 0.25
@@ -218,7 +218,7 @@ def items(judged: JudgedRound) -> Answer:
     if not places:
         return Answer(("No item has two different labels.",))
     part = in_words(len(places) / n, PERCENT)
-    held = np.cumsum(np.sort(judged.disagreement)[::-1])
+    held = np.cumsum(np.sort(judged.disagreement)[::-1]).round(DIGITS)
     half = int(np.searchsorted(held, 0.5)) + 1
     where = ""
     if half <= FEW * n:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from agreement_pipeline.text import SENTENCE, interval, number
+from agreement_pipeline.text import in_words, interval
 
 if TYPE_CHECKING:
     from agreement_pipeline.estimates import Estimate
@@ -81,7 +81,8 @@ class Mark:
     def said(self) -> str:
         if self.value is None:
             return "no value"
-        return f"{number(self.value, SENTENCE)} ({interval(self.low, self.high)})"
+        limits = interval(self.low, self.high, cutoffs=self.cutoffs)
+        return f"{in_words(self.value, cutoffs=self.cutoffs)} ({limits})"
 
 
 @dataclass(frozen=True)

@@ -236,7 +236,8 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
             asked = ""
             if verdict.kind in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
                 asked = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
-            yield f"{title} is {Mark.of(verdict.estimate).said}: {said}.{asked}"
+            mark = Mark.of(verdict.estimate, cutoffs=verdict.rule.cutoffs)
+            yield f"{title} is {mark.said}: {said}.{asked}"
     if max(len(verdicts), len(found.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
     yield from map(str, found.waived)

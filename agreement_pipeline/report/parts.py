@@ -74,7 +74,8 @@ def _lowest(found: Sequence[Estimate]) -> str:
     first = known[0]
     value = number(first.value, SENTENCE)
     if len({round(each.value or 0.0, DIGITS) for each in known}) == 1:
-        return f"Raters agree alike on every category (α {value})."
+        every = "every category" if len(known) == len(found) else "each category that was used"
+        return f"Raters agree alike on {every} (α {value})."
     above = [each for each in known[1:] if (each.low or -1.0) > (first.high or 1.0)]
     certain = ", and its interval lies under all others'" if len(above) == len(known) - 1 else ""
     return f"Raters agree least on {first.scope.name} (α {value}){certain}."

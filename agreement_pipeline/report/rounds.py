@@ -396,6 +396,6 @@ def _changed(found: Difference, before: str) -> str:
     low, high = found.interval
     reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
     change = f"{number(found.value, SENTENCE)} ({interval(found.low, found.high)})"
-    shared = "" if found.n_shared is None else f" They share {found.n_shared} items."
+    shared = "" if found.n_shared is None else f" They share {counted(found.n_shared, 'item')}."
     prevalence = f" But {found.note}." if found.note else ""
     return f"Agreement {reads}: it changed by {change} since {before}.{shared}{prevalence}"

@@ -1,13 +1,13 @@
 """What a section of a report is: sentences, tables and figures as data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from agreement_pipeline.estimates import Estimate
 from agreement_pipeline.measures import measure_named
 from agreement_pipeline.report.figure import Figure, Tone
-from agreement_pipeline.text import PERCENT, SENTENCE, in_words, interval, number
+from agreement_pipeline.text import PERCENT, in_words, interval
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -85,7 +85,7 @@ def grid(
     """The first rows, and how many more there are. A column in which nothing stands is left out.
 
     >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
-    '1 more items are not shown.'
+    '1 more is not shown.'
     """
     cells = [[_cell(each) for each in row] for row in rows[:most]]
     more = (len(rows) if n is None else n) - len(cells)
@@ -94,7 +94,7 @@ def grid(
         caption,
         tuple(columns[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in cells),
-        f"{more:,} more {rest} are not shown." if more else "",
+        f"{more:,} more {f'{rest} are' if more > 1 else 'is'} not shown." if more else "",
     )
 
 
@@ -108,11 +108,13 @@ def share(value: float) -> Cell:
     return Cell(in_words(value, PERCENT), float(value))
 
 
-def value_and_interval(found: Estimate | None) -> tuple[Cell, Cell]:
-    if found is None or found.interval is None:
+def value_and_interval(
+    found: Estimate | None, cutoffs: Collection[float] = ()
+) -> tuple[Cell, Cell]:
+    if found is None or found.interval is None or found.value is None:
         return Cell(""), Cell("")
-    limits = Cell(interval(found.low, found.high), found.low)
-    return Cell(number(found.value, SENTENCE), found.value), limits
+    limits = Cell(interval(found.low, found.high, cutoffs=cutoffs), found.low)
+    return Cell(in_words(found.value, cutoffs=cutoffs), found.value), limits
 
 
 def title_of(measure: str) -> str:

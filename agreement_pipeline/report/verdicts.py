@@ -44,6 +44,7 @@ KRIPPENDORFF = (
     "the cut-off, and tentative if it reaches the lower one."
 )
 SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)"
+NOT_KNOWN = "nothing that it needs is known of them"
 AGAIN = "they tell agreement of raters with themselves"
 UNKNOWN = {
     "how items were drawn": "at random, by search, or by a model?",
@@ -72,7 +73,7 @@ def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
             verdict.estimate,
             f"{title_of(verdict.rule.measure)}: {about(verdict.scope)}",
             tone=NAMES_OF_TONES[verdict.kind],
-            cutoffs=(verdict.rule.tentative, verdict.rule.reliable),
+            cutoffs=verdict.rule.cutoffs,
         )
         for verdict in sorted(found.holding, key=lambda each: each not in found.unmet)
         if verdict.estimate is not None
@@ -90,7 +91,7 @@ def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
             title_of(verdict.rule.measure),
             about(verdict.scope),
             Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
-            *value_and_interval(verdict.estimate),
+            *value_and_interval(verdict.estimate, verdict.rule.cutoffs),
             Cell(f"{verdict.rule.reliable:g} ({verdict.rule.tentative:g})", verdict.rule.reliable),
             HOLDS[verdict.rule.effect],
             without_numbers(verdict.reason),
@@ -147,12 +148,13 @@ def method(judged: JudgedRound) -> Answer:
     The points are those of Klie, Eckart de Castilho and Gurevych (2024).
     """
     found, policy = judged.decision, judged.policy
-    n = len(judged.ratings)
     left_out: list[Row] = [[what, n, why] for what, n, why in _excluded(judged) if n]
+    between = any(why != NOT_KNOWN for *_, why in left_out)
     said = (
         *_words(policy),
-        f"The round has {n:,} ratings of {judged.ratings.n_items:,} items. "
-        f"{'Some do not count between raters.' if left_out else 'All of them count.'}",
+        f"The round has {counted(len(judged.ratings), 'rating')} of "
+        f"{counted(judged.ratings.n_rated, 'item')}. "
+        f"{'Some do not count between raters.' if between else 'All of them count.'}",
         f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
     )
     contract = found.contract_digest
@@ -206,6 +208,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
     adjudicated = "the label that most raters gave; a tie has no label"
     if scale.numeric:
         adjudicated = "the mean of the raters is the label"
+    elif policy.silver is not None:
+        adjudicated = "the label that most raters gave; of other items, the classifier's"
     measures = "; ".join(
         f"{title_of(each)} ({registered(each).convention})"
         for each in dict.fromkeys(policy.measures)
@@ -214,8 +218,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
         "the measures": measures,
         "the level of measurement": scale.level,
         "which items the agreement rests on": (
-            f"{overlap} of the {len(sizes):,} items that raters labelled have two labels or more; "
-            f"{sizes.mean():.1f} labels an item"
+            f"{overlap} of the {counted(len(sizes), 'item')} that raters labelled have two labels "
+            f"or more; {sizes.mean():.1f} labels an item"
         ),
         "the uncertainty": (
             f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"
@@ -242,7 +246,7 @@ def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
         yield f"items: {reason}", n, f"not read by {name}"
     for found in of_round:
         raters = f"raters in {found.measure}"
-        yield raters, len({*found.raters_left_out}), "nothing that it needs is known of them"
+        yield raters, len({*found.raters_left_out}), NOT_KNOWN
 
 
 def plan_figure(plans: Sequence[Plan]) -> Figure | None:

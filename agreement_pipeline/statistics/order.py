@@ -18,14 +18,14 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, one_way, pa
 Hashes = NDArray[np.uint64]
 
 MOST_TRIALS = 64
-"""Raters that are alike after so many trials stay in the order they came in."""
+"""Raters alike after so many trials stay as they came."""
 OWN, CELLS = np.uint64(0x9E3779B97F4A7C15), 2**16
 
 
 class Said:
-    """A number for what each rater gave in each row, equal for equal ratings. Rows are in order.
+    """A number for what each rater gave in each row, in order, and (1,) for no rating.
 
-    `nothing` is the number of no rating, in an array of its own.
+    Equal ratings have equal numbers.
     """
 
     def __init__(
@@ -39,20 +39,19 @@ class Said:
 
     @classmethod
     def where(cls, given: Flags, *cells: NDArray[Any]) -> "Said":
-        """Each part of a rating is -1, or nan, where nothing was given."""
+        # A part of no rating is -1, or nan.
         row, rater = np.nonzero(given)
         nothing = [np.full(1, np.nan if each.dtype.kind == "f" else MISSING) for each in cells]
         number = hashes_of(*(each[row, rater] for each in cells))
         return cls(row, rater, number, hashes_of(*nothing), given.shape[1])
 
     def differ(self, one: Codes, other: Codes) -> bool:
-        """True if two raters gave something else, at these places."""
         parts = ((each[one], each[other]) for each in (self.row, self.number))
         return not all(np.array_equal(*pair) for pair in parts)
 
 
 def order_of_raters(said: Said, weights: Array) -> Codes:
-    """An order that does not depend on how the raters came."""
+    """It does not depend on how the raters came."""
     mass = _mixed(weights.astype(np.float64).view(np.uint64))
     colours = _refined(said, mass, np.zeros(len(said.ends), dtype=np.uint64))
     left = MOST_TRIALS

@@ -6,6 +6,7 @@ An object refuses impossible values when it is made. `where` is its place in the
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from math import inf, isfinite
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NoReturn
 
@@ -299,11 +300,22 @@ class Marked:
 
     def __post_init__(self) -> None:
         seen = set()
+        if len(self.extent) > 2 or not all(0 <= each < inf for each in self.extent):
+            _refuse(
+                self.where,
+                f"an item of size {listed(self.extent)}",
+                "a length, or a width and a height",
+                "Correct it, or leave it out.",
+            )
         for area in self.areas:
+            if not all(map(isfinite, area.geometry)):
+                found = f"{area.category!r} at {listed(area.geometry, 12)}"
+                _refuse(area.where, found, "finite numbers", "Mark it again, or drop it.")
             _, right, _, bottom = frame_of(area)
             ends = (right,) if isinstance(area, Span | Segment) else (right, bottom)
-            if self.extent and any(
-                end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True)
+            if self.extent and (
+                len(ends) != len(self.extent)
+                or any(end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True))
             ):
                 size, reach = (
                     " by ".join(f"{each:.10g}" for each in many) for many in (self.extent, ends)

@@ -69,13 +69,11 @@ def _parts(
     codes: dict[str, int],
 ) -> Places:
     places = [items[each.item] for each in marked]
-    begins = starts[places].tolist()
-    whole = np.column_stack(
-        [begins, starts[np.array(places) + 1], range(len(marked)), [NOTHING] * len(marked)]
-    )
+    begins, ends = (starts[np.array(places) + after].tolist() for after in (0, 1))
+    whole = np.column_stack([begins, ends, range(len(marked)), [NOTHING] * len(marked)])
     spans = [
-        (at + round(span.start / step), at + round(span.end / step), n, codes[span.category])
-        for n, (each, at) in enumerate(zip(marked, begins, strict=True))
+        (*(min(at + round(time / step), end) for time in span.geometry), n, codes[span.category])
+        for n, (each, at, end) in enumerate(zip(marked, begins, ends, strict=True))
         for span in _apart(each)
     ]
     return np.vstack([whole, np.array(spans, dtype=np.int64).reshape(-1, 4)])

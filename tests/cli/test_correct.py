@@ -141,6 +141,14 @@ def test_the_tasks_go_into_a_file(place, capsys):
     assert len(pd.read_csv("tasks.csv")) == 80
 
 
+@pytest.mark.parametrize("output", ["missing/tasks.csv", ".", "march.csv/tasks.csv"])
+def test_nothing_is_drawn_if_no_tasks_can_be_written(place, capsys, output):
+    status, _, err = run(capsys, "draw", "march.csv", "--n", "80", "--output", output)
+    assert status == 2
+    assert "expected a file in a folder that is there. Correct the path" in err
+    drawn(capsys)
+
+
 def test_the_intervals_may_be_about_other_raters(place, capsys):
     label(drawn(capsys))
     _, these, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")

@@ -130,3 +130,50 @@ def test_a_project_of_measured_numbers_names_no_categories(here, capsys):
     assert main(["init", "sizes.csv", *again]) == 0
     listed = (here / "configs/projects/other.yaml").read_text()
     assert "categories: [1.0, 1.25, 1.5, 3.5]" in listed
+
+
+@pytest.mark.parametrize("name", ["null", "no", "true"])
+def test_a_word_of_yaml_is_no_name_of_a_project(here, name):
+    (here / f"{name}.csv").write_text("item,rater,label\n1,ana,x\n1,ben,y\n")
+    assert main(["init", f"{name}.csv"]) == 0
+    assert begun(f"p_{name}")[0].project == f"p_{name}"
+
+
+@pytest.mark.parametrize(
+    ("labels", "said", "level", "categories"),
+    [
+        (("1", "1.0", "2"), (), "ordinal", ("1", "2")),
+        (("1000", "1e3", "2"), ("--level", "ratio"), "ratio", (2.0, 1000.0)),
+        (("joy|anger", "anger|joy", "joy"), (), "nominal", ("anger|joy", "joy")),
+        (("1", "2", "nan"), (), "nominal", ("1", "2", "nan")),
+        (("1_0", "2_0", "3_0"), (), "nominal", ("1_0", "2_0", "3_0")),
+        (("1|2", "3|4", "5|6"), ("--level", "multivariate interval"), None, None),
+    ],
+)
+def test_a_project_can_be_read_however_its_labels_are_spelt(here, labels, said, level, categories):
+    rows = [
+        f"{n},{rater},{labels[(n + turn) % 3]}" for n in range(9) for turn, rater in enumerate("ab")
+    ]
+    (here / "a.csv").write_text("\n".join(["item,rater,label", *rows]))
+    assert main(["init", "a.csv", *said]) == 0
+    settings, ratings = begun("a")
+    assert settings.scale.level == (level or said[1])
+    assert settings.scale.categories == categories
+    assert settings.scale.dimensions == (2 if categories is None else 1)
+    assert len(ratings) == 18
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (["--level", "ratio"], "found category 'x' on the ratio level; expected numbers there"),
+        (["--level", "interval", "--categories", "x,y"], "found category 'x' on the interval"),
+        (["--level", "multivariate interval"], "found 0 dimensions on the multivariate interval"),
+        (["--categories", "x,y,x"], "found category 'x' twice; expected each once"),
+    ],
+)
+def test_a_scale_that_cannot_be_gives_no_project(here, capsys, said, why):
+    (here / "a.csv").write_text("item,rater,label\n1,ana,x\n1,ben,x\n")
+    assert main(["init", "a.csv", *said]) == 2
+    assert why in capsys.readouterr().err
+    assert not (here / "configs").exists()

@@ -302,6 +302,20 @@ def test_the_next_step_of_a_project_names_the_file_of_its_policy(
     assert main([*shlex.split(plan), "--rounds", "100"]) == 0
 
 
+def test_no_step_reads_a_round_from_a_store_that_does_not_have_it(
+    project, tmp_path, capsys, monkeypatch
+):
+    rows = [(item, rater, rater == "a") for item in range(40) for rater in "abc"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    frame["label"] = frame["label"].map({True: "no", False: "yes"})
+    frame.to_csv(project.parents[2] / "inbox/w2.csv", index=False)
+    assert main(["judge", str(project), "--of-round", "w2"]) == 1
+    steps = re.findall("agreement-pipeline (.*)", capsys.readouterr().out)
+    assert steps[0] == "guide in-dagster"
+    monkeypatch.chdir(tmp_path)
+    assert [main([*shlex.split(step)]) for step in steps] == [0, 0]
+
+
 def test_a_name_of_a_policy_of_a_project_is_answered_with_its_file(
     tables, tmp_path, capsys, monkeypatch
 ):

@@ -1,5 +1,6 @@
 from shutil import copy, copytree
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
@@ -39,6 +40,20 @@ def test_a_table_gets_a_page_with_numbered_raters_or_with_their_names(tmp_path, 
     assert "Ref-1" not in hidden
     assert main([*asked, "--names", "--output", str(page)]) == 0
     assert "Ref-1" in page.read_text(encoding="utf-8")
+
+
+def test_a_step_on_a_page_names_classifiers_which_have_no_other_names_there(tmp_path, capsys):
+    rows = [
+        (item, rater, (item + (item % 20 == 0) * (rater == "ana")) % 2)
+        for item in range(60)
+        for rater in ("ana", "ben", "model_a")
+    ]
+    table = tmp_path / "labels.csv"
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(table, index=False)
+    options = ["--classifier", "model_a", "--exclude-rater", "eva"]
+    assert main(["report", str(table), *options, "--policy", "standard"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert f"plan {table} --classifier model_a --exclude-rater … --policy standard" in said
 
 
 def test_without_a_file_the_sections_are_printed_as_text(project, tmp_path, capsys):

@@ -71,7 +71,7 @@ def two_camps():
 EVA = "eva differs from the rest: [0-9]+% of their labels equal another's, against [0-9]+%"
 CAMPS = "Two camps: [a-z, ]* against (?:dan and eva|eva and dan). [^:]* across"
 NOBODY = "Nobody is known to stand out"
-TOO_FEW = "Too few items, or clusters of them"
+TOO_FEW = "No rater shares enough items, or clusters of them"
 NAMED = re.compile("differs from the rest|Two camps|stand out|stands out")
 ROUNDS = {
     "good": (labelled(errors=0.01), POLICY, ""),

@@ -171,8 +171,8 @@ def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
         "points of 100 or more."
     )
     assert StandingOut("too few to tell").sentence == (
-        "Too few items, or clusters of them, have three raters to tell whether one of them stands "
-        "out."
+        "No rater shares enough items, or clusters of them, with two others to tell whether one of "
+        "them stands out."
     )
 
 
@@ -190,6 +190,16 @@ def test_of_many_who_differ_only_the_first_are_told_with_their_agreement(n, end)
     said = StandingOut("raters", found).sentence
     assert said.count("differs from the rest: 50% of their labels") == 4
     assert end in said
+
+
+def test_many_items_of_many_raters_may_be_few_of_each():
+    """All 80 items have eight raters, and each rater has 16 of them."""
+    codes = [
+        [item % 2 if (rater - item) % 40 < 8 else -1 for rater in range(40)] for item in range(80)
+    ]
+    found = standing_out(LabelsByRater(codes, scale=SCALE, raters=[f"r{n}" for n in range(40)]))
+    assert found.finding == "too few to tell"
+    assert found.sentence.startswith("No rater shares enough items")
 
 
 def test_where_nobody_rated_nobody_can_tell():

@@ -117,6 +117,9 @@ def test_a_rater_with_few_items_is_not_tested_and_says_so():
         first.undefined == "only 20 items were also labelled by another rater and the classifier; "
         "at least 30 are required"
     )
+    codes[1:, 0] = -1
+    one, *_ = alternative_annotator_test(panel_of(codes)).comparisons
+    assert one.undefined.startswith("only 1 item was also labelled by another rater and the class")
     assert all(comparison.p_value is not None for comparison in others)
     assert found.winning_rate == sum(comparison.rejected for comparison in others) / 4
 

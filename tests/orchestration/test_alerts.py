@@ -366,6 +366,11 @@ def test_waits_double_up_to_an_hour_and_end_with_an_answer():
     assert Told.of(told.to_cursor()) == told
 
 
+def test_a_reason_that_is_a_sentence_ends_once():
+    told = Notice("p", "w", "held", ("found a; expected b. Do c.",), "s", steps="x")
+    assert told.text == "p: round w is held: found a; expected b. Do c. What to do now: x"
+
+
 def test_a_long_text_is_cut():
     assert len(Notice("p", "w", "held", ("x" * 9_999,), "s").text) == MOST_SAID
 

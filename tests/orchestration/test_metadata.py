@@ -86,6 +86,8 @@ def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():
     text = opened_table("t", pd.DataFrame({"n": range(MAX_ROWS + 7)}))["t"].md_str
     assert text.rstrip().endswith("and 7 more rows")
     assert text.count("\n| ") == MAX_ROWS
+    one_more = opened_table("t", pd.DataFrame({"n": range(MAX_ROWS + 1)}))["t"].md_str
+    assert one_more.rstrip().endswith("and 1 more row")
 
 
 def test_decisions_and_estimates_are_told_to_opentelemetry(line, monkeypatch):

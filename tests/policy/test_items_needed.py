@@ -297,6 +297,19 @@ def test_on_fewer_items_not_even_full_agreement_is_enough(raters, shares, least)
     assert low(found - 3) < 0.8 < low(found + 3)
 
 
+def test_always_valid_limits_of_a_huge_round_hide_no_number_that_is_enough():
+    """They tell nothing of 5,000 items if they are tightest at 300, and 0.89 of 100 items."""
+    seen = CategoryCounts([[3, 0], [2, 1], [0, 3]], [90, 20, 90], scale=Scale(("n", "y")))
+    judging = Inference(n_resamples=20_000, always_valid_at=300)
+    assert 50 < planning.least_items(ALPHA, 0.8, seen, judging) < 100
+
+
+def test_an_expected_value_just_under_the_cutoff_is_not_printed_as_it():
+    just_under = CategoryCounts([[2, 0], [1, 1], [0, 2]], [449.9, 100.2, 449.9], scale=Scale("ny"))
+    found = plan_measure(ALPHA, just_under, reliable=0.8, probability=0.9)
+    assert found.impossible.startswith("the agreement expected, 0.7996, is no more than 0.8: ")
+
+
 def test_full_agreement_on_one_category_is_never_enough():
     one = CategoryCounts([[3, 0]], [50], scale=Scale(("n", "y")))
     assert planning.least_items(ALPHA, 0.8, one) is None

@@ -123,6 +123,12 @@ def test_every_code_is_listed_and_every_listed_code_exists():
             "more items would not reach 0.8, if agreement stays the same",
         ),
         (found(0.10, 0.30), "the upper limit is under 0.667"),
+        (found(0.10, 0.6669), "interval 0.100 to 0.6669 on 100 items: the upper limit is under"),
+        (
+            found(0.79996, 0.9, value=0.85),
+            "0.850, 95% interval 0.79996 to 0.900 on 100 items: the lower limit reaches 0.667 but",
+        ),
+        (found(0.5, 0.9, value=0.7996), "0.7996, 95% interval 0.500 to 0.900 on 100 items: could"),
         (found(-np.inf, 0.95, value=0.9), "could be under 0.667 and could be above"),
         (found(0.85, 0.95, lowest="rare"), "krippendorff_alpha (lowest: rare) 0.900"),
         (

@@ -2,16 +2,18 @@
 
 import datetime as dt
 from decimal import Decimal
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import cells_of_frame
+from agreement_pipeline.ratings import Scale, cells_of_frame
 from agreement_pipeline.readers import Columns, Limits, Rules, read, rows_of
 from tests.readers.texts import GOOD
 
@@ -255,3 +257,106 @@ def test_what_a_file_and_its_columns_are_called_does_not_matter(
     parquet(tmp_path, name, label=["x", "y"], **columns)
     monkeypatch.chdir(tmp_path)
     assert cells(rows_of(name), "label", "nth") == [("x", 0), ("y", 1)]
+
+
+PAIRS = {"item": ["i", "i", "j", "j"], "rater": ["a", "b", "a", "b"], "label": list("uvuu")}
+HALVES = [Decimal("0.5"), Decimal("1.5"), Decimal("0.5"), None]
+NUMBERS = [UUID(int=number) for number in (1, 1, 2, 2)]
+
+
+def coded(cells):
+    return pa.DictionaryArray.from_arrays(pa.array(range(len(cells)), pa.int8()), cells)
+
+
+@pytest.mark.parametrize("made", [pa.array, lambda *told: coded(pa.array(*told))])
+@pytest.mark.parametrize(
+    ("name", "values", "kind", "texts"),
+    [
+        ("label", HALVES, pa.decimal32(5, 1), ["0.5", "1.5", "0.5", None]),
+        ("label", HALVES, pa.decimal64(9, 1), ["0.5", "1.5", "0.5", None]),
+        ("label", list("uvuu"), pa.json_(pa.string()), list("uvuu")),
+        ("item", [each.bytes for each in NUMBERS], pa.uuid(), list(map(str, NUMBERS))),
+    ],
+)
+def test_a_seldom_type_of_arrow_is_its_text(tmp_path, made, name, values, kind, texts):
+    table = pa.table({**PAIRS, name: made(values, kind)})
+    expected = read(pd.DataFrame({**PAIRS, name: texts})).digest
+    assert read(table).digest == expected
+    assert read(table.to_pandas(types_mapper=pd.ArrowDtype)).digest == expected
+    if made is pa.array:
+        pq.write_table(table, tmp_path / "r.parquet")
+        assert read(tmp_path / "r.parquet").digest == expected
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pd.Series([["u"], ["v", "u"], ["u"], []], dtype=pd.ArrowDtype(pa.list_(pa.string()))),
+        pd.Categorical([("u",), ("v", "u"), ("u",), ()]),
+    ],
+)
+def test_lists_of_labels_are_sets_in_any_type_of_pandas(labels):
+    expected = read(pd.DataFrame({**PAIRS, "label": ["u", "u|v", "u", "|"]})).digest
+    assert read(pd.DataFrame(PAIRS).assign(label=labels)).digest == expected
+
+
+@pytest.mark.parametrize(
+    ("labels", "found"),
+    [
+        (pd.Series([b"u"] * 4, dtype=pd.ArrowDtype(pa.binary())), "b'u'"),
+        (pd.Categorical([b"u"] * 4), "b'u'"),
+        (pd.Series([{"a": 1}] * 4, dtype=pd.ArrowDtype(pa.struct({"a": pa.int8()}))), "{'a': 1}"),
+    ],
+)
+def test_what_is_no_label_is_refused_in_any_type_of_pandas(labels, found):
+    with pytest.raises(RatingsError, match=rf"row 1, column 'label': found {found}; expected"):
+        read(pd.DataFrame(PAIRS).assign(label=labels))
+
+
+BEYOND = (
+    pa.array([10**15, 1, 1, None], pa.timestamp("ms")),
+    pa.array([2**63 - 1, 1, 1, None], pa.timestamp("us")),
+    pa.array([10**12, 1, 1, None], pa.timestamp("s", "UTC")),
+    pa.array([10**7, 1, 1, None], pa.date32()),
+    pa.array([1, 1, 1, None], pa.timestamp("s", "No/Where")),
+)
+
+
+@pytest.mark.parametrize("name", ["item", "label", "timestamp"])
+@pytest.mark.parametrize("times", BEYOND, ids=lambda times: str(times.type))
+def test_a_time_that_no_calendar_has_is_refused_with_its_column(tmp_path, name, times):
+    table = pa.table({**PAIRS, name: times})
+    pq.write_table(table, tmp_path / "r.parquet")
+    for source in (table, tmp_path / "r.parquet"):
+        with pytest.raises(RatingsError, match=rf"{name}': found .*; expected .*\. Correct"):
+            read(source)
+
+
+def test_a_table_that_arrow_cannot_read_is_refused():
+    texts = pl.Series(["u", "v"])
+    with pytest.raises(RatingsError, match=r"a table: found Series that Arrow cannot read .*; e"):
+        read(texts)
+
+
+@pytest.mark.parametrize(
+    ("columns", "place"),
+    [
+        ({"label": ["u", "q", "u", "u"]}, "row 2, column 'label': found label 'q'"),
+        ({"m": ["u", "u", "q", "q"]}, "row 3 column 'm': found label 'q'"),
+        ({"label": list("uuuq"), "m": list("qquu")}, "row 4 column 'label', row 1 column 'm': f"),
+        ({"m": list("uvuu")}, "row 1 column 'm', row 2 column 'm': found 2 labels of rater 'gpt'"),
+        ({"m": ["u", "u", "u" * 1001, "u"]}, "row 3, column 'm': found 1001 characters"),
+    ],
+)
+def test_a_wrong_label_of_a_model_is_told_in_its_own_column(columns, place):
+    known = "u" * 1001 not in columns.get("m", ())
+    scale = Scale(("u", "v")) if known else None
+    table = pd.DataFrame({**PAIRS, "m": list("uuvv"), **columns})
+    with pytest.raises(RatingsError, match=f"^DataFrame: {place}"):
+        read(table, Columns(models={"gpt": "m"}), scale=scale)
+
+
+def test_a_long_label_of_a_wide_table_is_told_in_its_raters_column():
+    table = pd.DataFrame({"item": ["i", "j"], "a": ["u", "v"], "b": ["u", "v" * 1001]})
+    with pytest.raises(RatingsError, match=r"^DataFrame: row 2, column 'b': found 1001 characters"):
+        read(table, Columns(raters=("a", "b")), layout="wide")

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
@@ -18,6 +19,7 @@ from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release import (
     verify_release,
 )
+from agreement_pipeline.release.card import card
 from agreement_pipeline.report import estimate_rows, round_table, round_text
 from agreement_pipeline.report.details import interval_image
 from agreement_pipeline.report.drawing import image
@@ -120,6 +122,17 @@ def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
     assert [
         config["config_name"] for config in yaml.safe_load(text.split("---")[1])["configs"]
     ] == ["default", "annotations"]
+
+
+def test_the_card_counts_one_item_as_one_and_relabelled_items_as_no_adjudicators():
+    """All raters agreed on five of the items, of which an adjudicator labelled one at most."""
+    rows = {"train": 1, "unresolved": 1, "in_conflict": 1, "adjudicated": 1, "overruled": 5}
+    told = {"rows": {**rows, "relabelled": 9}, "rounds": {}, "gold_in_another_round": {"w1": 1}}
+    said = card("p", {}, told, LENIENT, Contract.default(), SCALE)
+    assert "1 item has a training label; 1 is unresolved." in said
+    assert "1 item has other labels in other rounds, and is unresolved." in said
+    assert "1 item of round w1 is left out, since another round calls it gold." in said
+    assert "1 label is that of an adjudicator. On 5 items all raters gave one other label." in said
 
 
 def beside_a_model(n_items):

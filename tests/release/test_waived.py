@@ -89,6 +89,7 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
         "**Under a waiver.** Dana Okoye answers for krippendorff\\_alpha of round in round r1 "
         "until 2027-01-31: adjudicated \\| by hand" in card
     )
+    assert "met at its lower cut-off only. A waiver admits this, and conclusions" in card
     described = json.loads((found.path / "croissant.json").read_text())
     assert {
         "r1: admitted under a waiver of krippendorff_alpha of round by Dana Okoye until "

@@ -82,6 +82,41 @@ def test_a_round_too_small_for_full_agreement_says_how_many_items_that_would_nee
     assert not any("not even full agreement" in step.why for step in steps)
 
 
+@pytest.mark.parametrize("far", [False, True])
+def test_no_step_asks_for_fewer_items_than_full_agreement_needs(far):
+    """One item alone, and numbers of which one lies far from the others."""
+    rng = np.random.default_rng(9)
+    rows = [("i0", "ana", "safe"), ("i0", "ben", "rude")]
+    if far:
+        rows = [
+            (f"i{item}", rater, 999 if item == 5 else round(rng.normal(3, 1), 1))
+            for item in range(60)
+            for rater in ("ana", "ben")
+        ]
+    scale = Scale(tuple(sorted({label for *_, label in rows})), "interval") if far else SCALE
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    (step,) = judged(Ratings.from_frame(frame, scale)).steps
+    (more,) = re.findall(r"about ([\d,]+) more items", step.what)
+    (least,) = re.findall(r"Under (\d+) items, not even full agreement would be enough\.", step.why)
+    assert int(more) + frame["item"].nunique() == int(least)
+    assert "even chance" not in step.why
+
+
+def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
+    looks = {"at": [100, 200], "spending": "obrien_fleming"}
+    rules = [{"measure": "krippendorff_alpha"}]
+    said = {"policy": "looks", "version": 1, "n_resamples": 20_000, "looks": looks, "rules": rules}
+    policy, steps = Policy.from_mapping(said), {}
+    for n_items in (60, 100, 200):
+        ratings = ratings_of(n_items, 0.04, 0.04, RATERS[:3])
+        (steps[n_items],) = Round(ratings, policy, judge(ratings, policy), name="t.csv").steps
+    assert steps[60].what == "Label about 40 more items, drawn as these were."
+    assert steps[100].what == "Label about 100 more items, drawn as these were."
+    assert steps[60].why.startswith("The next look is at 100 items. Under 100 items, ")
+    assert steps[100].why == "The next look is at 200 items."
+    assert steps[200].what == "Label a fresh round."
+
+
 def standing_out_finds(ratings):
     return standing_out(counting_of(ratings).by_rater(ratings)).finding
 

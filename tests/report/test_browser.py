@@ -159,6 +159,15 @@ def test_on_a_desk_the_verdicts_need_not_be_moved_sideways(shown):
     assert not any(moved)
 
 
+def test_names_of_categories_without_a_blank_fit_a_phone(browser):
+    frame = simulate_round("r", seed=3, n_items=60, accuracy=0.8, classifiers={})
+    longer = frame.assign(label=frame["label"] + 150 * "x")
+    scale = Scale(tuple(f"{name}{150 * 'x'}" for name in CATEGORIES))
+    page = browser.new_page(viewport=PHONE)
+    page.set_content(report_page(Ratings.from_frame(longer, scale), POLICY))
+    assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+
+
 def test_it_prints_with_everything_open(shown, tmp_path):
     shown.emulate_media(media="print")
     shown.set_viewport_size({"width": 720, "height": 1000})

@@ -70,7 +70,7 @@ def test_numbers_without_categories_have_no_profiles():
     bare = Ratings.from_frame(frame, Scale(None, "interval"))
     assert profiles(bare, POLICY) is None
     found = raters(JudgedRound("p", "w1", bare, POLICY, None))
-    assert found.sentences[0].startswith("Too few items, or clusters of them, have three raters")
+    assert found.sentences[0].startswith("No rater shares enough items, or clusters of them, ")
 
 
 def test_how_much_of_a_round_a_rater_rated_stands_beside(shown):

@@ -7,13 +7,18 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.estimates import ROUND, Estimate
+from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, assess
+from agreement_pipeline.policy.policy import Silver
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.report import JudgedRound
+from agreement_pipeline.report import JudgedRound, who_rated
 from agreement_pipeline.report.figure import Figure, Mark, Series
 from agreement_pipeline.report.page import OF_ROUND
+from agreement_pipeline.report.section import grid
 from agreement_pipeline.report.terminal import drawn
+from agreement_pipeline.report.verdicts import verdict_grid
 from tests.report.pages import POLICY
 
 RULE = Rule("krippendorff_alpha")
@@ -57,6 +62,11 @@ def test_where_all_agree_alike_nothing_is_the_lowest():
     assert said.startswith("Nobody is known to stand out: ")
 
 
+def test_a_category_that_nobody_used_is_none_on_which_raters_agree():
+    said = answer("Labels", labelled(40, "abc", {0, 1}, ("no", "yes", "never"))).sentences
+    assert said[0].startswith("Raters agree alike on each category that was used (α 0.")
+
+
 def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out():
     said = answer("Labels", TWO).sentences
     assert said[0] == "There are two categories, so agreement on one is agreement on the other."
@@ -64,7 +74,7 @@ def test_of_two_categories_none_is_the_lowest_and_of_two_raters_none_stands_out(
     few = "The round is not held for disagreement, so nobody is named."
     assert answer("Raters", TWO).sentences[0] == few
     apart = answer("Raters", labelled(40, "ab", {*range(20)}))
-    assert apart.sentences[0].startswith("Too few items, or clusters of them, have three raters")
+    assert apart.sentences[0].startswith("No rater shares enough items, or clusters of them, ")
 
 
 def test_ratings_that_the_settings_leave_out_are_counted():
@@ -130,3 +140,50 @@ def test_items_that_only_a_model_labelled_are_no_items_that_raters_could_differ_
     assert said[0] == "Raters differ on 2 items of 20 (10.0%)."
     stated = str([table.rows for table in answer("Method", both).tables])
     assert "100.0% of the 20 items that raters labelled have two labels or more" in stated
+
+
+def test_half_of_disagreement_that_lies_on_equal_items_is_on_half_of_them():
+    """Fourteen times 1/14 add up to less than 1/2 after seven in floating point."""
+    said = answer("Items", labelled(120, "ab", {*range(14)})).sentences
+    assert said[0] == "Raters differ on 14 items of 120 (11.7%)."
+    assert said[1] == "Half of all disagreement comes from 7 items (5.8% of all)."
+
+
+def test_the_method_counts_one_item_and_the_items_of_all_ratings():
+    one = labelled(1, "ab", {0})
+    found = answer("Method", one)
+    assert "The round has 2 ratings of 1 item. All of them count." in found.sentences
+    rows = {row[0].text: row[2].text for row in found.tables[-2].rows}
+    assert rows["which items the agreement rests on"].startswith("100.0% of the 1 item that ")
+    gold = labelled(40, "abc", {0}).with_gold(frozenset({"i000", "i001"}))
+    said = answer("Method", gold).sentences
+    assert "The round has 120 ratings of 40 items. Some do not count between raters." in said
+
+
+def test_a_rule_without_replicates_leaves_all_ratings_to_agreement_between_raters():
+    policy = Policy("p", 1, (RULE, Rule("self_agreement_unbiased")), n_resamples=1000)
+    found = answer("Method", labelled(40, "abc", {0}), policy)
+    assert "The round has 120 ratings of 40 items. All of them count." in found.sentences
+    assert found.tables[0].texts[0][:2] == ["raters in self_agreement_unbiased", "3"]
+
+
+def test_one_is_said_of_one_item_row_or_label():
+    assert grid("Items", ["item"], [["i1"], ["i2"]], "items", most=1).left_out == (
+        "1 more is not shown."
+    )
+    assert "1 label an item" in who_rated(labelled(1, "a", set()))
+
+
+def test_a_page_rounds_no_limit_to_a_cut_off_that_it_does_not_reach():
+    near = Estimate(RULE.measure, ROUND, 0.85, Interval(0.79996, 0.9), 0.95, "m", 100, 3, 300)
+    (verdict,) = RULE.judge([near])
+    (row,) = verdict_grid([verdict]).texts
+    assert row[3:6] == ["0.850", "0.79996 to 0.900", "0.8 (0.667)"]
+    assert Mark.of(near, cutoffs=RULE.cutoffs).said == "0.850 (0.79996 to 0.900)"
+
+
+def test_a_round_that_a_classifier_labelled_takes_its_label_where_raters_give_none():
+    policy = Policy("p", 1, (RULE,), n_resamples=1000, silver=Silver(most_wrong=0.05))
+    rows = {row[0].text: row[2].text for row in answer("Method", TWO, policy).tables[-2].rows}
+    told = "the label that most raters gave; of other items, the classifier's"
+    assert rows["how labels are adjudicated"] == told

@@ -82,3 +82,9 @@ def test_what_cannot_be_compared_is_said_in_words():
 def test_the_first_round_has_nothing_before_it():
     assert since(GOOD, "w1", None, POLICY) == {}
     assert since_the_round_before(JudgedRound("p", "w1", GOOD, POLICY, None)) is None
+
+
+def test_rounds_that_share_one_item_say_so():
+    later = round_of(0.02, first=59, seed=3)
+    found = since_the_round_before(JudgedRound("p", "w2", later, POLICY, None, BEFORE))
+    assert "They share 1 item." in found.sentences[0]

@@ -1,5 +1,7 @@
 """Objects that cannot be are refused with their place in the source."""
 
+from math import inf, nan
+
 import pytest
 
 from agreement_pipeline.errors import RatingsError
@@ -94,11 +96,23 @@ def test_an_impossible_object_names_its_place(make, message):
             (10,),
             "found 'PER' at 2-4 twice by rater 'ana'; expected each object once",
         ),
+        ([Segment(0, inf, "PER", AT)], (), r"found 'PER' at \[0, inf\]; expected finite numbers"),
+        ([Box(0, inf, 1, 1, "PER", AT)], (), r"found 'PER' at \[0, inf, 1, 1\]; expected finite"),
+        ([Polygon(((0, 0), (nan, 1), (2, 0)), "PER", AT)], (), "found 'PER' at .*; expected fin"),
+        ([Keypoints(((1, 2),), inf, "PER", AT)], (), "found 'PER' at .*; expected finite numbers"),
+        ([Span(2, 4, "PER", AT)], (9, 9), "found 'PER' at 2-4, .* in an item of 9 by 9; expected"),
+        ([Box(0, 0, 2, 4, "PER", AT)], (9,), "found 'PER' at 0,0 2x4, .* in an item of 9; expec"),
     ],
 )
 def test_an_object_that_cannot_be_in_its_item_is_refused(objects, extent, message):
     with pytest.raises(RatingsError, match=f"^{AT}: {message}"):
         Marked("d", "ana", tuple(objects), extent)
+
+
+@pytest.mark.parametrize("extent", [(nan,), (inf, 9), (-5,), (1, 2, 3)])
+def test_an_item_without_a_finite_size_is_refused(extent):
+    with pytest.raises(RatingsError, match=r"^marked objects: found an item of size \[.*; expec"):
+        Marked("d", "ana", (), extent)
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,23 @@ def test_a_step_makes_positions_longer():
     assert value(by_tenth.ratings, "percent_agreement") == pytest.approx(0.94)
 
 
+def test_an_end_that_was_rounded_up_does_not_reach_into_the_next_item():
+    end = 10.5000004  # of 10.5 seconds, which are 10 positions
+    marked = [
+        Marked(item, rater, said, (10.5,))
+        for item in ("d1", "d2")
+        for rater, said in (("ana", (Segment(8.0, end, "PER"),)), ("ben", ()))
+    ]
+    rows = units_of(marked, UnitSettings("segments"), NAMES).rows
+    of_ana = rows[rows["rater"] == "ana"][["item", "label", "weight"]]
+    assert of_ana.to_numpy().tolist() == [
+        ["d1 0-8", "none", 8],
+        ["d1 8-10", "PER", 2],
+        ["d2 0-8", "none", 8],
+        ["d2 8-10", "PER", 2],
+    ]
+
+
 @pytest.mark.parametrize(
     ("marked", "message"),
     [
