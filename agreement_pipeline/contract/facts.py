@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
     TEXT,
+    Ratings,
     counts,
     described,
     in_pandas,
@@ -159,6 +160,10 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
     near = (pairs.differed < TENTH * expected) & apart
     return _told(panel, pairs, expected, near, "differ too seldom")
+
+
+def not_independent(ratings: Ratings) -> bool:
+    return pairs_of_raters_too_near(Panel(ratings)).value > 0
 
 
 @fact

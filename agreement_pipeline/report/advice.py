@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.contract import not_independent
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
 from agreement_pipeline.policy import (
@@ -161,7 +162,15 @@ def asked_of_models(names: Collection[str]) -> str:
 
 
 def who_differs(ratings: Ratings) -> str:
-    return standing_out(counting_of(ratings).by_rater(ratings)).sentence
+    found = standing_out(counting_of(ratings).by_rater(ratings))
+    # Of three raters, two who are right are as near each other as two who copied.
+    several = found.finding == "raters" and len(ratings.raters) > 3
+    if several and not_independent(ratings):
+        return (
+            "Some raters agree far more with each other than with the rest, so it cannot be told "
+            "who differs, and nobody is named. See the check raters_independent."
+        )
+    return found.sentence
 
 
 def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
