@@ -163,7 +163,7 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
 
 
 def not_independent(ratings: Ratings) -> bool:
-    return pairs_of_raters_too_near(Panel(ratings)).value > 0
+    return bool(pairs_of_raters_too_near(Panel(ratings)).value)
 
 
 @fact

@@ -54,7 +54,7 @@ class Shown:
             least = _largest(apart.of_raters * met_in_all / (met_in_all + FEW), most)
             raters = tuple(shown.raters[place] for place in least)
             pairs = tuple(shown.pairs[place] for place in _largest(far, most))
-            n_pairs = np.count_nonzero(met) // 2
+            n_pairs = int((met > 0).sum()) // 2
             shown = replace(shown, raters=raters, pairs=pairs[:n_pairs], n_pairs=n_pairs)
         replicates = counting_of(ratings).replicates(ratings)
         times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
