@@ -1,6 +1,7 @@
 """The data contract: is this a round at all?"""
 
 from agreement_pipeline.contract.contract import Contract
+from agreement_pipeline.contract.facts import raters_too_near
 from agreement_pipeline.contract.given_again import (
     Changes,
     Dropped,
@@ -20,4 +21,5 @@ __all__ = [
     "changes_since",
     "dropped_since",
     "if_they_had_differed",
+    "raters_too_near",
 ]

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
     TEXT,
+    Ratings,
     counts,
     described,
     in_pandas,
@@ -156,9 +157,19 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
     pairs, expected = _compared(panel)
+    return _told(panel, pairs, expected, _near(pairs, expected), "differ too seldom")
+
+
+def raters_too_near(ratings: Ratings) -> set[str]:
+    panel = Panel(ratings)
+    pairs, expected = _compared(panel)
+    near = pairs.where(_near(pairs, expected))
+    return {panel.raters[place] for place in (*near.first, *near.second)}
+
+
+def _near(pairs: Pairs, expected: Codes) -> Codes:
     apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
-    near = (pairs.differed < TENTH * expected) & apart
-    return _told(panel, pairs, expected, near, "differ too seldom")
+    return np.asarray((pairs.differed < TENTH * expected) & apart)
 
 
 @fact

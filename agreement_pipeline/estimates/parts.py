@@ -20,7 +20,8 @@ from agreement_pipeline.statistics import (
     raters_apart,
 )
 
-MOST_SHOWN = 10
+# Everybody is taken to agree on a few items more, since disagreement on one or two says little.
+MOST_SHOWN, FEW = 10, 10
 
 Names = tuple[str, ...]
 Pair = tuple[str, str]
@@ -48,9 +49,13 @@ class Shown:
         shown = cls.whole(tuple(sorted(panel.raters)))
         if shown.n_raters > most:
             apart = raters_apart(panel.only(shown.raters))
-            far = _largest(apart.of_pairs[np.triu_indices(shown.n_raters, 1)], most)
-            raters = tuple(shown.raters[place] for place in _largest(apart.of_raters, most))
-            shown = replace(shown, raters=raters, pairs=tuple(shown.pairs[place] for place in far))
+            met, met_in_all = apart.met, apart.met.sum(1)
+            far = (apart.of_pairs * met / (met + FEW))[np.triu_indices(shown.n_raters, 1)]
+            least = _largest(apart.of_raters * met_in_all / (met_in_all + FEW), most)
+            raters = tuple(shown.raters[place] for place in least)
+            pairs = tuple(shown.pairs[place] for place in _largest(far, most))
+            n_pairs = int((met > 0).sum()) // 2
+            shown = replace(shown, raters=raters, pairs=pairs[:n_pairs], n_pairs=n_pairs)
         replicates = counting_of(ratings).replicates(ratings)
         times = np.bincount(replicates.rater, minlength=len(replicates.raters)).astype(float)
         items = {name: n for name, n in zip(replicates.raters, times, strict=True) if n}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
 from agreement_pipeline.policy import (
@@ -161,7 +162,19 @@ def asked_of_models(names: Collection[str]) -> str:
 
 
 def who_differs(ratings: Ratings) -> str:
-    return standing_out(counting_of(ratings).by_rater(ratings)).sentence
+    panel = counting_of(ratings).by_rater(ratings)
+    found, named = standing_out(panel), set[tuple[str, ...]]()
+    if found.finding == "raters" and len(panel.raters) > 3:
+        named = {each.raters for each in found.found}
+    # A rater beside a copy of them makes the others seem to differ. Without either, they do not.
+    for rater in sorted(raters_too_near(ratings)) if named else ():
+        left = {each.raters for each in standing_out(panel.without(rater)).found}
+        if not named - {(rater,)} <= left:
+            return (
+                "Some raters agree far more with each other than with the rest, so it cannot be "
+                "told who differs, and nobody is named. See the check raters_independent."
+            )
+    return found.sentence
 
 
 def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:

@@ -355,10 +355,11 @@ def storage_at(place: Folder | str) -> Storage:
 
 def check_round_name(name: str, what: str = "round") -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
+        after = ", or the file that it is named after" if what == "round" else ""
         raise StoreError(
             f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
             "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
-            f"two dots in a row. Rename the {what}."
+            f"two dots in a row. Rename the {what}{after}."
         )
     return name
 

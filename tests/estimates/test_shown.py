@@ -83,15 +83,26 @@ def test_a_panel_that_is_not_large_is_shown_whole():
 
 
 def test_those_who_agree_least_are_shown():
+    """Each is taken to agree on ten items more, so those who share few are not the first."""
     shown, pairs = Shown.of(ratings()), agreement_by_pair(frame())
-    by_pair = sorted(pairs, key=lambda pair: (pairs[pair][0] / pairs[pair][1], pair))
+    by_pair = sorted(pairs, key=lambda pair: ((pairs[pair][0] + 10) / (pairs[pair][1] + 10), pair))
     of_rater = {
         rater: np.array([both for pair, both in pairs.items() if rater in pair]).sum(0)
         for rater in ratings().raters
     }
-    by_rater = sorted(of_rater, key=lambda rater: (of_rater[rater][0] / of_rater[rater][1], rater))
+    by_rater = sorted(
+        of_rater, key=lambda rater: ((of_rater[rater][0] + 10) / (of_rater[rater][1] + 10), rater)
+    )
     assert list(shown.pairs) == by_pair[:MOST_SHOWN]
     assert list(shown.raters) == by_rater[:MOST_SHOWN]
+
+
+def test_pairs_who_share_no_item_are_not_counted():
+    """Each of 14 raters shares an item with the next alone."""
+    rows = [(f"i{r}", f"r{r + at:02}", "ny"[r % 2]) for r in range(13) for at in (0, 1)]
+    crowd = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    shown = Shown.of(Ratings.from_frame(crowd, SCALE))
+    assert (len(shown.pairs), shown.n_pairs) == (MOST_SHOWN, 13)
 
 
 def test_those_who_met_most_items_again_are_shown():

@@ -58,6 +58,20 @@ def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
     )
 
 
+def test_beside_a_rater_and_their_copy_nobody_is_named():
+    """Four raters err alike often. The fifth repeats the first, so the others seem to differ."""
+    rng, rows = np.random.default_rng(7), []
+    for item in range(300):
+        said = [SCALE.names[(item + (rng.random() < 0.25)) % 2] for _ in range(4)]
+        rows += [(f"i{item:03}", *each) for each in zip(RATERS[:5], [*said, said[0]], strict=True)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, SCALE)
+    assert standing_out_finds(ratings) == "raters"
+    said = judged(ratings, name="labels.csv").who_differs
+    assert said.startswith("Some raters agree far more with each other than with the rest, so ")
+    assert not any(rater in said.split() for rater in RATERS)
+
+
 def test_without_replicates_nobody_is_named_and_the_step_is_to_bring_items_back():
     again = Rule("self_agreement_unbiased", min_items=20)
     ratings = ratings_of(odd=0.12)

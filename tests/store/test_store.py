@@ -230,6 +230,11 @@ def test_a_name_that_could_be_a_path_is_refused_before_anything_is_written(store
     assert not store.root.exists()
 
 
+def test_a_round_of_a_file_whose_name_no_round_can_have_says_to_rename_the_file(store, original):
+    with pytest.raises(StoreError, match=r"'Week 1'.*\. Rename the round, or the file that it is "):
+        store.ingest("Week 1", make_ratings(), original)
+
+
 def test_an_unknown_round_is_named_with_those_there_are(store, original):
     store.ingest("r1", make_ratings(), original)
     with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*`judge` keeps none"):
