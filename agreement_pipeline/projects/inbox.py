@@ -16,7 +16,7 @@ from typing import NamedTuple
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.readers import read_rounds, without_ending
+from agreement_pipeline.readers import read_rounds, refuse_odd_name, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
 from agreement_pipeline.text import in_utf_8
 
@@ -220,10 +220,7 @@ def _refuse_no_files(path: Path) -> None:
     """Refuse links, and pipes and devices: a reader would wait for them."""
     inside = [path / name for name in names_in(path)]
     for each in (path, *inside):
-        if str(each) != (plain := in_utf_8(str(each))):
-            raise ProjectError(
-                f"{plain}: found a name that is not UTF-8; expected one that is. Rename the file."
-            )
+        refuse_odd_name(each)
         if each.is_symlink():
             raise ProjectError(
                 f"{each}: found a link; expected the file itself, since a link can lead anywhere. "

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.readers.files import (
         UNFINISHED as UNFINISHED,
+        refuse_odd_name as refuse_odd_name,
         unpacked as unpacked,
         without_ending as without_ending,
     )

@@ -58,11 +58,15 @@ class CutOffError(RatingsError):
     """A file ends before its last record does."""
 
 
-def refuse_unfinished(path: Path) -> None:
+def refuse_odd_name(path: Path) -> None:
     if str(path) != (plain := in_utf_8(str(path))):
         raise RatingsError(
             f"{plain}: found a name that is not UTF-8; expected one that is. Rename the file."
         )
+
+
+def refuse_unfinished(path: Path) -> None:
+    refuse_odd_name(path)
     if not path.exists():
         raise RatingsError(
             f"{path}: found no such file; expected an export or a table. Check the path."
