@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from agreement_pipeline.release import release_dataset
+from agreement_pipeline.release import certificates, decisions, release_dataset
 from agreement_pipeline.store import Store
 from tests.release import rounds, silver
 from tests.release.forging import CONTRACT, POLICY, make_ratings
@@ -14,6 +14,13 @@ from tests.releases import current_release
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "store", salt=b"a salt for tests")
+
+
+@pytest.fixture
+def same_day(monkeypatch):
+    """A test that began before midnight ends on the day on which it began."""
+    for module in (certificates, decisions):
+        monkeypatch.setattr(module, "today", lambda: silver.TODAY)
 
 
 @pytest.fixture

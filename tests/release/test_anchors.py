@@ -74,7 +74,7 @@ def test_a_new_certificate_begins_anew(certifies):
     assert open_certificate(certifies, JUDGE).anchored is None
 
 
-def test_a_look_is_an_entry_of_the_log_and_a_document(certifies):
+def test_a_look_is_an_entry_of_the_log_and_a_document(certifies, same_day):
     look_again(certifies, JUDGE, again(wrong=2))
     entry = certifies.history()[-1]
     assert (entry["event"], entry["day"]) == ("anchored", TODAY.isoformat())

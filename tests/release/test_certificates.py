@@ -172,7 +172,7 @@ def test_a_held_panel_certifies_nothing(store, ingested):
     assert [entry["event"] for entry in store.history()] == ["ingested", "decided"]
 
 
-def test_a_panel_that_was_admitted_by_a_waiver_is_said(store, ingested):
+def test_a_panel_that_was_admitted_by_a_waiver_is_said(store, ingested, same_day):
     digest = store.present("r1").ratings_digest
     waiver = Waiver(
         "demo", "r1", digest, "krippendorff_alpha", "Dana Okoye", "settled by hand", TODAY
@@ -210,7 +210,7 @@ def test_a_classifier_may_not_leave_hard_items_out(store, ingested):
 
 
 @pytest.mark.parametrize("expires", [TODAY - timedelta(days=1), TODAY + timedelta(days=367)])
-def test_a_certificate_ends_within_a_year(store, ingested, expires):
+def test_a_certificate_ends_within_a_year(store, ingested, same_day, expires):
     with pytest.raises(CertificateError, match="the last day"):
         certified(store, expires=expires)
 
