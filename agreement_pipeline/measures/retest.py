@@ -133,18 +133,18 @@ def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]
 
     If that is too small for a number, all weigh alike.
     """
-    each = [own(cells) for cells in _each_rater(replicates)] or [own(replicates.cells())]
+    each = [own(cells) for cells in replicates.cells_of_raters()]
     value, d_o, d_e = (
-        np.stack([getattr(found, part) for found, _ in each])
+        np.concatenate([getattr(found, part) for found, _ in each])
         for part in ("value", "observed", "expected")
     )
     known = np.isfinite(value)
-    n = np.where(known, np.stack([size for _, size in each]), 0.0)
+    n = np.where(known, np.concatenate([size for _, size in each]), 0.0)
     observed, expected = (
         ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
     )
     chance = np.where(known, n * d_e, 0.0)
-    most = chance.max(0)
+    most = chance.max(0, initial=0.0)
     alike = np.where(known, 1.0, 0.0)
     share = np.divide(chance, most, out=alike, where=most > 0)
     return Coefficient(

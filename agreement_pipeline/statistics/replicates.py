@@ -9,7 +9,7 @@ split between two values of each rater's own. So these are two statistics.
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,6 +47,9 @@ from agreement_pipeline.statistics.weighted import (
 )
 from agreement_pipeline.text import listed
 
+# So many raters are read one by one, and of a crowd so many at once.
+ONE_BY_ONE, AT_ONCE = 32, 128
+
 
 class Cells(Statistic):
     said_in: ClassVar[str]
@@ -60,6 +63,13 @@ class Cells(Statistic):
         @property
         def raters(self) -> tuple[str, ...]:
             """All rater names with replicates or without."""
+
+        @property
+        def alike(self) -> Codes:
+            """The kind of each cell. Cells of one kind need be read once."""
+
+        def cells(self) -> CategoryCounts | NumbersByRater:
+            """Meetings take the place of raters."""
 
     def of_cells(self, kept: Flags | Codes) -> Self:
         fields = ("item", "rater", self.said_in)
@@ -97,6 +107,26 @@ class Cells(Statistic):
     def of(self, rater: str) -> Self:
         return self.of_cells(self.rater == self.raters.index(rater))
 
+    def cells_of_raters(self) -> Iterator[CategoryCounts | NumbersByRater]:
+        """The first axis of the weights is that of the raters."""
+        if not self._of_raters:
+            yield self.cells().reweighted(self.cell_weights[None])
+        for each in self._of_raters:
+            sums = np.add.reduceat(self.weights[..., each.item], each.begins, axis=-1)
+            shape = (1 + each.rater.max(), *sums.shape[:-1], 1 + each.row.max())
+            weights = np.zeros(shape)
+            weights[each.rater, ..., each.row] = np.moveaxis(sums, -1, 0)
+            yield each.cells.reweighted(weights)
+
+    @OfRows
+    def _of_raters(self) -> list["_OfRaters"]:
+        raters, rater = np.unique(self.rater, return_inverse=True)
+        most = AT_ONCE if len(raters) > ONE_BY_ONE else 1
+        return [
+            _OfRaters.of(self.of_cells(some := (rater // most) == batch), rater[some] % most)
+            for batch in range(-(-len(raters) // most))
+        ]
+
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without_rater(int(rater)) for rater in np.unique(self.rater))
 
@@ -104,6 +134,28 @@ class Cells(Statistic):
         raters, places = np.unique(self.rater, return_inverse=True)
         weights = self.cell_weights * rows[self.item]
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
+
+
+class _OfRaters(NamedTuple):
+    """Whose weights make up that of each rater's row."""
+
+    cells: CategoryCounts | NumbersByRater
+    item: Codes
+    begins: Codes
+    rater: Codes
+    row: Codes
+
+    @classmethod
+    def of(cls, part: Cells, rater: Codes) -> "_OfRaters":
+        n, several = len(rater), rater.any()
+        rows = part.alike if several else np.arange(n)
+        _, first = np.unique(rows, return_index=True)
+        order = np.lexsort((rows, rater))
+        rater, row = rater[order], rows[order]
+        begins = np.flatnonzero(np.append(True, (np.diff(rater) != 0) | (np.diff(row) != 0)))
+        ones = np.ones(part.weights.shape[-1])
+        cells = part.of_cells(first).reweighted(ones).cells()
+        return cls(cells, part.item[order], begins, rater[begins], row[begins])
 
 
 def checked_cells(
@@ -215,6 +267,10 @@ class ReplicatedNumbers(Cells):
     @OfRows
     def sizes(self) -> Array:
         return np.asarray((~np.isnan(self.values[:, :, 0])).sum(1), dtype=float)
+
+    @property
+    def alike(self) -> Codes:
+        return np.arange(len(self.values))
 
     def cells(self) -> NumbersByRater:
         return NumbersByRater(
@@ -367,6 +423,10 @@ class ReplicatedLabels(Cells):
     @OfRows
     def sizes(self) -> Array:
         return np.asarray(self.counts.sum(1))
+
+    @property
+    def alike(self) -> Codes:
+        return kinds(self.counts.astype(np.int64))
 
     def cells(self) -> CategoryCounts:
         return CategoryCounts(self.counts, self.cell_weights, scale=self.scale)

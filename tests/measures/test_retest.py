@@ -101,6 +101,33 @@ def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     )
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_a_crowd_is_pooled_as_loops_however_often_an_item_counts(level):
+    everyone, times = said_by(5, raters=300, items=3), np.array([1.0, 3.0, 0.0])
+    of_each = [said for said in everyone if min(len(said[0]), len(said[1])) > 1]
+    assert len(of_each) > 150
+    repeated = [
+        {(u, time): said for u, said in of_items.items() for time in range(int(times[u]))}
+        for of_items in of_each
+    ]
+    replicates = OfRatings().replicates(ratings_of(of_each, scale_of(level)))
+    weights = np.zeros((2, replicates.weights.shape[-1]))
+    weights[:, np.unique(replicates.item)] = np.ones(3), times
+    drawn = replicates.reweighted(weights)
+    expected = [looped_alpha(each, level) for each in (of_each, repeated)]
+    assert ALPHA(drawn).value == pytest.approx(expected, abs=1e-12)
+    if level == "nominal":
+        found = np.column_stack([KAPPA(drawn).value, BY_CATEGORY(drawn).value])
+        expected = [
+            [looped_kappa(each), *(looped_kappa(each, label) for label in NUMBERS)]
+            for each in (of_each, repeated)
+        ]
+        assert found == pytest.approx(np.array(expected), abs=1e-12)
+    if level == "interval":
+        expected = [looped_icc(each) for each in (of_each, repeated)]
+        assert ICC(drawn).value == pytest.approx(expected, abs=1e-12)
+
+
 KAPPAS = [
     "test_retest_kappa",
     "test_retest_kappa_by_category",
