@@ -318,9 +318,10 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         plan = held.plan(expected, like_this=like_this)
         yield Step(f"Label {many}, drawn as these were.", why, plan)
     else:
+        helps = HELPS.get(kind)
         yield Step(
             f"See to {rule.measure}.",
-            f"What helps: {HELPS[kind]}.",
+            f"What helps: {helps}." if helps else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
 

@@ -247,6 +247,15 @@ def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch
     assert page.count("rater-1 differs from the rest: ") == 2
 
 
+def test_a_verdict_of_a_code_that_no_table_knows_gives_its_reason_as_the_step():
+    held = judged(ratings_of(n_items=20, errors=0.0, odd=0.0))
+    (verdict,) = held.decision.unmet
+    unknown = replace(verdict, code="new_code", reason="nobody knows why")
+    other = replace(held, decision=replace(held.decision, unmet=(unknown,)))
+    (step,) = other.steps
+    assert (step.what, step.why) == ("See to krippendorff_alpha.", "nobody knows why.")
+
+
 def test_an_admitted_round_has_nothing_to_do():
     admitted = judged(ratings_of(errors=0.0, odd=0.0))
     assert admitted.decision.admitted
