@@ -94,7 +94,7 @@ class Told:
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
-        wait = min(EVERY_SECONDS * 2 ** min(self.failures, MOST_DOUBLED), LONGEST_WAIT)
+        wait = min(EVERY_SECONDS * 2.0 ** min(self.failures, MOST_DOUBLED), LONGEST_WAIT)
         self.failures, self.next = self.failures + 1, now + wait
         return wait
 

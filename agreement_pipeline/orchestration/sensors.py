@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType, NoneType
+from types import MappingProxyType
 from typing import Any
 
 import dagster as dg
@@ -91,8 +91,9 @@ class Asked:
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
         said = said_by(cursor)
         rounds = said.get("rounds")
-        same = said.get("judged_by") == judged_by and isinstance(rounds, dict)
-        return cls(judged_by, rounds if same and all(map(_is_known, rounds.values())) else {})
+        if said.get("judged_by") != judged_by or not isinstance(rounds, dict):
+            return cls(judged_by)
+        return cls(judged_by, rounds if all(map(_is_known, rounds.values())) else {})
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
@@ -136,7 +137,7 @@ class Asked:
 
 
 def _is_known(said: object) -> bool:
-    kinds = {"digest": str, "tries": int, "next": (float, int, NoneType)}
+    kinds = {"digest": str, "tries": int, "next": float | int | None}
     return isinstance(said, dict) and all(
         name in said and isinstance(said[name], kind) for name, kind in kinds.items()
     )
