@@ -32,6 +32,7 @@ BETTER, BEST = 0.05, 0.95
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
+LEAST_CONFUSED = 0.1
 
 
 class Step(NamedTuple):
@@ -330,7 +331,7 @@ def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterat
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
     items = "The most disputed come first."
-    if pair is None:
+    if pair is None or pair.share < LEAST_CONFUSED:
         yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")

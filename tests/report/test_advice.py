@@ -302,6 +302,14 @@ def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guide
     assert step.by.startswith("agreement-pipeline judge ")
 
 
+def test_two_categories_are_not_to_be_settled_if_they_hold_little_of_the_disagreement():
+    """Each of 30 items has two labels of its own, so each pair has a thirtieth."""
+    rows = [(n, rater, f"c{n if rater == 'a' else n + 1}") for n in range(30) for rater in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    first, _ = judged(Ratings.from_frame(frame, Scale([f"c{n}" for n in range(31)]))).steps
+    assert first.what == "Talk about the items on which raters differ."
+
+
 def test_who_rated_tells_categories_that_nobody_named_or_used():
     frame = pd.DataFrame(
         [("i1", "ana", "yes"), ("i1", "ben", "no"), ("i2", "ana", "0"), ("i2", "ben", "no")],
