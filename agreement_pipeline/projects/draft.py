@@ -142,6 +142,11 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
     for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
+    if len(question.labels) == 1 and not question.units:
+        yield (
+            f"# FILL IN `categories`: {question.labels[0]!r} is the only label that occurs. Name "
+            "the others that raters may give."
+        )
     yield f"project: {name}"
     yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
