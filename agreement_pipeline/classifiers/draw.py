@@ -277,7 +277,6 @@ def draw(
 def drawn_before(
     store: Store, name: str, population: Ratings, n: int, design: Design
 ) -> Draw | None:
-    """The last draw from a population, if it is the same."""
     store.refuse_erased(population, f"draw of {name}")
     everyone = {*population.first(["item"])["item"].to_pylist()}
     of_these = (each for each in reversed(draws(store)) if not everyone.isdisjoint(each.items))

@@ -112,8 +112,8 @@ def draw(
     """Draw items at random from those that a classifier labelled, as tasks for a panel.
 
     The draw is in the log before anybody labels the items, and nobody chooses the seed. The tasks
-    do not say what the classifier said. A population has one draw, whose tasks are written again
-    if it is asked for again. Another one needs --reason.
+    do not say what the classifier said. A population has one draw. The same command writes
+    its tasks again, and another draw needs --reason.
     """
     from agreement_pipeline.classifiers import draw as drawn_from
     from agreement_pipeline.classifiers import drawn_before

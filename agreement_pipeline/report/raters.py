@@ -451,7 +451,7 @@ def _beside_raters(
 
 def beside_raters(found: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
     """A classifier is above the raters if its whole interval is above all their values, and below
-    in the same way. Else it is among them, as far as these items can tell.
+    in the same way.
     """
     ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
     rows: list[Row] = [
