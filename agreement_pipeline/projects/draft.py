@@ -41,7 +41,7 @@ from agreement_pipeline.readers import (
 )
 from agreement_pipeline.report import asked_of_models
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import UnitSettings, units_of
+from agreement_pipeline.units import CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -172,11 +172,12 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     scale = seen.said.get("scale", {})
     yield "scale:"
     yield f"  level: {question.level}" + (
-        "" if "level" in scale else f"  # {DOUBTS[question.level]}"
+        "" if "level" in scale or question.units else f"  # {DOUBTS[question.level]}"
     )
     labels = (float(each) if numbers else each for each in question.labels)
     categories = list(dict.fromkeys(labels))
-    seen_only = "" if "categories" in scale else "  # those seen"
+    of_pairs = question.labels == CHOICES
+    seen_only = "" if "categories" in scale or of_pairs else "  # those seen"
     if question.level == "multivariate interval":
         yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
     elif numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):

@@ -10,7 +10,15 @@ import numpy as np
 
 from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
+from agreement_pipeline.estimates import (
+    OF_ROUNDS,
+    Estimate,
+    Scope,
+    basis_of,
+    registered,
+    standing_out,
+    values_of,
+)
 from agreement_pipeline.policy import (
     BUNDLED,
     HELPS,
@@ -23,6 +31,7 @@ from agreement_pipeline.policy import (
 from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
+from agreement_pipeline.units import CHOICES
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
@@ -33,6 +42,7 @@ BETTER, BEST = 0.05, 0.95
 room, it is expected halfway between the cut-off and 1.
 """
 LEAST_CONFUSED = 0.1
+OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
 class Step(NamedTuple):
@@ -128,10 +138,14 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did
         items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
+    n_items = counted(items, "item")
+    if counts and "weight" in ratings.has:
+        runs = counted(items, "run")
+        n_items = f"{counted(round(counts.weights.sum()), 'item')} in {runs} of equal labels"
     said = (
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
-        f"{counted(items, 'item')}{labels}.",
+        f"{n_items}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
         _categories(ratings),
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
@@ -327,11 +341,25 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         )
 
 
+def _lowest_part(ratings: Ratings) -> tuple[str, str] | None:
+    for column, what in OF_ANSWERS.items():
+        found = values_of(ratings, OF_ROUNDS, "stratum") if column in ratings.strata else {}
+        names = {Scope.of_stratum(column, name): name for name in ratings.strata.get(column, ())}
+        values = {names[scope]: value for scope, value in found.items() if scope in names}
+        if len(values) > 1:
+            lowest = min(values, key=lambda name: values[name])
+            said = in_words(values[lowest])
+            return lowest, f"Of {len(values)} {what}, it has the lowest alpha ({said})."
+    return None
+
+
 def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
     items = "The most disputed come first."
-    if pair is None or pair.share < LEAST_CONFUSED:
+    if part := _lowest_part(held.ratings):
+        yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
+    elif pair is None or pair.share < LEAST_CONFUSED or held.ratings.scale.names == CHOICES:
         yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")

@@ -45,6 +45,69 @@ def test_measure_reads_spans(path, capsys):
     assert [(each["value"], each["n_clusters"]) for each in found][:1] == [(1.0, 4)]
 
 
+def exported(folder, results):
+    """An export of two raters, 1 and 2, whose result for a task a function gives."""
+    tasks = [
+        {
+            "id": n,
+            "data": {"text": "Ana"},
+            "annotations": [
+                {"id": f"{n}{rater}", "completed_by": rater, "result": results(n, rater)}
+                for rater in (1, 2)
+            ],
+        }
+        for n in range(30)
+    ]
+    (folder / "round.json").write_text(json.dumps(tasks))
+    return str(folder / "round.json")
+
+
+def scores(n, rater):
+    """The raters differ on each tenth item if it is true, and on every other if it is short."""
+    said = {"true": n % 3 + (rater == 2 and n % 10 == 0), "short": n % 3 + (rater == 2 and n % 2)}
+    return [
+        {"type": "rating", "from_name": name, "value": {"rating": 1 + score}}
+        for name, score in said.items()
+    ]
+
+
+def test_a_rubric_is_measured_by_criterion_and_the_lowest_is_to_be_settled(tmp_path, capsys):
+    path = exported(tmp_path, scores)
+    asked = ["--units", "rubrics", "--level", "nominal"]
+    alpha = ["--measure", "krippendorff_alpha", "--scope", "stratum", "--format", "json"]
+    assert main(["measure", path, *asked, *alpha]) == 0
+    found = {each["scope"]: each["value"] for each in json.loads(capsys.readouterr().out)}
+    assert {*found} == {"stratum criterion=true", "stratum criterion=short"}
+    assert main(["judge", path, *asked, "--policy", "standard"]) == 1
+    short = f"{found['stratum criterion=short']:.3f}"
+    assert (
+        f"1. Settle short in the guideline. Of 2 criteria, it has the lowest alpha ({short}). The "
+        "most disputed come first."
+    ) in capsys.readouterr().out
+
+
+def test_the_places_of_alternatives_are_not_settled_in_a_guideline(tmp_path, capsys):
+    def result(n, rater):
+        return [
+            {"type": "pairwise", "value": {"selected": "left" if rater + n % 2 > 1 else "right"}}
+        ]
+
+    path = exported(tmp_path, result)
+    assert main(["judge", path, "--units", "preferences", "--policy", "standard"]) == 1
+    said = capsys.readouterr().out
+    assert "Talk about the items on which raters differ. The most disputed come first." in said
+    assert main(["init", path, "--root", str(tmp_path)]) == 0
+    project = (tmp_path / "configs/projects/round.yaml").read_text()
+    assert 'level: nominal\n  categories: ["first", "second", "tie"]\n' in project
+
+
+def test_positions_are_counted_beside_the_runs_that_the_ratings_have(path, capsys):
+    """20 characters a text. In two texts, both mark 0-3; in two, one marks 4 or 5 characters."""
+    assert main(["judge", path, "--units", "spans", "--policy", "standard"]) == 1
+    said = capsys.readouterr().out
+    assert "Labelled by 2 people (1 and 2): 80 items in 10 runs of equal labels" in said
+
+
 @pytest.mark.parametrize(
     ("units", "setting", "values"),
     [("spans,rule=matched", "at_least", (0.5, 0.9)), ("spans", "step", (1, 5))],
