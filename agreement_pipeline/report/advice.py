@@ -31,7 +31,7 @@ from agreement_pipeline.policy import (
 from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
-from agreement_pipeline.units import CHOICES
+from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
@@ -368,7 +368,10 @@ def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterat
             alike = f"Write labels that print alike as one, such as {described(pair[:2])}."
             yield Step(alike, why, held.again)
             return
-        title = f"Settle {pair.one} or {pair.other} in the guideline."
+        what = " or ".join(pair[:2])
+        if NONE in pair[:2]:
+            what = f"what counts as {pair.other if pair.one == NONE else pair.one}"
+        title = f"Settle {what} in the guideline."
         yield Step(title, f"{why} Talk about the most disputed.", held.disputed_items)
     drawn = "Draw them as these were drawn."
     by = held.plan(expected)

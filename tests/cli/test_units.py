@@ -108,6 +108,19 @@ def test_positions_are_counted_beside_the_runs_that_the_ratings_have(path, capsy
     assert "Labelled by 2 people (1 and 2): 80 items in 10 runs of equal labels" in said
 
 
+def test_it_is_settled_what_counts_as_an_object_and_not_whether_it_is_none(tmp_path, capsys):
+    def result(n, rater):
+        value = {"start": 0, "end": 3, "labels": ["PER"]}
+        return [{"type": "labels", "from_name": "ner", "value": value}] * (
+            n % 3 == 0 or rater == n % 3
+        )
+
+    path = exported(tmp_path, result)
+    asked = ["--units", "spans,rule=matched", "--policy", "standard"]
+    assert main(["judge", path, *asked]) == 1
+    assert "1. Settle what counts as PER in the guideline. 100%" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("units", "setting", "values"),
     [("spans,rule=matched", "at_least", (0.5, 0.9)), ("spans", "step", (1, 5))],
