@@ -559,8 +559,8 @@ def _with_and_without(ratings: Ratings, policy: Policy) -> str:
 
 def given_again(changes: Changes) -> Finding:
     words = (
-        f"found {changes.words}; expected labels that raters gave before they knew where they "
-        "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
+        f"found that {changes.words}; expected labels that raters gave before they knew where "
+        "they differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return of_gate("labels_given_again", words)
