@@ -1,8 +1,8 @@
 """Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -25,7 +25,9 @@ from agreement_pipeline.policy import (
     Decision,
     Policy,
     Verdict,
+    judged_part,
     least_items,
+    met_in_parts,
     more_items,
 )
 from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
@@ -254,15 +256,16 @@ def _steps(held: Round) -> Iterator[Step]:
     if decision.broken:
         first = decision.broken[0]
         helps = HELPS.get(first.check)
-        why = f"Needed: {helps}." if helps else first.description
+        needed = f"Needed: {helps}" if helps else first.description
+        why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
         yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
-    for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
+    for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:
             done.add(kind)
-            yield from _against(verdict, kind, held)
+            yield from _against([each for other, each in kinds if other == kind], kind, held)
     if decision.codes == ("no_rule",):
         yield Step(
             "Give the policy a rule.",
@@ -288,14 +291,21 @@ def _kind(verdict: Verdict) -> str:
     return "low" if low and question == "inter-rater" else verdict.code
 
 
-def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
+def _lacking(verdict: Verdict) -> int:
+    found = verdict.estimate if verdict.code == "too_few_items" else None
+    return verdict.rule.min_items - found.n_apart if found else 0
+
+
+def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[Step]:
+    verdict = max(verdicts, key=_lacking)
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
         yield from _against_low(min(rule.reliable + BETTER, halfway), found, held)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
-        who = joined(left_out) if left_out else "each rater"
+        alone = [each.scope.name for each in verdicts if each.scope.kind == "rater"]
+        who = joined(left_out or alone) if left_out or alone else "each rater"
         n = max(rule.min_items, ENOUGH_PAIRS)
         yield Step(
             "Let raters meet some items again.",
@@ -304,9 +314,17 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
             "agreement-pipeline guide replicates",
         )
     elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
+        beside = met_in_parts(
+            replace(verdict, kind="reliable"), judged_part(held.ratings, held.policy), held.policy
+        )
+        if beside.code == "weak_part" and kind != "too_few_items":
+            _, _, weak = beside.reason.rpartition("; but ")
+            why = f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
+            yield Step("See to the weak part first.", why, "agreement-pipeline guide strata")
+            return
         more = more_items(found, rule.reliable) if found else None
         if kind == "too_few_items" and found:
-            more = rule.min_items - found.n_apart
+            more = _lacking(verdict)
         what = "items" if found is None or found.n_clusters is None else "clusters of items"
         statistic = basis_of(held.ratings, rule.measure) if rule.scope == "round" else None
         least = None
@@ -323,7 +341,8 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         lacking = least - found.n_apart if least and found else 0
         if more and more < lacking:
             more, even = lacking, ""
-        many = f"about {more:,} more {what}" if more else f"more {what}"
+        of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
+        many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
         if lacking > 0:
             why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
