@@ -116,8 +116,9 @@ class Waiver:
         either, step = "either a measure or a check", "Write one waiver for each."
         yield Need("measure", one, either, step, found=None if self.measure else "nothing")
         bound = (self.check is None) is (self.contract_digest is None)
-        digest, found = "the digest of the contract of a check", self.contract_digest
-        yield Need("contract_digest", bound, digest, BYTES.step, None if found else "nothing")
+        digest, step = "the digest of the contract of a check", "Copy it from the decision."
+        found = None if self.contract_digest else "nothing"
+        yield Need("contract_digest", bound, digest, step, found)
         whole = self.check is None or self.scope == "round"
         yield Need("scope", whole, "round, since a check is about the whole round")
 

@@ -108,6 +108,24 @@ def test_positions_are_counted_beside_the_runs_that_the_ratings_have(path, capsy
     assert "Labelled by 2 people (1 and 2): 80 items in 10 runs of equal labels" in said
 
 
+def test_the_lowest_category_does_not_take_the_place_of_the_verdict(tmp_path, capsys):
+    """The second rater marks each third of what the first marks."""
+
+    def result(n, rater):
+        value = {"start": 0, "end": 3, "labels": ["PER"]}
+        return [{"type": "labels", "from_name": "ner", "value": value}] * (rater == 1 or n % 3 == 0)
+
+    rules = "[{measure: specific_agreement, reliable: 0.95, tentative: 0.9}]"
+    (tmp_path / "p.yaml").write_text(f"policy: p\nversion: 1\nrules: {rules}\n")
+    path = exported(tmp_path, result)
+    asked = ["--units", "spans,rule=matched", "--policy", str(tmp_path / "p.yaml")]
+    assert main(["report", path, *asked]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        ": the upper limit is under 0.9; lowest: none, all of the disagreement on marking." in said
+    )
+
+
 def test_it_is_settled_what_counts_as_an_object_and_not_whether_it_is_none(tmp_path, capsys):
     def result(n, rater):
         value = {"start": 0, "end": 3, "labels": ["PER"]}
