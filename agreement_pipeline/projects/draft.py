@@ -170,9 +170,10 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     if question.units and "none" in reader.lacks and "requires" not in seen.said:
         yield "requires: []  # every item of the file was opened by its rater: please check"
     scale = seen.said.get("scale", {})
+    no_order = question.units not in ("", "rubrics")
     yield "scale:"
     yield f"  level: {question.level}" + (
-        "" if "level" in scale or question.units else f"  # {DOUBTS[question.level]}"
+        "" if "level" in scale or no_order else f"  # {DOUBTS[question.level]}"
     )
     labels = (float(each) if numbers else each for each in question.labels)
     categories = list(dict.fromkeys(labels))
@@ -224,7 +225,7 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         known.update(dict.fromkeys(each.fields))
     first = next(iter(names), None)
     if first is None or "units" in said:
-        return _of_objects(path, reader, known, said)
+        return _of_objects(path, reader, known, said, asked or first)
     if asked is not None and asked not in names:
         raise RatingsError(
             f"{path.name}: found no question {asked!r} among {listed(names, 20)}; expected one of "
@@ -242,7 +243,7 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
     if not questions:
-        return _of_objects(path, reader, known, said)
+        return _of_objects(path, reader, known, said, asked or first)
     is_model = table["kind"] == "model"
     models = tuple(sorted(table["rater"][is_model].unique()))
     replicates = {} if "replicate_of" in said else _replicates(table, fields)
@@ -250,11 +251,14 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
-def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
+def _of_objects(
+    path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any], label: str | None
+) -> Seen:
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = []
     for units in every:
-        marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
+        columns = Columns(**said.get("columns", {}))
+        marked = read_marked(path, units.kind, columns, rules=Rules(requires=(), all_rounds=True))
         labels = units_of(marked, units).scale.names if any(each.objects for each in marked) else ()
         if labels:
             questions.append(Question(units.kind, labels, "nominal", False, units.kind))
@@ -264,12 +268,12 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
             "rating, a number, or objects that `agreement-pipeline guide units` lists. "
             "Export one of them."
         )
-    table = answers(path, None, fields)
+    table = answers(path, label, fields)
     named = [name for name in fields if name in table and name not in ("item", "rater")]
-    columns, unsure = _columns_of(table, named, said)
+    named_as, unsure = _columns_of(table, named, said)
     unsure += _of_raters(table["rater"].unique(), said, path)
-    columns.pop("round", None)
-    return Seen(reader, tuple(questions), columns, said, unsure=unsure)
+    named_as.pop("round", None)
+    return Seen(reader, tuple(questions), named_as, said, unsure=unsure)
 
 
 def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:

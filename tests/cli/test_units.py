@@ -86,6 +86,32 @@ def test_a_rubric_is_measured_by_criterion_and_the_lowest_is_to_be_settled(tmp_p
     ) in capsys.readouterr().out
 
 
+def test_a_project_of_a_rubric_begins_with_all_its_criteria(tmp_path, capsys):
+    path = exported(tmp_path, scores)
+    assert main(["init", path, "--units", "rubrics", "--root", str(tmp_path)]) == 0
+    project = tmp_path / "configs/projects/round.yaml"
+    assert "level: nominal  # ordinal if the categories have an order" in project.read_text()
+    capsys.readouterr()
+    assert main(["judge", str(project)]) == 1
+    assert "Labelled by 2 people (1 and 2): 60 items, 2 labels an item." in capsys.readouterr().out
+
+
+def test_a_project_of_sets_begins_with_the_question_that_is_named(tmp_path):
+    def result(n, rater):
+        said = {"topics": ["art", "law"][: 1 + n % 2], "tone": ["dry"] * (n % 2)}
+        return [
+            {"type": "choices", "from_name": name, "value": {"choices": ticked}}
+            for name, ticked in said.items()
+        ]
+
+    path = exported(tmp_path, result)
+    asked = ["init", path, "--units", "sets", "--root", str(tmp_path)]
+    assert main(asked) == 2
+    assert main([*asked, "--label", "topics"]) == 0
+    project = (tmp_path / "configs/projects/round.yaml").read_text()
+    assert 'columns: {label: "topics"}' in project
+
+
 def test_the_places_of_alternatives_are_not_settled_in_a_guideline(tmp_path, capsys):
     def result(n, rater):
         return [
