@@ -100,6 +100,10 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else _plural(what)}"
 
 
+def chained(sentences: Iterable[str]) -> str:
+    return "; ".join(each.removesuffix(".") for each in sentences)
+
+
 def called(what: str, names: Iterable[object]) -> str:
     """A noun with what it names: a name in quotes, or the first of several.
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         Draw as Draw,
         draw as draw,
         draw_of as draw_of,
+        drawn_before as drawn_before,
         draws as draws,
     )
     from agreement_pipeline.classifiers.identity import (

@@ -1,8 +1,8 @@
 """Recorded draws: the items of a population that a panel labels, drawn before labels exist.
 
 The items of each stratum are ordered by SHA-256 of the seed and their names, and the first are
-drawn. Whole clusters are drawn by the names of their first items. So everybody can draw again, in
-any language. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
+drawn. Whole clusters are drawn by the names of their first items. So everybody can draw
+again. The seed is SHA-256 of the log's last entry and the population, so nobody picks it.
 Whoever can choose what is written into the log before, or what the population is, can try several.
 So earlier draws stay in the log, and their lists in the store. A further draw states its reason if
 an item of its population was drawn, or if more than a tenth of its items could have been.
@@ -248,8 +248,8 @@ def draw(
             raise DrawError(
                 f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}, "
                 "from some of these items; expected one draw of a population, since the best of "
-                "several is no random sample. Label the drawn items, or say why there must be "
-                "another (--reason).",
+                "several is no random sample. Label the drawn items, which `draw` writes again if "
+                "it is asked as before, or say why there must be another (--reason).",
                 "draw_open",
             )
         seed = _seed(store.log.head, digest)
@@ -272,6 +272,18 @@ def draw(
         facts = found.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
     return found
+
+
+def drawn_before(
+    store: Store, name: str, population: Ratings, n: int, design: Design
+) -> Draw | None:
+    store.refuse_erased(population, f"draw of {name}")
+    everyone = {*population.first(["item"])["item"].to_pylist()}
+    of_these = (each for each in reversed(draws(store)) if not everyone.isdisjoint(each.items))
+    last = next(of_these, None)
+    if last is None or (last.population, last.design) != (name, design):
+        return None
+    return last if sum(last.strata.values()) == n and last.is_from(population) else None
 
 
 def draws(store: Store) -> tuple[Draw, ...]:

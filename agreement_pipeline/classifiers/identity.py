@@ -123,11 +123,16 @@ class Identity:
         for part, expected in theirs.items():
             # JSON tells false from 0, and Python does not.
             if digest_of_plain(mine[part]) != digest_of_plain(expected):
+                what = part.removesuffix("_digest")
+                found, certified_as = (
+                    f"no {part}" if value is None else f"{part} {shown(value)}"
+                    for value in (mine[part], expected)
+                )
                 raise CertificateError(
-                    f"classifier {self.name}: found {part} {shown(mine[part])}; "
-                    f"expected {shown(expected)}, which was certified. Another {part} is another "
-                    "classifier, so certify it.",
-                    f"certificate_other_{part.removesuffix('_digest')}",
+                    f"classifier {self.name}: found {found}; expected {certified_as}, as it was "
+                    f"certified. Another {what.removesuffix('s')} is another classifier, so "
+                    "certify it.",
+                    f"certificate_other_{what}",
                 )
 
 

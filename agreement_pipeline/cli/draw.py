@@ -1,6 +1,6 @@
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_or_write
 from agreement_pipeline.report import FORMS
+
+if TYPE_CHECKING:
+    from agreement_pipeline.classifiers import Design
 
 
 def _label_and_share(text: str) -> tuple[str, float]:
@@ -109,27 +112,26 @@ def draw(
     """Draw items at random from those that a classifier labelled, as tasks for a panel.
 
     The draw is in the log before anybody labels the items, and nobody chooses the seed. The tasks
-    do not say what the classifier said. A population has one draw; another one needs --reason.
+    do not say what the classifier said. A population has one draw. The same command writes
+    its tasks again, and another draw needs --reason.
     """
     from agreement_pipeline.classifiers import draw as drawn_from
+    from agreement_pipeline.classifiers import drawn_before
     from agreement_pipeline.report import blind_tasks, written_tasks
     from agreement_pipeline.store import Store
 
     if stratified and clusters:
         raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)
-    found = drawn_from(
-        Store(store or only_store()),
-        name or Path(population).stem,
-        items,
-        n,
-        design="stratified" if stratified else "clustered" if clusters else "simple",
-        right=dict(right),
-        reason=reason,
+    kept, called = Store(store or only_store()), name or Path(population).stem
+    design: Design = "stratified" if stratified else "clustered" if clusters else "simple"
+    before = None if reason.strip() else drawn_before(kept, called, items, n, design)
+    found = before or drawn_from(
+        kept, called, items, n, design=design, right=dict(right), reason=reason
     )
     tasks = blind_tasks(items, found.items, found.seed)
     names = {name: reading[name] for name in ("item", "rater", "label")}
     text = written_tasks(tasks, items.scale.names, form, names)
     say_or_write(text, output)
-    say_aside(f"drawn: {found.in_words}")
+    say_aside(f"drawn{' before' if before else ''}: {found.in_words}")
     return 0

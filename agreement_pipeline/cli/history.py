@@ -11,6 +11,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say, say_table
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.text import listed
 
 
 @command(
@@ -52,9 +53,12 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     found = [entry for entry in entries if name in (None, entry["round"])]
     if not found and since is None:
         of_round = f" of round {name!r}" if name else ""
+        names = listed(sorted({entry["round"] for entry in entries}))
+        expected = f"one of {names}" if entries else "at least one"
         raise StoreError(
-            f"{opened.root}: found no entry{of_round} in the log; expected at least one. "
-            "Name the folder or the URL of a store with --store."
+            f"{opened.root}: found no entry{of_round} in the log; expected {expected}. "
+            f"{'Correct the name, or name' if name else 'Name'} the folder or the URL of a store "
+            "with --store."
         )
     if output == "json":
         say(as_json(found))

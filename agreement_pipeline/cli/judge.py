@@ -254,6 +254,8 @@ def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
 def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     decision = found.decision
     yield from decision.reasons
+    if not decision.admitted:  # then the reasons name no waiver that is in force
+        yield from map(str, decision.waived)
     if who := found.who_differs:
         yield who
     yield who_rated(found.ratings)

@@ -108,7 +108,7 @@ def measure(
     """Print the agreement in a table, with intervals: a line a measure, or more with --all."""
     if scope and everything:
         raise click.UsageError(f"found --all with --scope {scope[0]}; expected one of them.")
-    if "stratum" in scope and not reading["strata"]:
+    if "stratum" in scope and not (reading["strata"] or reading["units"]):
         raise click.UsageError(
             "found --scope stratum without --stratum; expected the column that tells strata apart."
         )

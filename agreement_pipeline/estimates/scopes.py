@@ -40,6 +40,10 @@ from agreement_pipeline.tables import Table
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
 NAMED = ("rater", "pair")
+OF_RATER = {
+    "no rater met an item twice": "the rater met no item twice",
+    "no rater met two items again": "the rater did not meet two items again",
+}
 TASKS_AHEAD = 16
 
 
@@ -218,8 +222,12 @@ def _of(ratings: Rated, found: Estimate) -> Estimate:
     Raters who marked an object can only differ on what it is called.
     """
     record = registered(found.measure)
-    if found.undefined is not None and ratings.gold and record.needs != "gold":
-        return replace(found, undefined=f"{found.undefined}, gold items apart")
+    if why := found.undefined:
+        if found.scope.kind == "rater" and record.needs == "replicates":
+            why = OF_RATER.get(why, why.replace("every rater", "the rater"))
+        if ratings.gold and record.needs != "gold":
+            why = f"{why}, gold items apart"
+        return replace(found, undefined=why)
     naming = ratings.origin is not None and ratings.origin.part == "naming"
     of_the_panel = record.per_category and record.needs in ("counts", "patterns")
     if naming and of_the_panel and found.value is not None and found.value < 1:

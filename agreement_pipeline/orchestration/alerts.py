@@ -15,7 +15,7 @@ from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import Notice, Project, notices, with_who_differs
 
-EVERY_SECONDS, LONGEST_WAIT = 30, 3_600
+EVERY_SECONDS, LONGEST_WAIT, MOST_DOUBLED = 30, 3_600, 7
 SECONDS = 10
 HTTP = ("https://", "http://")
 
@@ -78,7 +78,8 @@ class Told:
             found = cls(**said_by(cursor))
         except TypeError:
             return cls()
-        return found if isinstance(found.states, dict) else cls()
+        numbers = isinstance(found.failures, int) and isinstance(found.next, (float, int))
+        return found if numbers and isinstance(found.states, dict) else cls()
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
@@ -93,7 +94,7 @@ class Told:
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
-        wait = min(EVERY_SECONDS * 2.0**self.failures, LONGEST_WAIT)
+        wait = min(EVERY_SECONDS * 2.0 ** min(self.failures, MOST_DOUBLED), LONGEST_WAIT)
         self.failures, self.next = self.failures + 1, now + wait
         return wait
 

@@ -70,6 +70,7 @@ from agreement_pipeline.report import (
     since,
     table_of_rows,
 )
+from agreement_pipeline.text import chained
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
@@ -383,7 +384,7 @@ def _judged(
         tag(context, ADMITTED)
         return
     _show_held(host, context, context.partition_key, decision, withdrawn)
-    why = "; ".join(decision.reasons)
+    why = chained(decision.reasons)
     tag(context, HELD, why, **NOT_AGAIN)
     to_decision = host.to_decision(context.partition_key)
     raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
@@ -396,7 +397,7 @@ def _show_held(
     decision: Decision,
     withdrawn: bool,
 ) -> None:
-    asset, why = host.key("training_data"), printable("; ".join(decision.reasons))
+    asset, why = host.key("training_data"), printable(chained(decision.reasons))
     said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
     if withdrawn:
         _answered(context, asset, round_name, checks.withdrawn(said))

@@ -33,7 +33,7 @@ from agreement_pipeline.report import (
     verdict_grid,
 )
 from agreement_pipeline.report import like_before as like_others
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import chained, counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
@@ -205,7 +205,7 @@ def _with_check(policy: Policy) -> Sequence[Rule]:
 
 
 def _answer(passed: bool, reasons: Iterable[str]) -> str:
-    said = printable("; ".join(first_of(list(reasons))))
+    said = printable(chained(first_of(list(reasons))))
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 

@@ -28,7 +28,7 @@ from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name, digest_of
 
-FIRST_WAIT, LONGEST_WAIT = 20.0, 86_400.0
+FIRST_WAIT, LONGEST_WAIT, MOST_DOUBLED = 20.0, 86_400.0, 13
 ORIGINAL = "agreement_pipeline/original"
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
@@ -90,8 +90,10 @@ class Asked:
     @classmethod
     def of(cls, cursor: str | None, judged_by: str) -> "Asked":
         said = said_by(cursor)
-        same = said.get("judged_by") == judged_by
-        return cls(judged_by, said.get("rounds", {}) if same else {})
+        rounds = said.get("rounds")
+        if said.get("judged_by") != judged_by or not isinstance(rounds, dict):
+            return cls(judged_by)
+        return cls(judged_by, rounds if all(map(_is_known, rounds.values())) else {})
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
@@ -117,7 +119,8 @@ class Asked:
 
     def ask(self, delivery: Delivery, now: float) -> None:
         tries = self._known(delivery)["tries"] + 1
-        self._wait(delivery, tries, now + min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT))
+        wait = min(FIRST_WAIT * 2 ** min(tries - 1, MOST_DOUBLED), LONGEST_WAIT)
+        self._wait(delivery, tries, now + wait)
 
     def is_tried(self, delivery: Delivery) -> bool:
         return bool(self._known(delivery)["tries"])
@@ -131,6 +134,13 @@ class Asked:
     def _known(self, delivery: Delivery) -> dict[str, Any]:
         known = self.rounds.get(delivery.round, {})
         return known if known.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
+
+
+def _is_known(said: object) -> bool:
+    kinds = {"digest": str, "tries": int, "next": float | int | None}
+    return isinstance(said, dict) and all(
+        name in said and isinstance(said[name], kind) for name, kind in kinds.items()
+    )
 
 
 def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:

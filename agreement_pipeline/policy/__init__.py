@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         judge as judge,
         judged_part as judged_part,
         manner as manner,
+        met_in_parts as met_in_parts,
     )
     from agreement_pipeline.policy.planning import (
         EXPECTED as EXPECTED,

@@ -268,7 +268,7 @@ def assess(
                 other = again(stands.rule, others).get(stands.scope)
                 if other is not None and other.kind not in policy.admit:
                     stands = stands.taken_back(words, other, code=code)
-        return _met_in_parts(stands, part, policy)
+        return met_in_parts(stands, part, policy)
 
     decision = decide(
         found,
@@ -373,7 +373,7 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def _met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.
 
     A part is weak if its value is under the cut-off that the policy admits, at the level of the
@@ -559,8 +559,8 @@ def _with_and_without(ratings: Ratings, policy: Policy) -> str:
 
 def given_again(changes: Changes) -> Finding:
     words = (
-        f"found {changes.words}; expected labels that raters gave before they knew where they "
-        "differ. Have a fresh random sample of items labelled, or deliver the first labels. "
+        f"found that {changes.words}; expected labels that raters gave before they knew where "
+        "they differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return of_gate("labels_given_again", words)

@@ -42,8 +42,8 @@ HELPS = {
         "on the scope stratum that says what is enough"
     ),
     "undefined": (
-        "what the reason names, such as a second rater an item, or replicates; "
-        "gold items do not count"
+        "what the reason names, such as a second rater an item, items of other categories, or "
+        "replicates; gold items do not count"
     ),
     "no_estimate": "deliver it, or remove the rule from the policy",
     "too_few_items": "more items with two ratings",

@@ -113,9 +113,12 @@ class Waiver:
 
     def _needs(self) -> Iterator[Need]:
         one = (self.measure is None) is not (self.check is None)
-        yield Need("measure", one, "either a measure or a check", "Write one waiver for each.")
+        either, step = "either a measure or a check", "Write one waiver for each."
+        yield Need("measure", one, either, step, found=None if self.measure else "nothing")
         bound = (self.check is None) is (self.contract_digest is None)
-        yield Need("contract_digest", bound, "the digest of the contract of a check")
+        digest, step = "the digest of the contract of a check", "Copy it from the decision."
+        found = None if self.contract_digest else "nothing"
+        yield Need("contract_digest", bound, digest, step, found)
         whole = self.check is None or self.scope == "round"
         yield Need("scope", whole, "round, since a check is about the whole round")
 

@@ -41,7 +41,7 @@ from agreement_pipeline.readers import (
 )
 from agreement_pipeline.report import asked_of_models
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import UnitSettings, units_of
+from agreement_pipeline.units import CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -142,6 +142,11 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
     for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
+    if len(question.labels) == 1 and not question.units:
+        yield (
+            f"# FILL IN `categories`: {question.labels[0]!r} is the only label that occurs. Name "
+            "the others that raters may give."
+        )
     yield f"project: {name}"
     yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
@@ -165,13 +170,15 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     if question.units and "none" in reader.lacks and "requires" not in seen.said:
         yield "requires: []  # every item of the file was opened by its rater: please check"
     scale = seen.said.get("scale", {})
+    no_order = question.units not in ("", "rubrics")
     yield "scale:"
     yield f"  level: {question.level}" + (
-        "" if "level" in scale else f"  # {DOUBTS[question.level]}"
+        "" if "level" in scale or no_order else f"  # {DOUBTS[question.level]}"
     )
     labels = (float(each) if numbers else each for each in question.labels)
     categories = list(dict.fromkeys(labels))
-    seen_only = "" if "categories" in scale else "  # those seen"
+    of_pairs = question.labels == CHOICES
+    seen_only = "" if "categories" in scale or of_pairs else "  # those seen"
     if question.level == "multivariate interval":
         yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
     elif numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
@@ -218,7 +225,7 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         known.update(dict.fromkeys(each.fields))
     first = next(iter(names), None)
     if first is None or "units" in said:
-        return _of_objects(path, reader, known, said)
+        return _of_objects(path, reader, known, said, asked or first)
     if asked is not None and asked not in names:
         raise RatingsError(
             f"{path.name}: found no question {asked!r} among {listed(names, 20)}; expected one of "
@@ -236,7 +243,7 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         if {*found.labels} - {NONE} and len(found.labels) <= MOST
     )
     if not questions:
-        return _of_objects(path, reader, known, said)
+        return _of_objects(path, reader, known, said, asked or first)
     is_model = table["kind"] == "model"
     models = tuple(sorted(table["rater"][is_model].unique()))
     replicates = {} if "replicate_of" in said else _replicates(table, fields)
@@ -244,11 +251,14 @@ def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     return Seen(reader, questions, columns, said, replicates, models, unsure)
 
 
-def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any]) -> Seen:
+def _of_objects(
+    path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any], label: str | None
+) -> Seen:
     every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
     questions = []
     for units in every:
-        marked = read_marked(path, units.kind, rules=Rules(requires=(), all_rounds=True))
+        columns = Columns(**said.get("columns", {}))
+        marked = read_marked(path, units.kind, columns, rules=Rules(requires=(), all_rounds=True))
         labels = units_of(marked, units).scale.names if any(each.objects for each in marked) else ()
         if labels:
             questions.append(Question(units.kind, labels, "nominal", False, units.kind))
@@ -258,12 +268,12 @@ def _of_objects(path: Path, reader: Reader, fields: Iterable[str], said: Mapping
             "rating, a number, or objects that `agreement-pipeline guide units` lists. "
             "Export one of them."
         )
-    table = answers(path, None, fields)
+    table = answers(path, label, fields)
     named = [name for name in fields if name in table and name not in ("item", "rater")]
-    columns, unsure = _columns_of(table, named, said)
+    named_as, unsure = _columns_of(table, named, said)
     unsure += _of_raters(table["rater"].unique(), said, path)
-    columns.pop("round", None)
-    return Seen(reader, tuple(questions), columns, said, unsure=unsure)
+    named_as.pop("round", None)
+    return Seen(reader, tuple(questions), named_as, said, unsure=unsure)
 
 
 def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:

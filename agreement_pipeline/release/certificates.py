@@ -37,7 +37,7 @@ from agreement_pipeline.release.decisions import (
 )
 from agreement_pipeline.release.folder import difference
 from agreement_pipeline.store import Store, digest_of, of_event
-from agreement_pipeline.text import counted, listed
+from agreement_pipeline.text import chained, counted, listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
@@ -399,7 +399,7 @@ def _certificate(
 ) -> Certificate:
     for each in judged:
         if not each.decision.admitted:
-            raise _not_admitted(each.version.round, "; ".join(each.decision.reasons))
+            raise _not_admitted(each.version.round, chained(each.decision.reasons))
     judged = [replace(each, ratings=_at_cut(each.ratings, rules)) for each in judged]
     scales = {each.ratings.scale for each in judged}
     if len(scales) > 1:
@@ -621,7 +621,7 @@ def _in_force(
     before = history[: entry["number"] - 1]
     if entry["decision"] != "certified":
         raise CertificateError(
-            f"classifier {identity.name}: found that it was held ({'; '.join(entry['reasons'])}); "
+            f"classifier {identity.name}: found that it was held ({chained(entry['reasons'])}); "
             "expected a certificate. Improve the classifier, and certify it again.",
             "certificate_held",
         )

@@ -37,7 +37,7 @@ from agreement_pipeline.store import (
     of_event,
     terms_name,
 )
-from agreement_pipeline.text import counted
+from agreement_pipeline.text import chained, counted
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -471,7 +471,7 @@ class Reassessed:
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
             now = self.judged.decision.outcome
-            why = "; ".join(self.judged.decision.reasons)
+            why = chained(self.judged.decision.reasons)
         return {
             "round": self.round,
             "before": self.before or "not decided",

@@ -31,7 +31,7 @@ from agreement_pipeline.release.decisions import (
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
 from agreement_pipeline.store import Store, check_round_name, digest_of
-from agreement_pipeline.text import counted, listed
+from agreement_pipeline.text import chained, counted, listed
 
 
 def release_round(
@@ -124,7 +124,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
     held = [each for each in judged if not each.decision.admitted]
     if held:
         said = "; ".join(
-            f"round {each.version.round}: held, since {'; '.join(each.decision.reasons)}"
+            f"round {each.version.round}: held, since {chained(each.decision.reasons)}"
             for each in held
         )
         raise ReleaseHeldError(
@@ -210,14 +210,14 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted by itself, and held without the items "
-            f"that are gold in another round ({'; '.join(decision.reasons)}); "
+            f"that are gold in another round ({chained(decision.reasons)}); "
             "expected rounds that are admitted on what they release together. "
             "Release them apart, or have more items labelled."
         )
     if not decision.admitted:
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted under the raters' names, and held under "
-            f"their pseudonyms ({'; '.join(decision.reasons)}); "
+            f"their pseudonyms ({chained(decision.reasons)}); "
             "expected a contract that does not depend on names, since a release has none. "
             "Take the raters' names out of the contract."
         )

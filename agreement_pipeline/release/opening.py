@@ -67,6 +67,7 @@ from agreement_pipeline.release.tables import (
     labels_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
+from agreement_pipeline.text import chained
 from agreement_pipeline.version import EARLIER, __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -139,7 +140,7 @@ class Demands:
             decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"
-                yield f"held under {named} ({'; '.join(decision.reasons)})"
+                yield f"held under {named} ({chained(decision.reasons)})"
 
 
 def open_release(
@@ -286,7 +287,7 @@ def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release:
     _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
     _refuse_other(path, DECISION, json_in(data, DECISION, path), release.decisions, WORDING)
     for name, reasons in release.held_today.items():
-        raise _not_admitted(path, f"round {name}, which is not admitted ({'; '.join(reasons)})")
+        raise _not_admitted(path, f"round {name}, which is not admitted ({chained(reasons)})")
     derived = documents(release, {name: digest_of(data[name]) for name in release.tables})
     for name, words in DOCUMENTS.items():
         if words is not None:

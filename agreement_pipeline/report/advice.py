@@ -1,8 +1,8 @@
 """Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
 
 import shlex
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,19 +10,30 @@ import numpy as np
 
 from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Scope, basis_of, registered, standing_out
+from agreement_pipeline.estimates import (
+    OF_ROUNDS,
+    Estimate,
+    Scope,
+    basis_of,
+    registered,
+    standing_out,
+    values_of,
+)
 from agreement_pipeline.policy import (
     BUNDLED,
     HELPS,
     Decision,
     Policy,
     Verdict,
+    judged_part,
     least_items,
+    met_in_parts,
     more_items,
 )
 from agreement_pipeline.ratings import Array, Ratings, described, like_models, lookalikes
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
+from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
@@ -32,6 +43,8 @@ BETTER, BEST = 0.05, 0.95
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
+LEAST_CONFUSED = 0.1
+OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
 class Step(NamedTuple):
@@ -127,10 +140,14 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
     if beside:  # which may have labelled items that nobody else did
         items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
+    n_items = counted(items, "item")
+    if counts and "weight" in ratings.has:
+        runs = counted(items, "run")
+        n_items = f"{counted(round(counts.weights.sum()), 'item')} in {runs} of equal labels"
     said = (
         f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
         f"({joined(sorted(ratings.raters))}): "
-        f"{counted(items, 'item')}{labels}.",
+        f"{n_items}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
         _categories(ratings),
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
@@ -239,15 +256,16 @@ def _steps(held: Round) -> Iterator[Step]:
     if decision.broken:
         first = decision.broken[0]
         helps = HELPS.get(first.check)
-        why = f"Needed: {helps}." if helps else first.description
+        needed = f"Needed: {helps}" if helps else first.description
+        why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
         yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
-    for kind, verdict in sorted(kinds, key=lambda each: each[0] != "low"):
+    for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
         if kind not in done:
             done.add(kind)
-            yield from _against(verdict, kind, held)
+            yield from _against([each for other, each in kinds if other == kind], kind, held)
     if decision.codes == ("no_rule",):
         yield Step(
             "Give the policy a rule.",
@@ -273,14 +291,21 @@ def _kind(verdict: Verdict) -> str:
     return "low" if low and question == "inter-rater" else verdict.code
 
 
-def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
+def _lacking(verdict: Verdict) -> int:
+    found = verdict.estimate if verdict.code == "too_few_items" else None
+    return verdict.rule.min_items - found.n_apart if found else 0
+
+
+def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[Step]:
+    verdict = max(verdicts, key=_lacking)
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
         yield from _against_low(min(rule.reliable + BETTER, halfway), found, held)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
-        who = joined(left_out) if left_out else "each rater"
+        alone = [each.scope.name for each in verdicts if each.scope.kind == "rater"]
+        who = joined(left_out or alone) if left_out or alone else "each rater"
         n = max(rule.min_items, ENOUGH_PAIRS)
         yield Step(
             "Let raters meet some items again.",
@@ -289,9 +314,17 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
             "agreement-pipeline guide replicates",
         )
     elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
+        beside = met_in_parts(
+            replace(verdict, kind="reliable"), judged_part(held.ratings, held.policy), held.policy
+        )
+        if beside.code == "weak_part" and kind != "too_few_items":
+            _, _, weak = beside.reason.rpartition("; but ")
+            why = f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
+            yield Step("See to the weak part first.", why, "agreement-pipeline guide strata")
+            return
         more = more_items(found, rule.reliable) if found else None
         if kind == "too_few_items" and found:
-            more = rule.min_items - found.n_apart
+            more = _lacking(verdict)
         what = "items" if found is None or found.n_clusters is None else "clusters of items"
         statistic = basis_of(held.ratings, rule.measure) if rule.scope == "round" else None
         least = None
@@ -308,7 +341,8 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         lacking = least - found.n_apart if least and found else 0
         if more and more < lacking:
             more, even = lacking, ""
-        many = f"about {more:,} more {what}" if more else f"more {what}"
+        of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
+        many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
         why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
         if lacking > 0:
             why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
@@ -318,18 +352,33 @@ def _against(verdict: Verdict, kind: str, held: Round) -> Iterator[Step]:
         plan = held.plan(expected, like_this=like_this)
         yield Step(f"Label {many}, drawn as these were.", why, plan)
     else:
+        helps = HELPS.get(kind)
         yield Step(
             f"See to {rule.measure}.",
-            f"What helps: {HELPS[kind]}.",
+            f"What helps: {helps}." if helps else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
+
+
+def _lowest_part(ratings: Ratings) -> tuple[str, str] | None:
+    for column, what in OF_ANSWERS.items():
+        found = values_of(ratings, OF_ROUNDS, "stratum") if column in ratings.strata else {}
+        names = {Scope.of_stratum(column, name): name for name in ratings.strata.get(column, ())}
+        values = {names[scope]: value for scope, value in found.items() if scope in names}
+        if len(values) > 1:
+            lowest = min(values, key=lambda name: values[name])
+            said = in_words(values[lowest])
+            return lowest, f"Of {len(values)} {what}, it has the lowest alpha ({said})."
+    return None
 
 
 def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
     items = "The most disputed come first."
-    if pair is None:
+    if part := _lowest_part(held.ratings):
+        yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
+    elif pair is None or pair.share < LEAST_CONFUSED or held.ratings.scale.names == CHOICES:
         yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
@@ -338,7 +387,10 @@ def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterat
             alike = f"Write labels that print alike as one, such as {described(pair[:2])}."
             yield Step(alike, why, held.again)
             return
-        title = f"Settle {pair.one} or {pair.other} in the guideline."
+        what = " or ".join(pair[:2])
+        if NONE in pair[:2]:
+            what = f"what counts as {pair.other if pair.one == NONE else pair.one}"
+        title = f"Settle {what} in the guideline."
         yield Step(title, f"{why} Talk about the most disputed.", held.disputed_items)
     drawn = "Draw them as these were drawn."
     by = held.plan(expected)

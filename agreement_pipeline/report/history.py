@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from agreement_pipeline.report.tables import value_of, without_numbers
-from agreement_pipeline.text import counted, in_words, interval, joined, listed, natural
+from agreement_pipeline.text import chained, counted, in_words, interval, joined, listed, natural
 
 if TYPE_CHECKING:
     from agreement_pipeline.policy import Policy
@@ -160,7 +160,7 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
             "event": entry["event"],
             "round": entry["round"],
             "what": WHAT[entry["event"]](entry),
-            "why": "; ".join(map(str, entry.get("reasons", ()))),
+            "why": chained(map(str, entry.get("reasons", ()))),
         }
         for entry in history
     )

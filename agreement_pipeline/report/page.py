@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.policy import NONE, Decision, Policy, Waivers, assess, first_labels
+from agreement_pipeline.policy import (
+    NONE,
+    Decision,
+    Policy,
+    Verdict,
+    Waivers,
+    assess,
+    first_labels,
+)
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.report.advice import Step, who_rated
 from agreement_pipeline.report.disputed import items
@@ -232,15 +240,23 @@ def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
         if verdict.estimate is None or verdict.kind == "not_evaluated":
             yield verdict.reason
         else:
-            said = without_numbers(verdict.reason).partition("; ")[0].partition(" (p ")[0]
-            asked = ""
-            if verdict.kind in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
+            said, asked = _said(verdict), ""
+            if verdict.code in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
                 asked = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
             mark = Mark.of(verdict.estimate, cutoffs=verdict.rule.cutoffs)
             yield f"{title} is {mark.said}: {said}.{asked}"
     if max(len(verdicts), len(found.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
     yield from map(str, found.waived)
+
+
+def _said(verdict: Verdict) -> str:
+    parts = without_numbers(verdict.reason).split("; ")
+    lowest = [parts.pop(0)] if parts[0].startswith("lowest: ") else []
+    said = [parts[0].partition(" (p ")[0], *lowest]
+    if verdict.code != verdict.kind:  # it was taken back: the other verdict's numbers stand below
+        said.append("; ".join(parts[1:]).partition(f": {verdict.rule.measure} ")[0])
+    return "; ".join(said)
 
 
 def page_of_project(judged: JudgedProject, render: Render = as_html) -> str:

@@ -113,6 +113,7 @@ OF_CLASSIFIERS = (
     "alternative-annotator test",
 )
 Band = Sequence[float]
+Tests = Mapping[str, AlternativeAnnotatorTest]
 
 
 class Comparison(NamedTuple):
@@ -408,10 +409,13 @@ def compared_by(scale: Scale) -> str:
 def classifiers(judged: JudgedRound) -> Answer | None:
     if not judged.ratings.classifiers:
         return None
-    found, band, table = _beside_raters(judged.ratings, judged.policy)
-    far = {"among the raters": ", as far as these items can tell"}
+    found, band, tests, table = _beside_raters(judged.ratings, judged.policy)
     places = {each.scope.name: _place(each, band) for each in found}
-    said = [f"{name} is {place}{far.get(place, '')}." for name, place in places.items() if place]
+    said = [
+        f"{name} is {place}{_in_full(place, tests.get(name))}"
+        for name, place in places.items()
+        if place
+    ]
     unknown = f"The place of {listed(places)} cannot be told."
     figures: tuple[Figure, ...] = ()
     if band and found:
@@ -429,10 +433,12 @@ def classifiers(judged: JudgedRound) -> Answer | None:
 
 
 def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    return _beside_raters(ratings, policy)[2] if ratings.classifiers else None
+    return _beside_raters(ratings, policy)[-1] if ratings.classifiers else None
 
 
-def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], Band, Grid]:
+def _beside_raters(
+    ratings: Ratings, policy: Policy
+) -> tuple[Sequence[Estimate], Band, Tests, Grid]:
     measure, counting = compared_by(ratings.scale), counting_of(ratings)
     found = measured(ratings, [measure], policy, ("classifier",))
     band = sorted(values_of(ratings, measure, "rater").values())
@@ -440,14 +446,12 @@ def _beside_raters(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate]
         name: alternative_annotator_test(counting.by_rater(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
-    return found, band, beside_raters(found, band, tests)
+    return found, band, tests, beside_raters(found, band, tests)
 
 
-def beside_raters(
-    found: Sequence[Estimate], band: Band, tests: Mapping[str, AlternativeAnnotatorTest]
-) -> Grid:
+def beside_raters(found: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
     """A classifier is above the raters if its whole interval is above all their values, and below
-    in the same way. Else it is among them, as far as these items can tell.
+    in the same way.
     """
     ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
     rows: list[Row] = [
@@ -469,6 +473,17 @@ def _place(found: Estimate, band: Band) -> str:
     if found.interval.low > band[-1]:
         return "above every rater"
     return "below every rater" if found.interval.high < band[0] else "among the raters"
+
+
+def _in_full(place: str, test: AlternativeAnnotatorTest | None) -> str:
+    if place == "among the raters":
+        return ", as far as these items can tell."
+    if place == "below every rater" and test is not None and test.passed:
+        return (
+            ". It passes the alternative-annotator test, which lets a model be worse than a rater "
+            f"by ε = {test.epsilon:g}."
+        )
+    return "."
 
 
 def _tested(test: AlternativeAnnotatorTest | None) -> tuple[str, str]:

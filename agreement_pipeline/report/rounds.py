@@ -397,5 +397,6 @@ def _changed(found: Difference, before: str) -> str:
     reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
     change = f"{number(found.value, SENTENCE)} ({interval(found.low, found.high)})"
     shared = "" if found.n_shared is None else f" They share {counted(found.n_shared, 'item')}."
-    prevalence = f" But {found.note}." if found.note else ""
+    note = (found.note or "").replace("differs:", f"differs here and in {before}:")
+    prevalence = f" But {note}." if note else ""
     return f"Agreement {reads}: it changed by {change} since {before}.{shared}{prevalence}"

@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.faces import face
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units.answers import ABOUT as ABOUT
+    from agreement_pipeline.units.answers import (
+        ABOUT as ABOUT,
+        CHOICES as CHOICES,
+    )
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
         AREAS as AREAS,

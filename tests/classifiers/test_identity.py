@@ -67,6 +67,17 @@ def test_each_part_makes_another_classifier(part, other):
     WHOLE.refuse_other(WHOLE)
 
 
+def test_what_is_not_known_of_a_classifier_is_not_called_none():
+    unknown = replace(WHOLE, model=None)
+    for one, other in ((unknown, WHOLE), (WHOLE, unknown)):
+        with pytest.raises(CertificateError) as caught:
+            one.refuse_other(other)
+        assert "no model" in str(caught.value)
+        assert "None" not in str(caught.value)
+    with pytest.raises(CertificateError, match="Another parameter is another classifier"):
+        replace(WHOLE, parameters={"temperature": 0}).refuse_other(WHOLE)
+
+
 def test_the_order_of_parameters_and_the_form_of_numbers_say_nothing():
     same = replace(WHOLE, parameters={"stop": ["x"], "temperature": 0.0})
     assert same.digest == WHOLE.digest

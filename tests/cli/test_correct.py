@@ -2,6 +2,7 @@
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -147,6 +148,22 @@ def test_nothing_is_drawn_if_no_tasks_can_be_written(place, capsys, output):
     assert status == 2
     assert "expected a file in a folder that is there. Correct the path" in err
     drawn(capsys)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_the_tasks_of_a_draw_can_be_written_again(place, capsys):
+    asked = ["draw", "march.csv", "--n", "80"]
+    status, _, err = run(capsys, *asked, "--output", "/dev/full")
+    assert (status, "error: " in err) == (2, True)
+    status, _, err = run(capsys, *asked, "--output", "tasks.csv")
+    assert status == 0
+    assert err.endswith("drawn before: 80 of 600 items of march, simple\n")
+    assert Path("tasks.csv").read_text() == run(capsys, *asked)[1]
+    for other in (["81"], ["80", "--name", "april"], ["80", "--stratified"]):
+        assert "found an earlier draw of 80 items, of march" in run(capsys, *asked[:3], *other)[2]
+    _, again, err = run(capsys, *asked, "--reason", "the texts were cut off")
+    assert err.startswith("drawn: ")
+    assert run(capsys, *asked)[1] == again != Path("tasks.csv").read_text()
 
 
 def test_the_intervals_may_be_about_other_raters(place, capsys):

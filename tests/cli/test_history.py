@@ -71,7 +71,7 @@ def test_history_of_an_edited_log_is_refused(stored, capsys):
 
 def test_history_names_what_is_missing(stored, tmp_path, capsys):
     for arguments, found in (
-        (["history", "r9"], "found no entry of round 'r9' in the log"),
+        (["history", "r9"], "of round 'r9' in the log; expected one of ['r1']"),
         (["history", "--store", str(tmp_path / "nothing")], "found no entry in the log"),
     ):
         assert main(arguments) == 2

@@ -62,6 +62,18 @@ def test_what_is_said_is_not_guessed_and_what_is_guessed_is_told(here, capsys):
     assert "label is probably" not in out
 
 
+def test_a_single_label_is_told_before_it_is_refused(here, capsys):
+    (here / "a.csv").write_text("item,rater,label\n1,ana,spam\n1,ben,spam\n")
+    assert main(["init", "a.csv"]) == 0
+    out = capsys.readouterr().out
+    assert (
+        "FILL IN `categories`: 'spam' is the only label that occurs. Name the others that raters "
+        "may give."
+    ) in out
+    assert main(["init", "a.csv", "--name", "b", "--categories", "spam,ham"]) == 0
+    assert "FILL IN" not in capsys.readouterr().out
+
+
 def test_labels_that_may_be_mistakes_are_told(here, capsys):
     rows = "".join(f"{n},{rater},spam\n" for n in range(20) for rater in ("ana", "ben"))
     (here / "a.csv").write_text(f"item,rater,label\n{rows}21,ana,spma\n21,ben,ham\n")

@@ -224,6 +224,36 @@ def test_a_round_of_a_project_is_judged_with_its_waivers(project, tmp_path, caps
     assert answer(capsys, project, "--of-round", "w2", status=1) == [before]
 
 
+def test_a_waiver_in_force_is_named_though_the_round_is_held_for_something_else(
+    tmp_path, capsys, tables
+):
+    rng, rows = np.random.default_rng(7), []
+    for n in range(200):
+        said = ["abc"[(n + (rng.random() < 0.3)) % 3] for _ in range(4)]
+        rows += [(n, who, label) for who, label in zip("abcde", [*said, said[0]], strict=True)]
+    file = tmp_path / "copied.csv"
+    pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(file, index=False)
+    asked = ["judge", str(file), "--policy", "standard"]
+    assert main([*asked, "--format", "json"]) == 1
+    before = json.loads(capsys.readouterr().out)
+    waiver = {
+        "project": "p",
+        "round": "copied",
+        "ratings_digest": before["ratings_digest"],
+        "check": "raters_not_copied",
+        "contract_digest": before["contract_digest"],
+        "who": "Dana Okoye",
+        "why": "both were seen at work",
+        "until": (datetime.now(UTC).date() + timedelta(30)).isoformat(),
+    }
+    (tmp_path / "w.yaml").write_text(yaml.safe_dump(waiver))
+    assert "contract:raters_not_copied" in before["codes"]
+    assert main([*asked, "--waiver", str(tmp_path / "w.yaml")]) == 1
+    said = capsys.readouterr().out
+    assert "contract: raters_not_copied" not in said
+    assert f"waiver by Dana Okoye until {waiver['until']} of check raters_not_copied" in said
+
+
 def labels(path, second=0):
     """A table of 500 items. The second rater differs on as many of them."""
     rows = [

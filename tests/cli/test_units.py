@@ -45,6 +45,126 @@ def test_measure_reads_spans(path, capsys):
     assert [(each["value"], each["n_clusters"]) for each in found][:1] == [(1.0, 4)]
 
 
+def exported(folder, results):
+    """An export of two raters, 1 and 2, whose result for a task a function gives."""
+    tasks = [
+        {
+            "id": n,
+            "data": {"text": "Ana"},
+            "annotations": [
+                {"id": f"{n}{rater}", "completed_by": rater, "result": results(n, rater)}
+                for rater in (1, 2)
+            ],
+        }
+        for n in range(30)
+    ]
+    (folder / "round.json").write_text(json.dumps(tasks))
+    return str(folder / "round.json")
+
+
+def scores(n, rater):
+    """The raters differ on each tenth item if it is true, and on every other if it is short."""
+    said = {"true": n % 3 + (rater == 2 and n % 10 == 0), "short": n % 3 + (rater == 2 and n % 2)}
+    return [
+        {"type": "rating", "from_name": name, "value": {"rating": 1 + score}}
+        for name, score in said.items()
+    ]
+
+
+def test_a_rubric_is_measured_by_criterion_and_the_lowest_is_to_be_settled(tmp_path, capsys):
+    path = exported(tmp_path, scores)
+    asked = ["--units", "rubrics", "--level", "nominal"]
+    alpha = ["--measure", "krippendorff_alpha", "--scope", "stratum", "--format", "json"]
+    assert main(["measure", path, *asked, *alpha]) == 0
+    found = {each["scope"]: each["value"] for each in json.loads(capsys.readouterr().out)}
+    assert {*found} == {"stratum criterion=true", "stratum criterion=short"}
+    assert main(["judge", path, *asked, "--policy", "standard"]) == 1
+    short = f"{found['stratum criterion=short']:.3f}"
+    assert (
+        f"1. Settle short in the guideline. Of 2 criteria, it has the lowest alpha ({short}). The "
+        "most disputed come first."
+    ) in capsys.readouterr().out
+
+
+def test_a_project_of_a_rubric_begins_with_all_its_criteria(tmp_path, capsys):
+    path = exported(tmp_path, scores)
+    assert main(["init", path, "--units", "rubrics", "--root", str(tmp_path)]) == 0
+    project = tmp_path / "configs/projects/round.yaml"
+    assert "level: nominal  # ordinal if the categories have an order" in project.read_text()
+    capsys.readouterr()
+    assert main(["judge", str(project)]) == 1
+    assert "Labelled by 2 people (1 and 2): 60 items, 2 labels an item." in capsys.readouterr().out
+
+
+def test_a_project_of_sets_begins_with_the_question_that_is_named(tmp_path):
+    def result(n, rater):
+        said = {"topics": ["art", "law"][: 1 + n % 2], "tone": ["dry"] * (n % 2)}
+        return [
+            {"type": "choices", "from_name": name, "value": {"choices": ticked}}
+            for name, ticked in said.items()
+        ]
+
+    path = exported(tmp_path, result)
+    asked = ["init", path, "--units", "sets", "--root", str(tmp_path)]
+    assert main(asked) == 2
+    assert main([*asked, "--label", "topics"]) == 0
+    project = (tmp_path / "configs/projects/round.yaml").read_text()
+    assert 'columns: {label: "topics"}' in project
+
+
+def test_the_places_of_alternatives_are_not_settled_in_a_guideline(tmp_path, capsys):
+    def result(n, rater):
+        return [
+            {"type": "pairwise", "value": {"selected": "left" if rater + n % 2 > 1 else "right"}}
+        ]
+
+    path = exported(tmp_path, result)
+    assert main(["judge", path, "--units", "preferences", "--policy", "standard"]) == 1
+    said = capsys.readouterr().out
+    assert "Talk about the items on which raters differ. The most disputed come first." in said
+    assert main(["init", path, "--root", str(tmp_path)]) == 0
+    project = (tmp_path / "configs/projects/round.yaml").read_text()
+    assert 'level: nominal\n  categories: ["first", "second", "tie"]\n' in project
+
+
+def test_positions_are_counted_beside_the_runs_that_the_ratings_have(path, capsys):
+    """20 characters a text. In two texts, both mark 0-3; in two, one marks 4 or 5 characters."""
+    assert main(["judge", path, "--units", "spans", "--policy", "standard"]) == 1
+    said = capsys.readouterr().out
+    assert "Labelled by 2 people (1 and 2): 80 items in 10 runs of equal labels" in said
+
+
+def test_the_lowest_category_does_not_take_the_place_of_the_verdict(tmp_path, capsys):
+    """The second rater marks each third of what the first marks."""
+
+    def result(n, rater):
+        value = {"start": 0, "end": 3, "labels": ["PER"]}
+        return [{"type": "labels", "from_name": "ner", "value": value}] * (rater == 1 or n % 3 == 0)
+
+    rules = "[{measure: specific_agreement, reliable: 0.95, tentative: 0.9}]"
+    (tmp_path / "p.yaml").write_text(f"policy: p\nversion: 1\nrules: {rules}\n")
+    path = exported(tmp_path, result)
+    asked = ["--units", "spans,rule=matched", "--policy", str(tmp_path / "p.yaml")]
+    assert main(["report", path, *asked]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert (
+        ": the upper limit is under 0.9; lowest: none, all of the disagreement on marking." in said
+    )
+
+
+def test_it_is_settled_what_counts_as_an_object_and_not_whether_it_is_none(tmp_path, capsys):
+    def result(n, rater):
+        value = {"start": 0, "end": 3, "labels": ["PER"]}
+        return [{"type": "labels", "from_name": "ner", "value": value}] * (
+            n % 3 == 0 or rater == n % 3
+        )
+
+    path = exported(tmp_path, result)
+    asked = ["--units", "spans,rule=matched", "--policy", "standard"]
+    assert main(["judge", path, *asked]) == 1
+    assert "1. Settle what counts as PER in the guideline. 100%" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("units", "setting", "values"),
     [("spans,rule=matched", "at_least", (0.5, 0.9)), ("spans", "step", (1, 5))],

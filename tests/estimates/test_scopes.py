@@ -51,6 +51,26 @@ def test_of_raters_at_large_speaks_what_names_none_of_them(ratings):
     }
 
 
+def test_a_rater_who_met_nothing_again_is_not_said_of_everybody():
+    rows = [(f"i{n}", rater, "ny"[n % 2], 1) for n in range(4) for rater in ("ana", "ben")]
+    rows += [(f"i{n}", "ben", "n", 2) for n in (0, 2)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
+    again = Ratings.from_frame(frame, Scale(("n", "y")))
+    names = ["self_agreement_unbiased", "test_retest_kappa"]
+    found = measure_ratings(again, names, Inference(n_resamples=100), scopes=("rater",))
+    undefined = {(each.measure, each.scope.name): each.undefined for each in found}
+    never = "the rater met no item twice"
+    assert undefined == {
+        ("self_agreement_unbiased", "ana"): never,
+        ("self_agreement_unbiased", "ben"): None,
+        ("test_retest_kappa", "ana"): never,
+        ("test_retest_kappa", "ben"): (
+            "the rater gave one and the same label to all items they met again, so chance alone "
+            "would give full agreement"
+        ),
+    }
+
+
 def test_a_policy_for_raters_at_large_decides_by_their_interval(ratings):
     rules = [{"measure": "krippendorff_alpha"}]
     these, at_large = (

@@ -26,6 +26,12 @@ def waits(asked, n):
 def test_a_round_is_asked_for_after_20_seconds_and_then_after_twice_as_long():
     assert waits(Asked("s"), 5) == [20, 40, 80, 160, 320]
     assert waits(Asked("s"), 20)[-1] == 86_400
+    assert waits(Asked("s"), 1100)[-1] == 86_400
+
+
+def test_a_webhook_that_never_answers_is_tried_each_hour():
+    told = alerts.Told()
+    assert [told.failed(0.0) for _ in range(1100)][6:] == [1920] + 1093 * [3600]
 
 
 def test_a_round_that_was_decided_is_asked_for_as_if_for_the_first_time():
@@ -55,12 +61,21 @@ def test_other_bytes_and_other_rules_end_the_rest_of_a_round():
     assert asked.resting([replace(W1, digest="e" * 64)], 1.0) == {}
 
 
-@pytest.mark.parametrize("cursor", [None, "", "[]", "1", '{"judged_by": "s"}', "no JSON"])
+OF_OTHER_ROUNDS = ("[]", "3", '{"w1": 3}', '{"w1": {}}', '{"w1": {"digest": "d", "tries": "1"}}')
+OF_ROUNDS = [f'{{"judged_by": "s", "rounds": {rounds}}}' for rounds in OF_OTHER_ROUNDS]
+
+
+@pytest.mark.parametrize(
+    "cursor", [None, "", "[]", "1", '{"judged_by": "s"}', "no JSON", *OF_ROUNDS]
+)
 def test_a_cursor_of_another_form_says_nothing(cursor):
     assert Asked.of(cursor, "s") == Asked("s")
 
 
-@pytest.mark.parametrize("cursor", ["[]", '"x"', "1", '{"unknown": 1}', '{"states": 1}', "no JSON"])
+OF_NO_ALERTS = ['{"unknown": 1}', '{"states": 1}', '{"failures": "1"}', '{"next": []}']
+
+
+@pytest.mark.parametrize("cursor", ["[]", '"x"', "1", "no JSON", *OF_NO_ALERTS])
 def test_a_cursor_of_the_alerts_of_another_form_says_nothing(cursor):
     assert alerts.Told.of(cursor) == alerts.Told()
 

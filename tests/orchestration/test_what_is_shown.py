@@ -156,7 +156,7 @@ def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_other
     said = {record.data["scope"]: record.data["reading"] for record in records}
     assert said["rater ana"] == "agrees with themselves and with the others"
     assert said["rater ben"].startswith(
-        "cannot tell: test_retest_kappa of rater ben: undefined, since no rater met an item twice"
+        "cannot tell: test_retest_kappa of rater ben: undefined, since the rater met no item twice"
     )
 
 

@@ -199,8 +199,11 @@ def test_one_of_a_check_turns_no_other_check_and_no_verdict():
     ("change", "words"),
     [
         ({"measure": "krippendorff_alpha"}, "measure: .* expected either a measure or a check"),
-        ({"check": None}, "measure: .* expected either a measure or a check"),
-        ({"contract_digest": None}, "contract_digest: .* expected the digest of the contract"),
+        ({"check": None}, "measure: found nothing; expected either a measure or a check"),
+        (
+            {"contract_digest": None},
+            "contract_digest: found nothing; expected the digest of the contract",
+        ),
         ({"scope": "rater ana"}, "scope: .* expected round, since a check is about"),
         ({"contract_digest": "abc"}, "expected 64 hexadecimal digits"),
         ({"check": " "}, "check: found ' '; expected text"),

@@ -267,6 +267,17 @@ def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refus
     assert "found pass 'false'; expected true or false" in refusal(path, Columns(label="pass"))
 
 
+def test_an_output_that_nobody_passed_or_failed_in_promptfoo_has_no_label(tmp_path):
+    path = judges.promptfoo(tmp_path)
+    whole = rows_of(path, Columns(label="pass"))
+    said = json.loads(path.read_text())
+    said["results"]["results"][0]["gradingResult"]["componentResults"][0]["pass"] = None
+    path.write_text(json.dumps(said))
+    rows = rows_of(path, Columns(label="pass"))
+    assert len(frame_in(rows)) == len(frame_in(whole)) - 1
+    assert rows.left_out.total() == whole.left_out.total() + 1
+
+
 @pytest.mark.parametrize("source", ["annotation", "HUMAN", None, 7, ["EVAL"]])
 def test_a_source_that_langfuse_never_writes_is_no_model(source, tmp_path, refusal):
     path = judges.langfuse(tmp_path)

@@ -97,8 +97,9 @@ def leaving(store, released_once):
 
 def held(store, people, code, policy=SILVER, identity=JUDGE):
     """Assert that nothing leaves, for this one reason, and give it in words."""
-    with pytest.raises(ReleaseHeldError):
+    with pytest.raises(ReleaseHeldError, match="held, since ") as error:
         released(store, people, policy, identity)
+    assert ".; expected" not in str(error.value)
     assert in_force(store) == []
     decided = [entry for entry in store.history("s1") if entry["event"] == "decided"][-1]
     assert decided["codes"] == [code]

@@ -247,6 +247,67 @@ def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch
     assert page.count("rater-1 differs from the rest: ") == 2
 
 
+def test_a_verdict_of_a_code_that_no_table_knows_gives_its_reason_as_the_step():
+    held = judged(ratings_of(n_items=20, errors=0.0, odd=0.0))
+    (verdict,) = held.decision.unmet
+    unknown = replace(verdict, code="new_code", reason="nobody knows why")
+    other = replace(held, decision=replace(held.decision, unmet=(unknown,)))
+    (step,) = other.steps
+    assert (step.what, step.why) == ("See to krippendorff_alpha.", "nobody knows why.")
+
+
+def in_languages(sizes, guessed):
+    """Two raters agree on items of each language, but differ on all of one."""
+    rows = []
+    for name, n in sizes.items():
+        for i in range(n):
+            for at, rater in enumerate("ab"):
+                wrong = name == guessed and (i // 2 + at) % 2
+                rows.append((f"{name}{i}", rater, SCALE.names[(i + wrong) % 2], name))
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label", "stratum:language"])
+    return Ratings.from_frame(frame, SCALE)
+
+
+def test_more_items_are_not_asked_for_if_a_weak_part_would_hold_the_larger_round():
+    held = judged(in_languages({"de": 60, "en": 60, "fr": 12}, "fr"))
+    assert [each.code for each in held.decision.unmet] == ["tentative"]
+    (step,) = held.steps
+    assert step.what == "See to the weak part first."
+    assert step.why.startswith("1 of 3 parts under 0.8: on stratum language=fr it is ")
+    assert step.why.endswith(". With more items like these, this holds the round.")
+
+
+def test_the_stratum_that_lacks_most_items_says_how_many():
+    rule = Rule("krippendorff_alpha", scope="stratum", min_items=50)
+    step, *_ = judged(in_languages({"de": 45, "en": 60, "fr": 20}, ""), rule).steps
+    assert step.what == "Label about 30 more items of stratum language=fr, drawn as these were."
+
+
+def test_items_come_back_to_the_raters_who_lack_them():
+    """The first of three raters met 30 items again, and the others none."""
+    frame = ratings_of(raters=RATERS[:3]).to_pandas()
+    again = frame[frame["rater"] == "ana"].head(30).assign(occurrence=2)
+    ratings = Ratings.from_frame(pd.concat([frame, again]), SCALE)
+    (step,) = judged(ratings, ALPHA, Rule("self_agreement_unbiased", scope="rater")).steps
+    assert "Bring back about 62 pairs in all, to ben and cyd: " in step.why
+
+
+def test_a_check_that_failed_is_named_once_and_its_sentence_ends():
+    rows = [(n, who, "ny"[n % 2]) for n in range(30) for who in ("ana", "ben@b.org")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, Scale(("n", "y")))
+    found = judged(ratings).decision
+    finding = next(each for each in found.findings if each.check == "rater_without_email")
+    broken = replace(
+        found, admitted=False, findings=(replace(finding, severity="error"),) * 2, unmet=()
+    )
+    policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
+    (step,) = Round(ratings, policy, broken).steps
+    assert step.what == "Mend what failed: rater_without_email."
+    assert step.why.startswith("30 of 60 rows fail, ")
+    assert step.why.endswith("which is personal data. 1 more check failed too.")
+
+
 def test_an_admitted_round_has_nothing_to_do():
     admitted = judged(ratings_of(errors=0.0, odd=0.0))
     assert admitted.decision.admitted
@@ -291,6 +352,14 @@ def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guide
     assert step.what == "Write labels that print alike as one, such as 'Safe' and 'safe '."
     assert step.why == "100% of differing labels are between them, on 60 items."
     assert step.by.startswith("agreement-pipeline judge ")
+
+
+def test_two_categories_are_not_to_be_settled_if_they_hold_little_of_the_disagreement():
+    """Each of 30 items has two labels of its own, so each pair has a thirtieth."""
+    rows = [(n, rater, f"c{n if rater == 'a' else n + 1}") for n in range(30) for rater in "ab"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    first, _ = judged(Ratings.from_frame(frame, Scale([f"c{n}" for n in range(31)]))).steps
+    assert first.what == "Talk about the items on which raters differ."
 
 
 def test_who_rated_tells_categories_that_nobody_named_or_used():

@@ -12,6 +12,8 @@ from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.report import report_page
 from agreement_pipeline.report.raters import beside_raters, compared_by
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
@@ -62,6 +64,22 @@ def test_the_band_is_from_the_lowest_rater_against_the_rest_to_the_highest(table
     lowest, highest = (table.columns.index(f"raters' {end}") for end in ("lowest", "highest"))
     assert {row[lowest].by for row in table.rows} == {min(others)}
     assert {row[highest].by for row in table.rows} == {max(others)}
+
+
+def test_a_model_that_is_below_the_raters_and_passes_the_test_has_both_explained():
+    """Each of three raters errs on 4 of 100 items, and the model on 12 others."""
+    rows = []
+    for item in range(100):
+        truth = item % 2
+        wrong = {"abc"[item // 4]} if item < 12 else {"m"} if item < 24 else set()
+        rows += [(f"i{item:02}", who, "ny"[truth ^ (who in wrong)]) for who in "abcm"]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, Scale(("n", "y")), classifiers=["m"])
+    page = report_page(ratings, load_policy("standard"), names={})
+    assert (
+        "m is below every rater. It passes the alternative-annotator test, which lets a model be "
+        "worse than a rater by ε = 0.2."
+    ) in page
 
 
 def test_without_a_band_or_a_test_nothing_is_claimed():

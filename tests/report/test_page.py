@@ -322,3 +322,19 @@ def test_checks_of_the_contract_that_failed_stand_beside_the_rules(judged, answe
     failed = {each.check for each in judged.decision.findings if not each.passed}
     shown = {row[0].text for table in answers["Rules"].tables[1:] for row in table.rows}
     assert shown == failed
+
+
+def test_a_verdict_that_was_taken_back_says_why_it_is_not_met():
+    """Two raters give numbers from 1 to 5 that have nothing in common, and 1000 on 8 items."""
+    first, second = ([1000] * 8 + [1 + n % 5 for n in range(m, m * 200, m)] for m in (1, 3))
+    given = zip(first, second, strict=False)
+    rows = [(n, who, pair[at]) for n, pair in enumerate(given) for at, who in enumerate("ab")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, Scale(None, "interval"))
+    page = report_page(ratings, replace(POLICY, rules=(Rule("krippendorff_alpha"),)))
+    assert re.search(
+        r"the lower limit reaches 0\.8; without 8 items that carry \d+% of the expected "
+        r"disagreement it is unreliable\.",
+        page,
+    )
+    assert "The policy asks for a lower limit of 0.8." not in page

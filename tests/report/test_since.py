@@ -61,7 +61,7 @@ def test_a_lower_round_with_another_prevalence_says_so():
     found = since_the_round_before(JudgedRound("p", "w2", rare, POLICY, None, BEFORE))
     ones = (GOOD.to_pandas()["label"] == "1").mean()
     shares = f"0 0.96 and {1 - ones:.2f}, 1 0.04 and {ones:.2f}"
-    assert found.sentences[0].endswith(f" But prevalence differs: {shares}.")
+    assert found.sentences[0].endswith(f" But prevalence differs here and in w1: {shares}.")
 
 
 def test_rounds_of_other_items_have_a_difference_and_no_drift(worse):

@@ -284,11 +284,13 @@ def promptfoo(export: Export) -> Iterator[Submission]:
                 met[rater] += 1  # the second of a name is called `name 2`
                 rater = rater if met[rater] == 1 else f"{rater} {met[rater]}"
                 where = f"output {name}, {rater}"
-                is_met = flag(part["pass"], "pass", where)
+                verdict = part["pass"]
+                if verdict is not None:
+                    verdict = "pass" if flag(verdict, "pass", where) else "fail"
                 yield Submission(
                     name,
                     rater,
-                    {"pass": "pass" if is_met else "fail", "score": part["score"]},
+                    {"pass": verdict, "score": part["score"]},
                     where,
                     created=results.get("timestamp"),
                     fields=fields,
