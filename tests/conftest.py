@@ -146,9 +146,10 @@ def known_keys(monkeypatch):
 
 @pytest.fixture(scope="session")
 def s3_server():
-    """The address of a server that speaks S3; it ends with the tests."""
+    """The address of a server that speaks S3, a hundred objects a page. It ends with the tests."""
     with subprocess.Popen(
         [sys.executable, Path(__file__).parent / "store" / "server.py"],
+        env={**os.environ, "MOTO_S3_DEFAULT_MAX_KEYS": "100"},
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
