@@ -53,8 +53,8 @@ from agreement_pipeline.ratings import Array
 Spending = Literal["obrien_fleming", "pocock"]
 
 MOST_LOOKS, MOST_ITEMS = 20, 10_000_000
-FURTHEST, NODES_A_STEP = 9.0, 12
-FEWEST_NODES, MOST_NODES = 64, 2_000
+FURTHEST = 9.0
+NODES, STEPS_A_PANEL, MOST_PANELS = 60, 5, 33
 SMALLEST_SPENT = 1e-15
 CLOSE = 1e-9
 STEPS = 60
@@ -259,14 +259,16 @@ class _Density:
 
     def moved(self, step: float, limit: float, scale: float) -> "_Density":
         least = -FURTHEST * scale
-        n = math.ceil(NODES_A_STEP * (limit - least) / step)
-        points, weights = _nodes(min(max(n, FEWEST_NODES), MOST_NODES))
-        at = least + (limit - least) * (points + 1) / 2
+        n = min(max(math.ceil((limit - least) / step / STEPS_A_PANEL), 1), MOST_PANELS)
+        points, weights = _panel(NODES)
+        half = (limit - least) / n / 2
+        middles = least + half * np.arange(1, 2 * n, 2)
+        at = (middles[:, None] + half * points).ravel()
         normal = np.exp(-(((at[:, None] - self.at) / step) ** 2) / 2) / math.sqrt(2 * math.pi)
-        return _Density(at, weights * (limit - least) / 2 * (normal @ self.mass) / step)
+        return _Density(at, np.tile(weights, n) * half * (normal @ self.mass) / step)
 
 
-_nodes = cache(np.polynomial.legendre.leggauss)
+_panel = cache(np.polynomial.legendre.leggauss)
 
 SPENT: dict[Spending, Callable[[float, float], float]] = {
     "obrien_fleming": lambda time, tail: 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time)),

@@ -322,9 +322,10 @@ class RatingsRows:
 
     @cached_property
     def _unrated(self) -> pa.Table:
-        ratings, items = self.ratings, self.ratings.items()["item"]
+        ratings, known = self.ratings, self.ratings.items()
+        items = known["item"]
         if not len(items) or items.equals(rated := ratings.rated()):
-            return ratings.items(names=())
+            return known.slice(0, 0)
         others = items.filter(pc.invert(pc.is_in(items, rated)))
         return ratings.items(content_columns(ratings.has), names=others.to_pylist())
 

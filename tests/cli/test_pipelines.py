@@ -8,6 +8,7 @@ import sys
 import pytest
 import yaml
 
+from agreement_pipeline.cli import main
 from agreement_pipeline.cli.guide import PACKAGE
 from tests.cli.rounds import unanimous
 
@@ -133,37 +134,38 @@ def test_names_of_files_and_options_are_no_commands(run, tmp_path, monkeypatch):
     assert not (tmp_path / "trained").exists()
 
 
-def test_the_hook_holds_a_commit_with_a_table_that_is_held(tmp_path, path):
+def test_the_hook_holds_a_commit_with_a_table_that_is_held(tmp_path, monkeypatch):
     (known,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     (mine,) = HOOKS["repos"][0]["hooks"]
     assert mine["id"] == known["id"]
     for name, n_items in (("good.csv", 500), ("held.csv", 12)):
         unanimous(tmp_path, n_items).rename(tmp_path / name)
-    words = [*shlex.split(known["entry"]), *mine["args"]]
+    monkeypatch.chdir(tmp_path)
+    program, *words = [*shlex.split(known["entry"]), *mine["args"]]
+    assert program == "agreement-pipeline"
     for names, status in ((["good.csv"], 0), (["good.csv", "held.csv"], 1), (["gone.csv"], 2)):
-        done = subprocess.run(
-            [*words, *names], cwd=tmp_path, env={**os.environ, **path}, check=False
-        )
-        assert done.returncode == status
+        assert main([*words, *names]) == status
 
 
 def test_the_fixture_of_pytest_fails_a_test_with_the_reasons(tmp_path, path):
     code = PAGE.split("```python\n")[1].split("```")[0]
-    (tmp_path / "test_labels.py").write_text(code)
+    few = code.replace("test_labels", "test_few").replace("labels.csv", "few.csv")
+    (tmp_path / "test_both.py").write_text(f"{code}\n\n{few}")
+    unanimous(tmp_path, 12).rename(tmp_path / "few.csv")
+    unanimous(tmp_path, 500).rename(tmp_path / "labels.csv")
     words = [sys.executable, "-m", "pytest", "-p", "agreement_pipeline.pytest_plugin"]
-    words += ["-p", "no:cacheprovider", "-q", "test_labels.py"]
-    for n_items, status, said in ((500, 0, "1 passed"), (12, 1, "held\n  krippendorff_alpha")):
-        unanimous(tmp_path, n_items).rename(tmp_path / "labels.csv")
-        done = subprocess.run(
-            words,
-            cwd=tmp_path,
-            env={**os.environ, **path},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == status
-        assert said in done.stdout
+    done = subprocess.run(
+        [*words, "-p", "no:cacheprovider", "-q", "test_both.py"],
+        cwd=tmp_path,
+        env={**os.environ, **path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "FAILED test_both.py::test_few" in done.stdout
+    assert "1 failed, 1 passed" in done.stdout
+    assert "held\n  krippendorff_alpha" in done.stdout
 
 
 def test_the_stage_that_trains_waits_for_the_decision():

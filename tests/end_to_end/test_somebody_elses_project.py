@@ -165,27 +165,22 @@ def test_the_package_of_these_tests_is_the_one_in_the_wheel(host):
     assert found.stdout.startswith(str(host.wheel))
 
 
-def test_a_trainer_in_ten_lines_is_let_through_and_held(host):
+def test_a_trainer_in_ten_lines_is_let_through_and_held_beside_several_projects_in_one_file(host):
     assert len(TRAINER.splitlines()) == 9
     (host.root / "src/host/defs/model.py").write_text(TRAINER)
+    with (host.root / "src/host/defs/toxicity/defs.yaml").open("a") as file:
+        file.write(SEVERAL)
     runs = []
     for name, frame in (("w1", GOOD), ("w2", BAD)):
         frame.to_csv(host.root / "data/toxicity" / f"{name}.csv", index=False)
         host.add_round(name)
         how = f"--partition {name} --config-json '{IN_PROCESS}'"
         runs += [f"launch --assets {each} {how}" for each in ("toxicity/annotations", "model")]
-    host.dg(*runs, last=1)
+    listed = host.dg("list defs --json", *runs, last=1)
+    for name in ("toxicity/training_data", "toxicity_history_changed", "all_projects"):
+        assert f'"{name}"' in listed
+    assert '"quality/training_data"' in listed
+    assert '"labels"' in listed
     assert "trained on 120 rows" in host.logged("w1")
     assert "trained on" not in host.logged("w2")
     assert "round w2: held, since krippendorff_alpha" in host.logged("w2")
-
-
-def test_what_is_scaffolded_is_listed_and_several_projects_stand_in_one_file(host):
-    with (host.root / "src/host/defs/toxicity/defs.yaml").open("a") as file:
-        file.write(SEVERAL)
-    listed = host.dg("list defs --json")
-    assert '"toxicity/training_data"' in listed
-    assert '"toxicity_history_changed"' in listed
-    assert '"all_projects"' in listed
-    assert '"quality/training_data"' in listed
-    assert '"labels"' in listed

@@ -153,8 +153,7 @@ SOURCES = {
 
 WAYS = {
     "alone": {},
-    "under a limit of memory": {"memory_limit": "200MB"},
-    "in 8 threads": {"memory_limit": "1GB"},
+    "in 8 threads under a limit of memory": {"memory_limit": "200MB"},
 }
 
 
@@ -162,7 +161,7 @@ WAYS = {
 def options(request):
     """How DuckDB is asked to read."""
     if "threads" in request.param:
-        duckdb_session("1GB").connection.execute("SET threads = 8")
+        duckdb_session("200MB").connection.execute("SET threads = 8")
     return WAYS[request.param]
 
 

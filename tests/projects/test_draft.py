@@ -8,7 +8,6 @@ import pytest
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.orchestration.assets import annotations
 from agreement_pipeline.policy import assess
 from agreement_pipeline.projects import Project, first_files, load_projects
 from tests.readers.drawings import (
@@ -53,11 +52,9 @@ def test_an_export_gives_projects_that_run_unedited(name, tmp_path):
     assert len(projects) >= min(asked, 1)
     for project in projects:
         round_name = list(project.look().deliveries)[-1]
-        assert annotations(project, round_name).metadata["dagster/row_count"]
-        ratings, policy = (
-            project.store.ratings(round_name),
-            replace(project.policy, n_resamples=1000),
-        )
+        delivery, ratings = project.delivered(round_name)
+        assert project.keep(delivery, ratings).ratings_digest == ratings.digest
+        policy = replace(project.policy, n_resamples=1000)
         assert assess(ratings, policy, project.contract).decision.reasons
 
 

@@ -56,8 +56,8 @@ def something_happens(store, drawn):
 @pytest.mark.parametrize("seed", range(3))
 def test_what_is_brought_up_to_date_is_what_the_whole_log_gives(store, seed):
     drawn, known = random.Random(seed), None
-    for _ in range(60):
-        for _ in range(drawn.randrange(1, 5)):
+    for _ in range(30):
+        for _ in range(drawn.randrange(1, 9)):
             something_happens(store, drawn)
         known = Standing.of(store, known)
         anew = Standing.of(Store(store.root))

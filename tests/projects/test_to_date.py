@@ -1,6 +1,7 @@
 """The project to date is the sum of what was counted in each round."""
 
 import io
+import sys
 import zipfile
 from pathlib import Path
 
@@ -69,8 +70,9 @@ def test_rounds_with_other_items_give_what_one_table_gives(tmp_path):
 
 
 def test_more_rounds_than_are_added_at_once_and_none_is_read_again(tmp_path, monkeypatch):
-    """Each 32 rounds become one sum."""
-    frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(70)]
+    """Each four rounds become one sum here, and each four sums."""
+    monkeypatch.setattr(sys.modules[to_date.__module__], "MOST_ADDED", 4)
+    frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(18)]
     store, whole = filled(tmp_path, frames), ratings_of(pd.concat(frames))
     total = to_date(store)
     assert plain(counting_of(total).counts(total)) == plain(counting_of(whole).counts(whole))
@@ -81,7 +83,7 @@ def test_more_rounds_than_are_added_at_once_and_none_is_read_again(tmp_path, mon
         type(store.storage), "read", lambda self, name: read.append(name) or bytes_of(self, name)
     )
     assert found(to_date(store)) == first
-    assert len([name for name in read if name.startswith("counted/")]) == 2 + 6
+    assert len([name for name in read if name.startswith("counted/")]) == 1 + 2
 
 
 def test_a_round_that_came_again_is_counted_as_it_is_now(tmp_path):

@@ -55,6 +55,7 @@ def test_some_items_are_told_alike_from_the_rows_of_items_and_from_those_of_rati
     expected = frame[frame["item"].isin(items) & frame["rater"].isin(raters)]
     expected = expected[gold | ~expected["gold"]].sort_values(["item", "rater"])
     ratings = Ratings.from_frame(frame, Scale(("no", "yes", "maybe")))
+    assert ratings.rated(items=()).to_pylist() == []
     for _ in range(2):
         found = ratings.first(
             ["item", "at", "rater", "label"], items=items, raters=raters, gold=gold

@@ -337,13 +337,13 @@ def test_erasures_follow_each_other_whatever_the_names(tmp_path):
     """The log is long enough for a segment."""
     short, odd = "7", 'Łucja \\d+ ("王") o\'brien'
     store = Store(tmp_path / "old")
-    for at in range(8):
+    for at in range(4):
         each = make_ratings(at % 3 if at else 2, raters=(short, odd, *OTHERS))
         store.ingest(f"n{at}", each, delivered(tmp_path, f"n{at}", each))
         if at < 3:
             release_round(store, f"n{at}", POLICY, CONTRACT, project="demo")
             judge_round(store, f"n{at}", HELD, CONTRACT)
-    for at in range(20):
+    for at in range(24):
         record(store, "withdrawn", "n9", releases=[f"n9/{at}"])
     assert len(store.history()) > 32
     first = erase(store.root, tmp_path / "one", "rater", short, "Kim", "request")

@@ -6,8 +6,9 @@ from shutil import copytree
 import pytest
 
 import agreement_pipeline
+from tools.comparison import __main__ as comparison
 from tools.comparison.__main__ import main
-from tools.comparison.compared import NOTHING, Difference, Explained, compared
+from tools.comparison.compared import NOTHING, Difference, Explained, compared, said_in
 from tools.comparison.forms import FORMS
 from tools.comparison.generated import generate
 
@@ -31,23 +32,22 @@ def survey(*arguments, **settings):
 """
 
 
-def test_the_package_says_the_same_as_itself(capsys):
-    assert main([str(PACKAGE.parent), str(PACKAGE.parent), "--cases", "6"]) == 0
+def test_a_changed_digit_is_found_and_nothing_else_differs(tmp_path, capsys, monkeypatch):
+    copytree(PACKAGE, tmp_path / "agreement_pipeline")
+    with (tmp_path / "agreement_pipeline/estimates/__init__.py").open("a") as file:
+        file.write(ONE_DIGIT)
+    versions, kept = [str(PACKAGE.parent), str(tmp_path), "--cases", "6"], tmp_path / "kept"
+    assert main([*versions, "--all", "--folder", str(kept)]) == 1
+    differ = capsys.readouterr().out.split("without an explanation")[1]
+    assert "| krippendorff_alpha of round: value" in differ
+    assert {line.rpartition(": ")[2] for line in differ.splitlines() if " | " in line} == {"value"}
+    monkeypatch.setattr(comparison, "ask", lambda *_: said_in(kept / "old" / "said.jsonl"))
+    assert main(versions) == 0
     printed = capsys.readouterr().out
     assert "0 differences without an explanation" in printed
     rows = [line.split() for line in printed.splitlines()[1:] if line[:1].isalpha()][:3]
     assert [kind for kind, *_ in rows] == ["table", "broken", "export"]
     assert all(values == equal != "0" for *_, values, equal in rows)
-
-
-def test_a_changed_digit_is_found(tmp_path, capsys):
-    copytree(PACKAGE, tmp_path / "agreement_pipeline")
-    with (tmp_path / "agreement_pipeline/estimates/__init__.py").open("a") as file:
-        file.write(ONE_DIGIT)
-    assert main([str(PACKAGE.parent), str(tmp_path), "--cases", "6"]) == 1
-    printed = capsys.readouterr().out
-    assert "| krippendorff_alpha of round: value" in printed
-    assert ": low" not in printed.split("without an explanation")[1]
 
 
 def test_cases_of_one_seed_are_the_same(tmp_path):
