@@ -101,7 +101,8 @@ class InOne(NamedTuple):
 
 
 def in_one(statistic: "Statistic") -> InOne:
-    n, reads = statistic.weights.shape[-1], dict(statistic.read_sums)
+    n, known = statistic.weights.shape[-1], dict(statistic.read_sums)
+    reads = {read: rows for read, rows in known.items() if len(rows.places) < n}
     if sum(rows.values.shape[1] for rows in reads.values()) * n > MOST_DENSE:
         reads = {}
     found, places = dict[bytes, int](), dict[Read, Codes]()
