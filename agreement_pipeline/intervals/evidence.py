@@ -34,6 +34,7 @@ from agreement_pipeline.statistics import (
     SeenRows,
     Statistic,
     effective_raters,
+    in_one,
     with_equal_counts_as_one,
 )
 
@@ -119,6 +120,7 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
             points = [_on_fewer_rows(point) for point in points]
     for point in points:
         if point.undefined is None:
+            point.basis.kept(in_one)  # before cores share it
             n = min(inference.n_resamples, affordable(point.record, point.basis))
             drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
@@ -272,12 +274,12 @@ class _Block:
 
     def __init__(self, weights: Array, n_seen: int) -> None:
         self.weights, self.n_seen = weights, n_seen
-        self.unseen = weights[..., n_seen:].copy()
-        self._seen: dict[int, SeenRows] = {}
+        self.seen, self.unseen = weights[..., :n_seen].copy(), weights[..., n_seen:].copy()
+        self._rows_of: dict[int, SeenRows] = {}
 
     def alone(self, point: Point) -> Array:
         basis = point.basis
-        weighted = basis.reweighted(self.weights[..., : self.n_seen])
+        weighted = basis.reweighted(self.seen)
         return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
@@ -293,9 +295,9 @@ class _Block:
 
     def _rows(self, basis: Statistic) -> SeenRows:
         """Bases of other rows may have the same weights."""
-        if id(basis) not in self._seen:
-            self._seen[id(basis)] = SeenRows(self.weights[..., : self.n_seen])
-        return self._seen[id(basis)]
+        if id(basis) not in self._rows_of:
+            self._rows_of[id(basis)] = SeenRows(self.seen, basis.kept(in_one))
+        return self._rows_of[id(basis)]
 
 
 def values_drawn(

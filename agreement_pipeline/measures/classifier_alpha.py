@@ -6,8 +6,6 @@ a gain means that the classifier disagrees with the raters more than they do wit
 
 from functools import partial
 
-import numpy as np
-
 from agreement_pipeline.measures.coefficient import Coefficient
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
@@ -139,9 +137,7 @@ def alpha_influence(panel: Panel) -> Coefficient:
 
 
 def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
-    return panel.reweighted(
-        np.where(panel.labelled & (panel.rated.sum(1) >= of_panel), panel.weights, 0.0)
-    )
+    return panel.reweighted(panel.weights_of(panel.labelled & (panel.rated.sum(1) >= of_panel)))
 
 
 def _alpha(ratings: LabelsByRater | NumbersByRater) -> Coefficient:

@@ -5,8 +5,6 @@ items have one label, a rater who never looks is nearly always right. So choose 
 category.
 """
 
-import numpy as np
-
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.statistics import LabelsByRater
@@ -47,6 +45,6 @@ def gold_accuracy(ratings: LabelsByRater) -> Coefficient:
     0.8
     """
     counts = ratings.panel.counts().counts
-    used = np.where(ratings.labelled, ratings.weights, 0.0)
+    used = ratings.weights_of(ratings.labelled)
     a = ratio(used @ (counts * ratings.label_indicators).sum(1), used @ counts.sum(1))
     return Coefficient(a, observed=a)

@@ -133,7 +133,7 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
 
 
 def _shared(groups: LabelsByRater) -> Array:
-    return np.where(groups.readable, groups.weights, 0.0)
+    return groups.weights_of(groups.readable)
 
 
 def _parts(groups: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:

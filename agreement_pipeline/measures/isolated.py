@@ -138,7 +138,7 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
     1.0
     """
     counts = panel.panel.counts()
-    used = np.where((panel.labels >= 0) & counts.pairable, panel.weights, 0.0)
+    used = panel.weights_of(panel.labelled & counts.pairable)
     agreeing = (counts.counts * panel.label_indicators).sum(1) / np.maximum(counts.sizes, 1)
     p_0 = ratio(used @ agreeing, used.sum(-1))
     p_r = ratio(used @ pair_agreement(counts), used.sum(-1))
@@ -147,7 +147,7 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
 
 def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
     c = panel.panel.counts().counts
-    used = np.where((panel.labels >= 0) & (panel.panel.codes >= 0).any(1), panel.weights, 0.0)
+    used = panel.weights_of(panel.readable)
     total = used.sum(-1)
     apart = weighting.apart(panel.scale, used @ (c + panel.label_indicators))
     from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances

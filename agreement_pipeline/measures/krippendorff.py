@@ -80,7 +80,7 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     0.7411
     """
     if ratings.holds == "numbers":
-        paired = np.where(ratings.pairable, ratings.weights, 0.0)
+        paired = ratings.weights_of(ratings.pairable)
         values = ratings.reweighted(paired)
         found = _OF_VALUES[ratings.scale.level](values.at(values.seen))
         return _alpha(found, paired @ ratings.sizes)
@@ -103,7 +103,7 @@ def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
     >>> disagreement_of_items(counts).tolist(), float(krippendorff_alpha(counts).observed)
     ([0.0, 0.2, 0.0], 0.2)
     """
-    paired = np.where(ratings.pairable, ratings.weights, 0.0)
+    paired = ratings.weights_of(ratings.pairable)
     n = paired @ ratings.sizes
     # Rounding may find a difference between labels that are the same.
     if ratings.holds == "labels":

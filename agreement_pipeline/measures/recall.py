@@ -5,19 +5,20 @@ mean over humans is reported. A human does not reach 1 against the other humans.
 yardstick: the classifier's value minus theirs is about 0 if it errs as they do.
 """
 
+import math
 from collections.abc import Callable
 from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, across, ratio
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
     TWO_OF_THE_PANEL,
 )
 from agreement_pipeline.measures.registry import Condition, always, register
-from agreement_pipeline.ratings import MISSING, Array, Codes, Flags
+from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import LabelsByRater, SomeRows
 
 SOURCE = (
@@ -34,28 +35,7 @@ EACH_LABEL = (
 )
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
 
-MOST_SUMS_OF_PAIRS, MOST_CELLS = 150, 40_000_000
-
-Missed = Callable[[Codes, Codes, int], SomeRows]
-"""It leads from raters' codes (P, R), another's (P,) and a category to the cases that are
-no hits.
-"""
-
-
-def _hits(raters: Codes, other: Codes, category: int) -> SomeRows:
-    return _some(other == category, raters == category)
-
-
-def _of_recall(raters: Codes, other: Codes, category: int) -> SomeRows:
-    return _some((other >= 0) & (other != category), raters == category)
-
-
-def _of_precision(raters: Codes, other: Codes, category: int) -> SomeRows:
-    return _some(other == category, (raters >= 0) & (raters != category))
-
-
-def _some(rows: Flags, gave: Flags) -> SomeRows:
-    return SomeRows(np.flatnonzero(rows), gave[rows].astype(float))
+MOST_SUMS_OF_PAIRS, MOST_CELLS, MOST_REMEMBERED = 150, 40_000_000, 10_000_000
 
 
 def _few(panel: LabelsByRater) -> bool:
@@ -65,54 +45,62 @@ def _few(panel: LabelsByRater) -> bool:
 
 
 @cache
-def _read(
-    rows: Missed, category: int, rater: int | None = None
-) -> Callable[[LabelsByRater], SomeRows]:
-    """The classifier against the raters, or one rater against the others where it labelled."""
+def _read(recall: bool, category: int, of: range) -> Callable[[LabelsByRater], SomeRows]:
+    """Of columns beside each rater, the classifier last: both gave the category, or one did."""
 
     def read(panel: LabelsByRater) -> SomeRows:
-        if rater is None:
-            return rows(panel.codes, panel.labels, category)
-        codes = np.where(panel.labelled[:, None], panel.codes, MISSING)
-        return rows(np.delete(codes, rater, axis=1), codes[:, rater], category)
+        codes = np.column_stack([panel.codes, panel.labels])
+        gave = codes == category
+        rows = np.flatnonzero(panel.labelled & gave.any(1))
+        gave, another = gave[rows], (codes[rows] >= 0) & ~gave[rows]
+        own, theirs = (another, gave) if recall else (gave, another)
+        raters = np.array([[j for j in range(panel.n_raters) if j != one] for one in of], int)
+        both = gave[:, of, None] & gave[:, raters], own[:, of, None] & theirs[:, raters]
+        values = np.stack(both, axis=2).reshape(len(rows), 2 * raters.size)
+        some = values.any(1)
+        return SomeRows(rows[some], values[some].astype(float))
 
     return read
 
 
-def _of_classifier(panel: LabelsByRater, missed: Missed) -> Array:
+def _of_classifier(panel: LabelsByRater, recall: bool) -> Array:
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
+    alone = range(panel.n_raters, panel.n_raters + 1)
     for category in panel.asked:
-        hits, others = (panel.sums(_read(rows, category)) for rows in (_hits, missed))
-        values[..., category] = _mean_share(hits, others)
+        (values[..., category],) = _mean_shares(panel.sums(_read(recall, category, alone)), 1)
     return values
 
 
-def _of_raters(panel: LabelsByRater, missed: Missed) -> Array:
-    few = _few(panel)
-    values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
-    each = np.empty((panel.n_raters, *panel.weights.shape[:-1]))
+def _of_raters(panel: LabelsByRater, recall: bool) -> Array:
+    draws, r, k = panel.weights.shape[:-1], panel.n_raters, len(panel.scale.names)
+    few, values = _few(panel), np.full((*draws, k), np.nan)
+    remembered = 2 * k * r * (r - 1) * math.prod(draws) <= MOST_REMEMBERED
+    size = max(1, MOST_SUMS_OF_PAIRS // (2 * max(1, r)))
+    each = np.empty((r, *draws))
     for category in panel.asked:
-        for rater in range(panel.n_raters):
-            reads = (_read(rows, category, rater) for rows in (_hits, missed))
-            hits, others = (
-                panel.sums(read) if few else panel.sums_of(read(panel)) for read in reads
-            )
-            each[rater] = _mean_share(hits, others)
-        values[..., category] = _mean(each)
+        for start in range(0, r, size):
+            of = range(start, min(start + size, r))
+            read = _read(recall, category, of)
+            known = read if remembered else None
+            sums = panel.sums(read) if few else panel.sums_of(read(panel), known)
+            each[of] = _mean_shares(sums, len(of))
+        values[..., category] = _mean(np.moveaxis(each, 0, -1))
     return values
 
 
-def _mean_share(hits: Array, missed: Array) -> Array:
-    return _mean(np.moveaxis(ratio(hits, hits + missed), -1, 0))
+def _mean_shares(sums: Array, n: int) -> Array:
+    shape = *sums.shape[:-1], n, 2, sums.shape[-1] // (2 * n)
+    both, alone = np.moveaxis(sums.reshape(shape), -2, 0)
+    return np.moveaxis(_mean(ratio(both, both + alone)), -1, 0)
 
 
 def _mean(values: Array) -> Array:
     known = ~np.isnan(values)
-    return ratio(np.where(known, values, 0.0).sum(0), known.sum(0))
+    return ratio(across(np.where(known, values, 0.0)), across(known.astype(float)))
 
 
-def _beside(panel: LabelsByRater, missed: Missed) -> Coefficient:
-    classifier, raters = _of_classifier(panel, missed), _of_raters(panel, missed)
+def _beside(panel: LabelsByRater, recall: bool) -> Coefficient:
+    classifier, raters = _of_classifier(panel, recall), _of_raters(panel, recall)
     return Coefficient(classifier - raters, observed=classifier, expected=raters)
 
 
@@ -165,7 +153,7 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     >>> recall_by_category(panel).value.round(4).tolist()
     [0.75, 1.0]
     """
-    recall = _of_classifier(panel, _of_recall)
+    recall = _of_classifier(panel, True)
     return Coefficient(recall, observed=recall)
 
 
@@ -188,7 +176,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     >>> precision_by_category(panel).value.round(4).tolist()
     [1.0, 0.8333]
     """
-    precision = _of_classifier(panel, _of_precision)
+    precision = _of_classifier(panel, False)
     return Coefficient(precision, observed=precision)
 
 
@@ -216,7 +204,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> recall_beside_raters(panel).value.round(4).tolist()
     [0.0, 0.1667]
     """
-    return _beside(panel, _of_recall)
+    return _beside(panel, True)
 
 
 @_of_each_category(
@@ -241,4 +229,4 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> precision_beside_raters(panel).value.round(4).tolist()
     [0.25, 0.0]
     """
-    return _beside(panel, _of_precision)
+    return _beside(panel, False)

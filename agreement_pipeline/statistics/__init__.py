@@ -35,6 +35,7 @@ from agreement_pipeline.statistics.weighted import (
     distinct_in,
     effective_raters,
     every_row,
+    in_one,
     indicated,
     sparse,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "every_row",
     "farthest",
     "in_common",
+    "in_one",
     "indicated",
     "order_of_raters",
     "raters_apart",

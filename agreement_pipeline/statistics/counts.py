@@ -113,9 +113,7 @@ class CategoryCounts(Statistic):
 
     @property
     def paired(self) -> Array:
-        if self.pairable.all():
-            return self.weights
-        return np.where(self.pairable, self.weights, 0.0)
+        return self.weights_of(self.pairable)
 
     @property
     def n_items(self) -> int:

@@ -34,7 +34,7 @@ class SomeRows(NamedTuple):
 
     def under(self, weights: Array) -> Array:
         every = len(self.places) == weights.shape[-1]
-        return np.asarray((weights if every else weights[..., self.places]) @ self.values)
+        return np.asarray((weights if every else weights.take(self.places, -1)) @ self.values)
 
     def at(self, place: Codes) -> Array:
         found = np.zeros((len(place), self.values.shape[-1]))
@@ -93,16 +93,41 @@ class Together(NamedTuple):
 UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
 
 
-class SeenRows:
-    """The weights of seen rows. Each sum over them is made once."""
+class InOne(NamedTuple):
+    """Different numbers of rows (F, P), and each read's places."""
 
-    def __init__(self, weights: Array) -> None:
-        self.weights = weights
+    numbers: Array
+    places: Mapping[Read, Codes]
+
+
+def in_one(statistic: "Statistic") -> InOne:
+    n, known = statistic.weights.shape[-1], dict(statistic.read_sums)
+    reads = {read: rows for read, rows in known.items() if len(rows.places) < n}
+    if sum(rows.values.shape[1] for rows in reads.values()) * n > MOST_DENSE:
+        reads = {}
+    found, places = dict[bytes, int](), dict[Read, Codes]()
+    for read, rows in reads.items():
+        columns = np.zeros((rows.values.shape[1], n))
+        columns[:, rows.places] = dense(rows.values).T
+        each = (found.setdefault(column.tobytes(), len(found)) for column in columns)
+        places[read] = np.fromiter(each, dtype=np.int64)
+    return InOne(np.frombuffer(bytearray().join(found)).reshape(len(found), n), places)
+
+
+class SeenRows:
+    """The weights of seen rows. Each sum over them is made once, and those `in_one` at once."""
+
+    def __init__(self, weights: Array, in_one: InOne | None = None) -> None:
+        self.weights, self.in_one = weights, in_one
         self._sums: dict[Hashable, Array] = {}
 
-    def sums(self, rows: SomeRows, read: Hashable | None) -> Array:
+    def sums(self, rows: SomeRows, read: Read | None) -> Array:
         if read is None:
             return rows.under(self.weights)
+        if self.in_one is not None and read in self.in_one.places:
+            if None not in self._sums:
+                self._sums[None] = self.in_one.numbers @ self.weights.T
+            return np.ascontiguousarray(self._sums[None][self.in_one.places[read]].T)
         if read not in self._sums:
             self._sums[read] = rows.under(self.weights)
         return self._sums[read]
@@ -237,6 +262,9 @@ class Statistic:
     def reweighted(self, weights: Array) -> Self:
         return self.with_same_rows(weights=weights)
 
+    def weights_of(self, rows: Flags) -> Array:
+        return self.weights if rows.all() else np.where(rows, self.weights, 0.0)
+
     def in_clusters(self, clusters: Clusters) -> Self:
         return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
@@ -279,10 +307,10 @@ class Statistic:
     def read_sums(self) -> dict[Read, SomeRows]:
         return {}
 
-    def sums_of(self, rows: SomeRows) -> Array:
+    def sums_of(self, rows: SomeRows, read: Read | None = None) -> Array:
         if self.together is not None:
             raise TypeError(UNREAD)
-        return self._sums(rows, None)
+        return self._sums(rows, read)
 
     @property
     def normal(self) -> Codes:
