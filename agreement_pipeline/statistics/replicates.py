@@ -66,7 +66,7 @@ class Cells(Statistic):
 
         @property
         def alike(self) -> Codes:
-            """The kind of each cell. Cells of one kind need be read once."""
+            """The kind of each cell."""
 
         def cells(self) -> CategoryCounts | NumbersByRater:
             """Meetings take the place of raters."""
@@ -108,7 +108,7 @@ class Cells(Statistic):
         return self.of_cells(self.rater == self.raters.index(rater))
 
     def cells_of_raters(self) -> Iterator[CategoryCounts | NumbersByRater]:
-        """The first axis of the weights is that of the raters."""
+        """The first axis of weights is the raters'."""
         if not self._of_raters:
             yield self.cells().reweighted(self.cell_weights[None])
         for each in self._of_raters:
@@ -137,7 +137,7 @@ class Cells(Statistic):
 
 
 class _OfRaters(NamedTuple):
-    """Whose weights make up that of each rater's row."""
+    # Whose weights make up that of each rater's row.
 
     cells: CategoryCounts | NumbersByRater
     item: Codes
