@@ -95,13 +95,14 @@ def _weight_of_each(
     replicates: Replicates, _rows: Flags, own: Callable[..., tuple[Coefficient, Array]]
 ) -> Array:
     """Shape (R,); 0 where the rater's own coefficient is undefined."""
-    each = [own(cells) for cells in _each_rater(replicates)]
-    return np.array(
+    each = [own(cells) for cells in replicates.cells_of_raters()]
+    weights = np.concatenate(
         [
-            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0).sum()
+            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0)
             for found, n in each
         ]
     )
+    return np.asarray(weights.reshape(len(weights), -1).sum(1))
 
 
 def _complement(found: Coefficient) -> Coefficient:

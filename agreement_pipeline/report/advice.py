@@ -314,11 +314,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
             "agreement-pipeline guide replicates",
         )
     elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
-        beside = met_in_parts(
-            replace(verdict, kind="reliable"), judged_part(held.ratings, held.policy), held.policy
-        )
-        if beside.code == "weak_part" and kind != "too_few_items":
-            _, _, weak = beside.reason.rpartition("; but ")
+        if kind != "too_few_items" and (weak := _weak_part(verdict, held)):
             why = f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
             yield Step("See to the weak part first.", why, "agreement-pipeline guide strata")
             return
@@ -358,6 +354,12 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
             f"What helps: {helps}." if helps else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
+
+
+def _weak_part(verdict: Verdict, held: Round) -> str:
+    reliable = replace(verdict, kind="reliable")
+    beside = met_in_parts(reliable, judged_part(held.ratings, held.policy), held.policy)
+    return beside.reason.rpartition("; but ")[2] if beside.code == "weak_part" else ""
 
 
 def _lowest_part(ratings: Ratings) -> tuple[str, str] | None:

@@ -137,7 +137,7 @@ class Cells(Statistic):
 
 
 class _OfRaters(NamedTuple):
-    # Whose weights make up that of each rater's row.
+    # The weight of a rater's row is that of some items, from one of `begins` to the next.
 
     cells: CategoryCounts | NumbersByRater
     item: Codes

@@ -125,12 +125,15 @@ class SeenRows:
         if read is None:
             return rows.under(self.weights)
         if self.in_one is not None and read in self.in_one.places:
-            if None not in self._sums:
-                self._sums[None] = self.in_one.numbers @ self.weights.T
-            return np.ascontiguousarray(self._sums[None][self.in_one.places[read]].T)
+            return np.ascontiguousarray(self._at_once[self.in_one.places[read]].T)
         if read not in self._sums:
             self._sums[read] = rows.under(self.weights)
         return self._sums[read]
+
+    @cached_property
+    def _at_once(self) -> Array:
+        assert self.in_one is not None
+        return np.asarray(self.in_one.numbers @ self.weights.T)
 
 
 class Beside(NamedTuple):
