@@ -130,7 +130,7 @@ def judge(
         target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC), read))
     if output == "json":
         say(as_json(said if several else said[0]))
-    else:
+    elif any(said):
         say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
     if not all(found for _, found in answers):
         return UNJUDGED

@@ -353,7 +353,9 @@ def test_a_name_of_a_policy_of_a_project_is_answered_with_its_file(
     policy(tmp_path / "configs/policies").rename(tmp_path / "configs/policies/own.yaml")
     monkeypatch.chdir(tmp_path)
     assert main(["judge", str(tables[0]), "--policy", "own"]) == 2
-    assert "Did you mean 'configs/policies/own.yaml'?" in capsys.readouterr().err
+    said = capsys.readouterr()
+    assert "Did you mean 'configs/policies/own.yaml'?" in said.err
+    assert not said.out
 
 
 @pytest.mark.parametrize("output", ["table", "markdown"])

@@ -144,10 +144,13 @@ class Part:
         os.kill(self.pid, number)
 
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
-        """End the process, and wait for it."""
+        """End the process, and wait for it.
+
+        A code server that is asked to end lets a sensor's tick end first, for a minute at most.
+        """
         self.send(number)
         assert self.process is not None
-        self.process.wait(30)
+        self.process.wait(90)
 
     @property
     def children(self) -> list[int]:

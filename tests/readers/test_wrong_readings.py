@@ -56,6 +56,15 @@ def test_a_fixed_label_without_its_history_is_refused_with_its_record(tmp_path, 
     assert "record 4, annotation 511: found an answer that a reviewer changed" in words
 
 
+def test_a_value_that_is_a_text_is_refused_and_not_read_as_no_answer(tmp_path, refusal):
+    def as_text(tasks):
+        tasks[1]["annotations"][0]["result"][0]["value"] = "positive"
+
+    case = CASES["label_studio"]
+    words = refusal(changed("label_studio", tmp_path, as_text), case.columns, rules=case.rules)
+    assert re.search("record 2: found a value of another kind .*'str'", words)
+
+
 @pytest.mark.parametrize("name", ["label_studio_csv", "label_studio_tsv", "label_studio_json_min"])
 def test_a_table_of_label_studio_is_not_read_until_somebody_speaks_of_gold(name, refusal):
     case = CASES[name]

@@ -144,7 +144,7 @@ def _is_answer(kind: str, value: Data) -> bool:
     """A ranking, a message of a chat and what own code writes have several parts. They are no
     labels.
     """
-    if kind not in value or not AREAS.isdisjoint(value):
+    if not AREAS.isdisjoint(value.keys()) or kind not in value:
         return False
     return kind in LABELS or not (kind == "ranker" or isinstance(value[kind], Mapping))
 
