@@ -232,7 +232,11 @@ def refuse_what_is_wrong(at: Thirty) -> None:
 
 
 def main() -> None:
-    """Print the page."""
+    """Print the page.
+
+    A shell lets what it runs in the background ignore SIGINT, and Dagster then ignores SIGTERM.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with small_disk(None) as disk, deployed("reviews", "chats", "notes") as deployment:
         os.environ.update(deployment.env)
         at = Thirty(deployment, Watched(deployment))
