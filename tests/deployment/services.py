@@ -150,7 +150,7 @@ class Part:
         """
         self.send(number)
         assert self.process is not None
-        self.process.wait(300)
+        self.process.wait(120)
 
     @property
     def children(self) -> list[int]:
