@@ -79,7 +79,8 @@ class Told:
         except TypeError:
             return cls()
         numbers = isinstance(found.failures, int) and isinstance(found.next, (float, int))
-        return found if numbers and isinstance(found.states, dict) else cls()
+        usable = numbers and found.failures >= 0 and isinstance(found.states, dict)
+        return found if usable else cls()
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)

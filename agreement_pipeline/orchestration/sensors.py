@@ -49,7 +49,7 @@ def said_by(cursor: str | None) -> dict[str, Any]:
     """A cursor of another form says nothing."""
     try:
         said = json.loads(cursor or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return said if isinstance(said, dict) else {}
 
@@ -138,8 +138,10 @@ class Asked:
 
 def _is_known(said: object) -> bool:
     kinds = {"digest": str, "tries": int, "next": float | int | None}
-    return isinstance(said, dict) and all(
-        name in said and isinstance(said[name], kind) for name, kind in kinds.items()
+    return (
+        isinstance(said, dict)
+        and all(name in said and isinstance(said[name], kind) for name, kind in kinds.items())
+        and said["tries"] >= 0
     )
 
 

@@ -210,7 +210,10 @@ def _on_disk(inbox: Path) -> Iterator[FileSeen]:
         place = folder / name
         is_folder = place.is_dir() and not place.is_symlink()
         for each in [f"{name}/{below}" for below in names_in(place)] if is_folder else [name]:
-            said = (folder / each).lstat()
+            try:
+                said = (folder / each).lstat()
+            except (FileNotFoundError, NotADirectoryError):  # it was removed meanwhile
+                continue
             modified, changed = said.st_mtime_ns, said.st_ctime_ns
             mark = (said.st_size, said.st_dev, said.st_ino, modified, changed)
             yield FileSeen(each, modified / 1e9, changed / 1e9, mark)

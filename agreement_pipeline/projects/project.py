@@ -288,7 +288,8 @@ class Project:
 
         def refuse_late() -> None:
             now = self._inbox.look(delivery.round).deliveries.get(delivery.round)
-            if now is None or now.digest != delivery.digest:
+            # Other bytes may have been in its place while it was read, and be gone again.
+            if now is None or (now.digest, now.files) != (delivery.digest, delivery.files):
                 raise ProjectError(
                     f"{self.inbox}: found another delivery of round {delivery.round} than the one "
                     "that was read, which came meanwhile; expected the one that was read. Run the "

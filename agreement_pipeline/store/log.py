@@ -22,6 +22,7 @@ last seal where they cannot write.
 import hashlib
 import json
 import re
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -206,6 +207,12 @@ class Tail:
         self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
 
 
+class _Held(threading.local):
+    # other threads of the process read and write at the same time
+    view: View | None = None
+    writing = False
+
+
 @dataclass(eq=False)
 class Log:
     """Those that write may name their Dagster code `location`.
@@ -220,8 +227,7 @@ class Log:
     _tail: Tail = field(init=False, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
     _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
-    _held: View | None = field(default=None, repr=False)
-    _writing: bool = field(default=False, repr=False)
+    _held: _Held = field(default_factory=_Held, repr=False)
 
     def __post_init__(self) -> None:
         self._tail = Tail(self.storage)
@@ -245,7 +251,7 @@ class Log:
 
     @property
     def _view(self) -> View:
-        return self._held or self.look()
+        return self._held.view or self.look()
 
     def about(self, *names: str) -> Iterator[Entry]:
         """Only the segments that mention the names are read. The rest is checked as `look` says."""
@@ -333,15 +339,16 @@ class Log:
 
         If `writing`, entries can be added. Write only while the storage is locked.
         """
-        if self._held is not None and (self._writing or not writing):
+        held = self._held
+        if held.view is not None and (held.writing or not writing):
             yield
             return
-        before = self._held, self._writing
-        self._held, self._writing = self.look(), writing
+        before = held.view, held.writing
+        held.view, held.writing = self.look(), writing
         try:
             yield
         finally:
-            self._held, self._writing = before
+            held.view, held.writing = before
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
         """Nothing is added if the last entry on the same subject says the same. Call only while the
@@ -365,27 +372,28 @@ class Log:
                 "expected an entry that says what it is about. Add it."
             )
         if not said_before(self.about(round_name), event, round_name, told):
-            assert self._held is not None
-            self._add(self._held, {"event": event, "round": round_name, **told})
+            assert self._held.view is not None
+            self._add(self._held.view, {"event": event, "round": round_name, **told})
 
     def carry(self, number: int, said: Entry) -> None:
         """Add an entry of another log as this number, under its own time. Call only while held.
 
         Until another entry follows, nobody but who is carrying reads the log.
         """
-        assert self._held is not None
+        view = self._held.view
+        assert view is not None
         if missing := lacking(said):
             raise StoreError(
                 f"log: found {said.get('event')} of {said.get('round')} without {missing}; "
                 "expected an entry that says what it is about. Restore the log from a backup."
             )
-        if number != self._held.last + 1:
+        if number != view.last + 1:
             raise StoreError(
-                f"{self._place}: found {counted(self._held.last, 'entry')} where entry {number} "
+                f"{self._place}: found {counted(view.last, 'entry')} where entry {number} "
                 "was to follow; expected nobody else to write here. Run this again.",
                 may_pass=True,
             )
-        self._add(self._held, {**said, CARRIED: True})
+        self._add(view, {**said, CARRIED: True})
 
     def _add(self, view: View, said: Entry) -> None:
         number = view.last + 1
@@ -421,7 +429,7 @@ class Log:
             index = view.lines[0].entry.get("index")
             older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
             self.storage.forget([*self._tail.names(view), *older])
-            self._held = after
+            self._held.view = after
 
     def _with_segment(self, view: View) -> tuple[View, str]:
         """The log with its full tail kept as a segment, and the digest of its index.

@@ -181,12 +181,12 @@ class Store:
 
         If the bytes were read last, they are not read as ratings again.
         """
-        version = self.present(round_name)
-        if self._last is None or self._last[0] != version:
-            self._last = version, self.ratings_of(version)
+        version, last = self.present(round_name), self._last
+        if last is None or last[0] != version:
+            self._last = last = version, self.ratings_of(version)
         else:
             self.kept_table(version)
-        return self._last[1]
+        return last[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         path = self.root / self._table(version)

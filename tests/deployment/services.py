@@ -146,11 +146,11 @@ class Part:
     def end(self, number: signal.Signals = signal.SIGKILL) -> None:
         """End the process, and wait for it.
 
-        A code server that is asked to end lets a sensor's tick end first, for a minute at most.
+        A code server that is asked to end lets its runs and the ticks of its sensors end first.
         """
         self.send(number)
         assert self.process is not None
-        self.process.wait(90)
+        self.process.wait(120)
 
     @property
     def children(self) -> list[int]:

@@ -21,7 +21,7 @@ from agreement_pipeline.orchestration.alerts import (
     checked_url,
     post,
 )
-from agreement_pipeline.orchestration.sensors import tags_of
+from agreement_pipeline.orchestration.sensors import Asked, tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
 from agreement_pipeline.store import Store
@@ -364,6 +364,19 @@ def test_waits_double_up_to_an_hour_and_end_with_an_answer():
     told.took(Notice("p", "w", "held", (), "s"))
     assert (told.failures, told.next) == (0, 0.0)
     assert Told.of(told.to_cursor()) == told
+
+
+@pytest.mark.parametrize("cursor", ["[" * 100_000, json.dumps({"failures": -(10**400)})])
+def test_a_cursor_that_no_sensor_wrote_says_nothing(cursor):
+    assert Told.of(cursor) == Told()
+    assert Asked.of(cursor, "now") == Asked("now")
+
+
+@pytest.mark.parametrize("tries", [0, 3, -1, -(10**400)])
+def test_a_round_was_asked_for_no_less_than_never(tries):
+    rounds = {"w1": {"digest": "d", "tries": tries, "next": 0.0}}
+    cursor = json.dumps({"judged_by": "now", "rounds": rounds})
+    assert Asked.of(cursor, "now").rounds == (rounds if tries >= 0 else {})
 
 
 def test_a_reason_that_is_a_sentence_ends_once():

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.projects import Project, ProjectSettings, inbox
+from agreement_pipeline.projects import project as steps
 
 TABLE = pd.DataFrame(
     [(f"i{n}", rater, "ab"[n % 2]) for n in range(4) for rater in ("ana", "ben")],
@@ -210,6 +212,43 @@ def test_a_change_within_a_folder_is_seen(project, monkeypatch):
     second = found.look().deliveries["w1"].digest
     (folder / "deep" / "b.csv").rename(folder / "c.csv")
     assert len({first, second, found.look().deliveries["w1"].digest}) == 3
+
+
+@pytest.mark.parametrize("put", [shutil.copy, os.symlink])
+def test_bytes_that_were_in_the_inbox_only_while_it_was_read_are_not_kept(
+    project, tmp_path, monkeypatch, put
+):
+    """The delivered file is back before the ratings are kept, so its digest is the right one."""
+    found, aside, other = project(), tmp_path / "aside.csv", tmp_path / "other.csv"
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    TABLE.assign(label="a").to_csv(other, index=False)
+    real = steps.read
+
+    def exchanged(path, *arguments, **more):
+        path.rename(aside)
+        put(other, path)
+        try:
+            return real(path, *arguments, **more)
+        finally:
+            aside.replace(path)
+
+    with monkeypatch.context() as reading:
+        reading.setattr(steps, "read", exchanged)
+        delivery, ratings = found.delivered("w1")
+    assert set(ratings.to_pandas()["label"]) == {"a"}
+    with pytest.raises(ProjectError, match="found another delivery of round w1") as refused:
+        found.keep(delivery, ratings)
+    assert refused.value.may_pass
+    assert found.store.rounds() == ()
+    assert found.keep(*found.delivered("w1")).original_digest == delivery.digest
+
+
+def test_a_file_that_is_removed_while_the_inbox_is_looked_at_is_not_there(project, monkeypatch):
+    found, real = project(), os.listdir
+    TABLE.to_csv(found.inbox / "w1.csv", index=False)
+    monkeypatch.setattr(inbox.os, "listdir", lambda folder: [*real(folder), "w0.csv"])
+    assert list(found.look().deliveries) == ["w1"]
+    assert found.look().refused == {}
 
 
 def test_a_round_that_nobody_judged_yet_says_so(project):

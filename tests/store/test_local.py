@@ -193,6 +193,29 @@ def test_writers_wait_for_each_other(tmp_path):
     assert [entry["number"] for entry in Store(tmp_path / "store").history()] == list(range(1, 41))
 
 
+def test_a_thread_does_not_see_the_log_as_another_one_holds_it(tmp_path):
+    """The thread that reads is done before the one that began to write meanwhile."""
+    store, began, done = Store(tmp_path / "store"), threading.Event(), threading.Event()
+    record(store, "decided", "r1")
+
+    def write():
+        with store.locked():
+            began.set()
+            assert done.wait(30)
+            record(store, "decided", "r2")
+
+    writing = threading.Thread(target=write)
+    with store.reading():
+        writing.start()
+        assert began.wait(30)
+        assert len(store.history()) == 1
+    done.set()
+    writing.join()
+    assert len(store.history()) == 2
+    record(Store(store.root), "decided", "r3")
+    assert [each["round"] for each in store.history()] == ["r1", "r2", "r3"]
+
+
 def test_a_thread_may_take_its_lock_again_and_another_thread_waits(storage):
     entered = threading.Event()
 

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+import threading
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -239,6 +240,22 @@ def test_an_unknown_round_is_named_with_those_there_are(store, original):
     store.ingest("r1", make_ratings(), original)
     with pytest.raises(StoreError, match=r"found no round 'r2' among \['r1'\].*`judge` keeps none"):
         store.ratings("r2")
+
+
+def test_a_thread_that_reads_another_round_meanwhile_changes_nothing(store, original, monkeypatch):
+    store.ingest("r2", make_ratings("no"), original)
+    store.ingest("r1", make_ratings(), original)
+    real = store.kept_table
+
+    def meanwhile(version):
+        monkeypatch.undo()
+        other = threading.Thread(target=store.ratings, args=("r2",))
+        other.start()
+        other.join()
+        return real(version)
+
+    monkeypatch.setattr(store, "kept_table", meanwhile)
+    assert store.ratings("r1").digest == make_ratings().digest
 
 
 def test_ratings_that_were_read_before_are_refused_once_their_bytes_change(store, original):
