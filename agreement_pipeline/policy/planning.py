@@ -547,7 +547,8 @@ def _planned_looks(
     curve = tuple((_in_items(n, mean), share) for n, share in zip(at, shares, strict=True))
     enough = next((point for point in curve if point[1] >= asked.probability), None)
     if enough is None:
-        why = f"by the last look, at {at[-1]}, {100 * curve[-1][1]:.1f}% decide"
+        last = f"{at[-1]}" if mean is None else counted(at[-1], "cluster")
+        why = f"by the last look, at {last}, {100 * curve[-1][1]:.1f}% decide"
         return replace(asked, curve=curve, impossible=why)
     return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
 

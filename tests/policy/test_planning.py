@@ -381,3 +381,11 @@ def test_a_plan_from_clusters_tells_their_number_beside_the_items(
     assert f" 36 in 9 clusters  {told['n_items']} in {told['n_clusters']} clusters  " in row
     assert main([*asked, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["n_clusters"] is None
+
+
+def test_a_last_look_that_is_not_enough_is_told_in_clusters(tmp_path, policy, capsys):
+    policy.write_text(policy.read_text() + "looks: {at: [20, 24], spending: pocock}\n")
+    asked = ["plan", documents(tmp_path, 80), "--policy", str(policy), "--rounds", "100"]
+    main([*asked, "--cluster", "doc", "--format", "json"])
+    why = json.loads(capsys.readouterr().out)[0]["impossible"]
+    assert why.startswith("by the last look, at 24 clusters, ")
