@@ -372,9 +372,9 @@ def dispute_on_gold(panel: Panel) -> Fact:
     on_gold, on_rest = float(disputed[gold].mean()), float(disputed[~gold].mean())
     error = math.sqrt(float(disputed.var()) * (1 / n_gold + 1 / n_rest))
     beyond = on_gold - on_rest
-    differ = "raters differ more than usual" if _one_number(panel) else "two raters differ"
     words = (
-        f"{differ} on {on_gold:.1%} of {n_gold} gold items, and on {on_rest:.1%} of {n_rest} others"
+        f"raters differ on {on_gold:.1%} of {n_gold} gold items, and on {on_rest:.1%} of "
+        f"{n_rest} others"
     )
     return Fact(beyond if beyond > SURE * error else 0.0, words)
 
@@ -389,7 +389,8 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
     each = np.bincount(item, minlength=len(panel.items)).astype(float)
     met = np.flatnonzero(each > 1)
     n = each[met]
-    if _one_number(panel):
+    scale = panel.ratings.scale
+    if scale.numeric and scale.dimensions == 1:
         apart = label - (np.bincount(item, label, len(each)) / np.maximum(each, 1))[item]
         variance = np.bincount(item, apart**2, len(each))[met] / (n - 1)
         return (variance > np.median(variance)).astype(float), met
@@ -399,11 +400,6 @@ def _disputed(panel: Panel) -> tuple[Codes, Codes]:
     alike = np.diff(np.append(begins, len(item))).astype(float)
     same = np.bincount(item[begins], alike * (alike - 1), len(each))[met]
     return 1 - same / (n * (n - 1)), met
-
-
-def _one_number(panel: Panel) -> bool:
-    scale = panel.ratings.scale
-    return scale.numeric and scale.dimensions == 1
 
 
 @fact

@@ -253,9 +253,7 @@ def test_s6_disputed_items_called_gold_are_named():
     """What is decided then, `tests/policy/test_left_out.py` has."""
     frame = latent(500, "abc", 0.4)
     disputed = frame.groupby("item")["label"].transform("nunique") > 1
-    found = findings(frame.assign(gold=disputed))["gold_items_not_disputed"]
-    assert not found.passed
-    assert found.description.startswith("gold_items_not_disputed: two raters differ on ")
+    assert not findings(frame.assign(gold=disputed))["gold_items_not_disputed"].passed
     assert "gold_items_not_disputed" not in failed(frame.assign(gold=frame["item"] < "i00050"))
 
 
@@ -269,9 +267,7 @@ def test_disputed_items_on_a_scale_of_numbers_called_gold_are_named():
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "gold"])
     scale = Scale(None, "interval")
-    found = findings(frame, scale)["gold_items_not_disputed"]
-    assert not found.passed
-    assert ": raters differ more than usual on " in found.description
+    assert not findings(frame, scale)["gold_items_not_disputed"].passed
     assert "gold_items_not_disputed" not in failed(frame.assign(gold=frame["item"] < "i050"), scale)
 
 
