@@ -9,11 +9,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, prevalence, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, chance_corrected, ratio
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
-from agreement_pipeline.statistics import MANY_CATEGORIES, CategoryCounts, SomeRows
+from agreement_pipeline.statistics import CategoryCounts, SomeRows
 
 ROUNDED = 1e-9
 """Smaller shares are no item, but the rounding of sums."""
@@ -21,14 +21,8 @@ OfCounts = Callable[[Array, Array], Array]
 """What an item says of a category that c of its m ratings give; 0 if none does."""
 
 
-def _many(counts: CategoryCounts) -> bool:
-    return len(counts.scale.names) > MANY_CATEGORIES
-
-
 def _each(counts: CategoryCounts, of: OfCounts) -> Array:
-    """Sums over the items (..., K). Of many categories, only those asked for."""
-    if not _many(counts):
-        return np.asarray(counts.weights @ of(counts.counts, counts.sizes[:, None]))
+    """Sums over the items (..., K), or of the only category asked for."""
     return np.concatenate([counts.sums(_read(of, each)) for each in counts.asked], axis=-1)
 
 
@@ -168,7 +162,7 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     [0.7411, 0.7411]
     """
     n_c = _each(counts, _paired)
-    n = counts.sums(_totals)[..., 2:] if _many(counts) else n_c.sum(-1, keepdims=True)
+    n = counts.sums(_totals)[..., 2:]
     d_o = ratio(2 * _each(counts, _unlike), n)
     d_e = ratio(2 * n_c * (n - n_c), n * (n - 1))
     return _placed(counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e))
@@ -206,13 +200,8 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     [0.7321, 0.7321]
     """
     n_c = _each(counts, _paired)
-    if _many(counts):
-        rated, pairs, n = np.split(counts.sums(_totals), 3, axis=-1)
-        pi, varied = ratio(_each(counts, _share), rated), (n_c > 0) & (n - n_c > ROUNDED * n)
-    else:
-        pi, pairs = prevalence(counts), counts.paired.sum(-1)[..., None]
-        rest = counts.paired @ (counts.sizes[:, None] - counts.counts)
-        varied = (n_c > 0) & (rest > 0)
+    rated, pairs, n = np.split(counts.sums(_totals), 3, axis=-1)
+    pi, varied = ratio(_each(counts, _share), rated), (n_c > 0) & (n - n_c > ROUNDED * n)
     p_o = 1 - 2 * ratio(_each(counts, _unlike_share), pairs)
     p_e = 1 - 2 * pi * (1 - pi)
     return _placed(counts, chance_corrected(p_o, p_e).where(varied))

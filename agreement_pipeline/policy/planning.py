@@ -85,6 +85,16 @@ class Plan(Tabular):
     over: float | None = None
     between: tuple[int, int | None] | None = None
     least: int | None = None
+    items_a_cluster: float | None = None
+
+    @property
+    def n_clusters(self) -> int | None:
+        return self.in_clusters(self.n_items)
+
+    def in_clusters(self, n_items: int | None) -> int | None:
+        if n_items is None or self.items_a_cluster is None:
+            return None
+        return max(1, round(n_items / self.items_a_cluster))
 
     @property
     def n_ratings(self) -> int | None:
@@ -96,13 +106,15 @@ class Plan(Tabular):
             **vars(self),
             "labels_an_item": int(labels) if labels.is_integer() else labels,
             "n_ratings": self.n_ratings,
+            "n_clusters": self.n_clusters,
             "curve": [list(point) for point in self.curve],
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
         said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
-        shown = ("measure", "expected", "reliable", "labels_an_item", "items", "ratings")
-        yield {name: said[name] for name in (*shown, "decided", "impossible")}
+        said["clusters"] = self.n_clusters
+        shown = ("measure", "expected", "reliable", "labels_an_item", "items", "clusters")
+        yield {name: said[name] for name in (*shown, "ratings", "decided", "impossible")}
 
 
 KNOWN = np.ones(1)
@@ -349,6 +361,8 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
         f"the agreement expected, {in_words(expected, cutoffs=[judging.cutoff])}, is no more than "
         f"{judging.cutoff:g}: more items would only make that surer"
     )
+    least = least_items(judging.measure, judging.cutoff, population, judging.inference)
+    size = _items_a_cluster(population)
     return Plan(
         judging.measure,
         expected,
@@ -359,7 +373,8 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
         None,
         (),
         None if expected > judging.cutoff else why,
-        least=least_items(judging.measure, judging.cutoff, population, judging.inference),
+        least=None if least is None else _in_items(least, size),
+        items_a_cluster=size,
     )
 
 
@@ -528,10 +543,12 @@ def _planned_looks(
             if judging.decides(estimate(judging.measure, drawn, inference)):
                 decided[place:] += 1
                 break
-    curve = tuple(zip(at, (decided / n_rounds).tolist(), strict=True))
+    shares, mean = (decided / n_rounds).tolist(), asked.items_a_cluster
+    curve = tuple((_in_items(n, mean), share) for n, share in zip(at, shares, strict=True))
     enough = next((point for point in curve if point[1] >= asked.probability), None)
     if enough is None:
-        why = f"by the last look, at {at[-1]}, {100 * curve[-1][1]:.1f}% decide"
+        last = f"{at[-1]}" if mean is None else counted(at[-1], "cluster")
+        why = f"by the last look, at {last}, {100 * curve[-1][1]:.1f}% decide"
         return replace(asked, curve=curve, impossible=why)
     return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
 
@@ -547,10 +564,18 @@ def sampled_round(
     population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
 ) -> Statistic:
     """A cluster that is drawn twice stands for two clusters."""
-    n, clusters = n_items, population.clusters
-    if clusters is not None:
-        n = max(1, round(n_items * clusters.times.sum() / population.weights.sum()))
+    size = _items_a_cluster(population)
+    n = n_items if size is None else max(1, round(n_items / size))
     return drawn_round(population, rng.multinomial(n, masses / masses.sum()).astype(float))
+
+
+def _items_a_cluster(population: Statistic) -> float | None:
+    clusters = population.clusters
+    return None if clusters is None else float(population.weights.sum() / clusters.times.sum())
+
+
+def _in_items(n_apart: int, items_a_cluster: float | None) -> int:
+    return n_apart if items_a_cluster is None else round(n_apart * items_a_cluster)
 
 
 def drawn_round(population: Statistic, times: Array) -> Statistic:

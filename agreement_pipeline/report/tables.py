@@ -10,6 +10,7 @@ from agreement_pipeline.text import (
     PERCENT,
     TABLE,
     WHOLE_PERCENT,
+    counted,
     in_words,
     interval,
     number,
@@ -89,7 +90,7 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
     for found in plans:
         items = "none would do"
         if found.n_items is not None:
-            items = str(found.n_items)
+            items = _in_clusters(found, found.n_items)
         elif found.over is not None and not found.curve:
             items = "not known"
         row = {
@@ -97,7 +98,7 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
             "expected": in_words(found.expected),
             "cut-off": f"{found.reliable:g}",
             "labels an item": tenths(found.labels_an_item),
-            "at least": "" if found.least is None else str(found.least),
+            "at least": "" if found.least is None else _in_clusters(found, found.least),
             "items": items,
             "labels": "" if found.n_ratings is None else str(found.n_ratings),
             "decides": number(found.decided, PERCENT),
@@ -105,6 +106,11 @@ def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
         }
         rows.append(row)
     return rows
+
+
+def _in_clusters(found: "Plan", n_items: int) -> str:
+    clusters = found.in_clusters(n_items)
+    return str(n_items) if clusters is None else f"{n_items} in {counted(clusters, 'cluster')}"
 
 
 def _left_open(found: "Plan") -> str:

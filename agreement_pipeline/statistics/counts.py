@@ -32,7 +32,7 @@ from agreement_pipeline.statistics.weighted import (
 
 WHAT = "category counts"
 MANY_CATEGORIES = 20
-"""With more categories, sums are made of what was given, and not of every category of each item."""
+"""Of more categories, less is kept than each category of every item."""
 
 
 class OneCategory(NamedTuple):
@@ -53,8 +53,8 @@ class CategoryCounts(Statistic):
     split
         The two categories between which an unseen item is split, if not the usual ones.
     one
-        The only category that is asked for of many, if not all. `counts` then has two columns: it,
-        and all others.
+        The only category that is asked for, if not all. Of many categories, `counts` then has two
+        columns: it, and all others.
 
     Examples
     --------
@@ -132,7 +132,7 @@ class CategoryCounts(Statistic):
 
     def of_category(self, place: int) -> Array:
         """How often each row has the category (P,)."""
-        return self.counts[:, 0 if self.one is not None else place]
+        return self.counts[:, place if self.counts.shape[1] == len(self.scale.names) else 0]
 
     def times_seen(self, possible: Self) -> Array:
         return super().times_seen(possible) if possible.one is None else possible.one.times_seen
@@ -156,10 +156,12 @@ class CategoryCounts(Statistic):
             weights=extended(self.weights, mass, len(rows)),
             clusters=None,
         )
-        if category is None or len(self.scale.names) <= MANY_CATEGORIES:
+        if category is None:
             return form
-        own = form.counts[:, category]
         one = OneCategory(category, self.times_seen(form))
+        if len(self.scale.names) <= MANY_CATEGORIES:
+            return changed(form, one=one)
+        own = form.counts[:, category]
         return changed(form, counts=np.column_stack([own, form.sizes - own]), one=one)
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":

@@ -340,3 +340,52 @@ def test_labels_are_counted_as_many_an_item_as_there_are_in_the_mean(tmp_path, p
     (told,) = json.loads(capsys.readouterr().out)
     assert told["labels_an_item"] == 2.9
     assert told["n_ratings"] == -(-told["n_items"] * 29 // 10)
+
+
+def documents(tmp_path, n_documents):
+    """Two raters, and four items in each document. They differ on one item of each tenth document.
+
+    A document has one label, so its items tell little more than one of them.
+    """
+    path = tmp_path / "documents.csv"
+    rows = []
+    for doc in range(n_documents):
+        label = "yn"[doc % 2]
+        other = "ny"[doc % 2] if doc % 10 == 0 else label
+        for item in range(4):
+            last = other if item == 0 else label
+            rows += [f"{doc}-{item},a,{label},{doc}", f"{doc}-{item},b,{last},{doc}"]
+    path.write_text("item,rater,label,doc\n" + "\n".join(rows) + "\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("looks", [False, True], ids=["one look", "looks"])
+def test_a_plan_from_clusters_tells_their_number_beside_the_items(
+    tmp_path, policy, capsys, monkeypatch, looks
+):
+    """`judge` counts clusters, and here each has four items of two labels. Looks count them too."""
+    monkeypatch.setattr("agreement_pipeline.policy.planning.least_items", lambda *_: 9)
+    if looks:
+        policy.write_text(policy.read_text() + "looks: {at: [40, 80], spending: pocock}\n")
+    asked = ["plan", documents(tmp_path, 80), "--policy", str(policy), "--rounds", "100"]
+    assert main([*asked, "--cluster", "doc", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)[0]
+    assert told["n_items"] / 4 == pytest.approx(told["n_clusters"], abs=0.5)
+    assert told["n_ratings"] == 2 * told["n_items"]
+    assert told["least"] == 36
+    if looks:
+        assert told["n_clusters"] in (40, 80)
+        assert [n for n, _ in told["curve"]] == [160, 320]
+    assert main([*asked, "--cluster", "doc"]) == 0
+    row = capsys.readouterr().out.splitlines()[2]
+    assert f" 36 in 9 clusters  {told['n_items']} in {told['n_clusters']} clusters  " in row
+    assert main([*asked, "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["n_clusters"] is None
+
+
+def test_a_last_look_that_is_not_enough_is_told_in_clusters(tmp_path, policy, capsys):
+    policy.write_text(policy.read_text() + "looks: {at: [20, 24], spending: pocock}\n")
+    asked = ["plan", documents(tmp_path, 80), "--policy", str(policy), "--rounds", "100"]
+    main([*asked, "--cluster", "doc", "--format", "json"])
+    why = json.loads(capsys.readouterr().out)[0]["impossible"]
+    assert why.startswith("by the last look, at 24 clusters, ")
