@@ -45,7 +45,7 @@ def flat(record: Data, place: str) -> Parts:
     responses = (
         (question, *each)
         for question in (name.removesuffix(USERS) for name in own if name.endswith(USERS))
-        if record[question + USERS]
+        if record[question + USERS] or record[question + ANSWERS]
         for each in zip(
             *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
         )
