@@ -105,6 +105,11 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
                 values, name = _values(element, kind, where), element.get("name", "")
                 yield _image(name, rater, where, values, assisted, id=number)
                 element.clear()
+            elif element.tag == "track":
+                raise RatingsError(
+                    f"{place}: found tracks of a video; expected images. Export the job as CVAT "
+                    "for images 1.1."
+                )
 
 
 def _assignee(meta: Xml.Element, place: str) -> str:
