@@ -12,6 +12,7 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import START, start_of
 from agreement_pipeline.readers.submissions import (
@@ -160,6 +161,11 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
         place = export.place(path)
         for _, record in export.records(path):
             found = together(_objects(record, kind or "boxes", place))
+            if strangers := {*found}.difference(image["id"] for image in record["images"]):
+                raise RatingsError(
+                    f"{place}: found annotations of image {shown(next(iter(strangers)))}; expected "
+                    "the id of one of the images of the file. Export again."
+                )
             for image in record["images"]:
                 number, extent = image["id"], (float(image["width"]), float(image["height"]))
                 values = {kind: Drawn(found.get(number, ()), extent)} if kind else {}
