@@ -14,6 +14,7 @@ from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha
 
 RIGHT = 0.3478
+USERS = "sentiment.responses.users"
 
 
 def with_bytes(name, folder, change):
@@ -327,14 +328,19 @@ def test_labels_of_a_video_are_not_passed_over(tmp_path, refusal):
     )
 
 
-def test_answers_without_their_users_are_not_passed_over(tmp_path, refusal):
+@pytest.mark.parametrize(
+    ("users", "found"),
+    [({}, "no 'sentiment.responses.users'"), ({USERS: None}, "a value of another kind")],
+)
+def test_answers_without_their_users_are_not_passed_over(users, found, tmp_path, refusal):
     def without(data):
         records = json.loads(data)
-        records[2]["sentiment.responses.users"] = None
+        del records[2][USERS]
+        records[2] |= users
         return json.dumps(records).encode()
 
     words = words_of(refusal, "argilla", with_bytes("argilla", tmp_path, without))
-    assert words.startswith("argilla_records_flat.json: record 3: found a value of another kind")
+    assert words.startswith(f"argilla_records_flat.json: record 3: found {found}")
 
 
 def test_an_annotation_without_its_type_is_not_passed_over(tmp_path, refusal):

@@ -45,7 +45,7 @@ def flat(record: Data, place: str) -> Parts:
     fields = {name: value for name, value in record.items() if name not in own}
     responses = (
         (question, *each)
-        for question in (name.removesuffix(USERS) for name in own if name.endswith(USERS))
+        for question in (name.removesuffix(ANSWERS) for name in own if name.endswith(ANSWERS))
         if record[question + USERS] or record[question + ANSWERS]
         for each in zip(
             *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
