@@ -3,7 +3,7 @@
 Every value keeps its line, so that an error can name the line.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -146,8 +146,13 @@ def _mistakes(
         for inside, those in by_path.items()
         for path, words in _of_fields(inside, those, kind)
     ]
+    told = set[str]()
     for where, path, words in sorted(said, key=lambda each: (each[0].source, each[0].line)):
-        yield f"{where}: {f'{dotted(path)}: ' if path else ''}{words}"
+        keys = _one_of(_keys_at(kind, path[:-1]))
+        once = words.replace(keys, "one of the same keys") if keys in told else words
+        if keys in words:
+            told.add(keys)
+        yield f"{where}: {f'{dotted(path)}: ' if path else ''}{once}"
 
 
 def _of_fields(
@@ -187,12 +192,16 @@ def _words(details: list["ErrorDetails"], path: KeyPath, kind: type) -> str:
         known = _keys_at(kind, path[:-1])
         near = get_close_matches(str(path[-1]), known, n=1)
         meant = f"Did you mean {near[0]!r}?" if near else "Correct the spelling, or remove the key."
-        return f"found an unknown key; expected one of {listed(known, 30)}. {meant}"
+        return f"found an unknown key; expected {_one_of(known)}. {meant}"
     *others, last = dict.fromkeys(map(_expected, details))
     expected = f"{', '.join(others)} or {last}" if others else last
     quotes = shown(first["input"]) in ("True", "False") and TEXT in (*others, last)
     step = "Put yes, no, true and false in quotes." if quotes else "Correct the value."
     return f"found {shown(first['input'])}; expected {expected}. {step}"
+
+
+def _one_of(keys: Sequence[str]) -> str:
+    return f"one of {listed(keys, 30)}"
 
 
 def _expected(details: "ErrorDetails") -> str:

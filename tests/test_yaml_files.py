@@ -96,6 +96,19 @@ exact: 7
     ]
 
 
+def test_the_known_keys_are_told_once_where_several_are_unknown(tmp_path):
+    found = mistakes(tmp_path, "name: abc\nsize: {}\nwho: x\nwhy: y\nrows: 3\n")
+    among = "['name', 'kind', 'size', 'entries', 'values', 'by_name', 'exact']"
+    assert found == [
+        f"s.yaml:3: who: found an unknown key; expected one of {among}. "
+        "Correct the spelling, or remove the key.",
+        "s.yaml:4: why: found an unknown key; expected one of the same keys. "
+        "Correct the spelling, or remove the key.",
+        "s.yaml:5: rows: found an unknown key; expected one of the same keys. "
+        "Correct the spelling, or remove the key.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

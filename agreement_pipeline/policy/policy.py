@@ -408,7 +408,7 @@ class Policy:
 
     __pydantic_config__ = CLOSED
 
-    policy: Annotated[str, TEXT]
+    policy: Annotated[str, Value("text", is_text, "Name the policy.")]
     version: Annotated[int, Value("a whole number", whole())]
     rules: tuple[Rule, ...]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)

@@ -175,7 +175,8 @@ class Tail:
 
     def seal(self, view: View) -> None:
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
-        self._learn(view.lines[-1].data)
+        data = view.lines[-1].data
+        self._known[_tag(data)] = data
 
     def names(self, view: View) -> list[str]:
         left = [
@@ -190,21 +191,22 @@ class Tail:
 
     def _bytes(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
         """Bytes are known if their MD5 is the tag in the listing."""
-        if seals and sum(tag not in self._known for tag in tags.values() if tag) > 1:
-            for line in lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b""):
-                self._learn(line.data)
-        unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in self._known]
+        known = dict(self._known)  # other threads of the process read other segments
+        if seals and sum(tag not in known for tag in tags.values() if tag) > 1:
+            sealed = lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b"")
+            known |= {_tag(line.data): line.data for line in sealed}
+        unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in known]
         read = self.storage.fetched(unknown)
         found = [
-            self._known[tag] if tag in self._known else read[f"{ENTRIES}/{name}"]
-            for name, tag in tags.items()
+            known[tag] if tag in known else read[f"{ENTRIES}/{name}"] for name, tag in tags.items()
         ]
         pairs = zip(tags.values(), found, strict=True)
         self._known = {tag: data for tag, data in pairs if tag and data is not None}
         return found
 
-    def _learn(self, data: bytes) -> None:
-        self._known[hashlib.md5(data, usedforsecurity=False).hexdigest()] = data
+
+def _tag(data: bytes) -> str:
+    return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
 class _Held(threading.local):

@@ -119,6 +119,7 @@ GOOD = {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}
         ),
         ({"version": "1"}, "version: found '1'; expected a whole number"),
         ({"policy": 3}, "policy: found 3; expected text"),
+        ({"policy": " "}, "policy: found ' '; expected text. Name the policy."),
         ({"description": {"why": "risk"}}, "description: found {'why': 'risk'}; expected text"),
         ({"polcy": "p"}, "polcy: found an unknown key; .* Did you mean 'policy'?"),
     ],

@@ -135,6 +135,85 @@ def test_a_marked_item_without_a_name_is_refused(export, tmp_path):
         ratings(path, PEOPLE, "spans")
 
 
+def deleted(*path):
+    def change(said):
+        *parents, last = path
+        for each in parents:
+            said = said[each]
+        del said[last]
+
+    return change
+
+
+def exchanged(value, *path):
+    def change(said):
+        *parents, last = path
+        for each in parents:
+            said = said[each]
+        said[last] = value
+
+    return change
+
+
+STUDIO = (0, "annotations", 0, "result")
+
+
+@pytest.mark.parametrize(
+    ("export", "change", "message"),
+    [
+        (label_studio_spans, deleted(*STUDIO), "record 1: found no 'result'; expected a record"),
+        (label_studio_spans, deleted(*STUDIO, 0, "type"), "record 1: found no 'type'; expected"),
+        (
+            label_studio_spans,
+            exchanged([], *STUDIO, 0, "value", "labels"),
+            "record 1, annotation 10, object 1: found an object of type 'labels' without a",
+        ),
+        (
+            label_studio_boxes,
+            exchanged("rectangle", *STUDIO, 1, "type"),
+            "record 1, annotation 10, object 2: found an object of type 'rectangle' without",
+        ),
+        (
+            argilla_spans,
+            deleted(0, "ner.responses", 0, 0, "start"),
+            "record 1, user ana: found {'end': 3, 'label': 'PER'} in an answer; expected labels, ",
+        ),
+        (
+            argilla_spans,
+            exchanged([None], 0, "ner.responses", 1),
+            "record 1, user ben: found None in an answer; expected labels, spans with their start",
+        ),
+        (coco_boxes, deleted("images", 0), "found annotations of image 0; expected the id of one"),
+        (
+            coco_boxes,
+            exchanged("1", "annotations", 0, "image_id"),
+            "found annotations of image '1'; expected the id of one of the images of the file",
+        ),
+        (
+            inception_spans,
+            deleted("%FEATURE_STRUCTURES", 2, "begin"),
+            "record 1: found no 'begin'; expected a record",
+        ),
+        (
+            inception_spans,
+            deleted("%FEATURE_STRUCTURES", 2, "%TYPE"),
+            "record 1: found no '%TYPE';",
+        ),
+    ],
+)
+def test_an_object_that_is_not_whole_is_not_passed_over(export, change, message, tmp_path):
+    path = export(tmp_path)
+    file = path if path.is_file() else min(path.rglob("*.json"))
+    said = json.loads(file.read_text())
+    change(said)
+    file.write_text(json.dumps(said))
+    scale, kind = (PETS, "boxes") if export in BOX_TOOLS else (PEOPLE, "spans")
+    with pytest.raises(RatingsError) as refused:
+        ratings(path, scale, kind)
+    folder = path.parent if path == file else path
+    assert str(refused.value).startswith(f"{file.relative_to(folder)}: {message}")
+
+
 @pytest.mark.parametrize("wrong", [None, [100], {"a": 1}, "wide"])
 def test_the_size_of_an_image_of_coco_is_a_number(wrong, tmp_path):
     path = coco_boxes(tmp_path)

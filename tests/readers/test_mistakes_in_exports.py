@@ -14,6 +14,7 @@ from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha
 
 RIGHT = 0.3478
+USERS = "sentiment.responses.users"
 
 
 def with_bytes(name, folder, change):
@@ -286,6 +287,12 @@ def test_windows_line_ends_and_a_byte_order_mark_change_nothing(name, tmp_path):
         ("label_studio", "annotations", "answers", "row 1: found a JSON document that is no tool"),
         ("label_studio_json_min", "annotator", "by", "row 1: found a JSON document that is no to"),
         ("encord", "createdBy", "by", "found no rater, and none in any other record; expected who"),
+        (
+            "encord",
+            "classifications",
+            "frames",
+            "record 1: found labels of ['objects', 'frames']; ex",
+        ),
         ("labelbox", "label_kind", "kind", None),
         ("labelbox", "label_details", "details", "found no label_details, so no rater"),
         ("mturk", "AssignmentStatus", "Status", "row 2: found no 'AssignmentStatus'; expected a"),
@@ -304,6 +311,46 @@ def test_a_renamed_field(name, old, new, words, tmp_path, refusal):
         assert alpha_of(name, path) == RIGHT
     else:
         assert words in words_of(refusal, name, path)
+
+
+def test_labels_of_a_video_are_not_passed_over(tmp_path, refusal):
+    """Encord writes them by the number of the frame."""
+
+    def video(data):
+        rows = json.loads(data)
+        for unit in rows[1]["data_units"].values():
+            unit["labels"] = {"10": unit["labels"], "20": unit["labels"]}
+        return json.dumps(rows).encode()
+
+    assert words_of(refusal, "encord", with_bytes("encord", tmp_path, video)).startswith(
+        "label_rows.json: record 2: found labels of ['10', '20']; expected classifications. "
+        "Labels of a video stand by frame"
+    )
+
+
+@pytest.mark.parametrize(
+    ("users", "found"),
+    [({}, "no 'sentiment.responses.users'"), ({USERS: None}, "a value of another kind")],
+)
+def test_answers_without_their_users_are_not_passed_over(users, found, tmp_path, refusal):
+    def without(data):
+        records = json.loads(data)
+        del records[2][USERS]
+        records[2] |= users
+        return json.dumps(records).encode()
+
+    words = words_of(refusal, "argilla", with_bytes("argilla", tmp_path, without))
+    assert words.startswith(f"argilla_records_flat.json: record 3: found {found}")
+
+
+def test_an_annotation_without_its_type_is_not_passed_over(tmp_path, refusal):
+    copytree(CASES["dataloop"].file, tmp_path / "items")
+    path = max((tmp_path / "items").rglob("*.json"))
+    item = json.loads(path.read_text())
+    del item["annotations"][1]["type"]
+    path.write_text(json.dumps(item))
+    words = words_of(refusal, "dataloop", tmp_path / "items")
+    assert "record 1: found no 'type'; expected a record as Dataloop" in words
 
 
 def test_an_export_on_one_line_of_which_no_tool_is_known(tmp_path, refusal):

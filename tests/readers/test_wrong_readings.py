@@ -212,6 +212,15 @@ def test_an_export_without_raters_is_refused(path, words, refusal):
     assert words in refusal(EXPORTS / path, rules=ALL_ROUNDS)
 
 
+def test_tracks_of_a_video_of_cvat_are_not_passed_over(tmp_path, refusal):
+    text = (EXPORTS / "cvat" / "job_13_chi_annotations.xml").read_text()
+    track = '<track id="0" label="car"><box frame="0" xtl="1" ytl="1" xbr="5" ybr="5"/></track>'
+    path = tmp_path / "job.xml"
+    path.write_text(text.replace("</annotations>", f"{track}</annotations>"))
+    words = refusal(path, Columns(item="stem", label="tag"))
+    assert words.startswith("job.xml: found tracks of a video; expected images. Export the job")
+
+
 def test_a_job_of_cvat_without_an_assignee_is_refused(tmp_path, refusal):
     text = (EXPORTS / "cvat" / "job_13_chi_annotations.xml").read_text()
     (tmp_path / "job.xml").write_text(text.replace("<assignee>chi</assignee>", ""))

@@ -1,5 +1,6 @@
 """A log that is longer than a segment: what is found out when somebody changes its older part."""
 
+import hashlib
 import json
 import random
 import shutil
@@ -11,6 +12,7 @@ import pytest
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.store import Store, digest_of, local
 from agreement_pipeline.store.local import LocalStorage
+from agreement_pipeline.store.log import Tail
 from tests.events import record
 from tests.killing import killed
 
@@ -29,6 +31,27 @@ def made(tmp_path_factory):
 @pytest.fixture
 def store(made, tmp_path):
     return Store(shutil.copytree(made, tmp_path / "store"))
+
+
+class Folder:
+    """Files in memory, as a bucket lists them. `meanwhile` happens before files are fetched."""
+
+    def __init__(self, *numbers):
+        self.files = {}
+        self.meanwhile = lambda: None
+        self.put(*numbers)
+
+    def put(self, *numbers):
+        self.files |= {f"log/{number:08}.json": b"%d" % number for number in numbers}
+
+    def listed(self, folder):
+        kept = self.files.items()
+        return {name.removeprefix("log/"): hashlib.md5(data).hexdigest() for name, data in kept}
+
+    def fetched(self, names):
+        meanwhile, self.meanwhile = self.meanwhile, lambda: None
+        meanwhile()
+        return {name: self.files.get(name) for name in names}
 
 
 def filled(store, n_entries):
@@ -387,3 +410,19 @@ def test_an_entry_whose_number_was_freed_by_a_segment_is_refused(tmp_path, monke
     for number in range(40):
         record(quick, "decided", "r", ratings_digest=f"more {number}")
     assert len(Store(tmp_path).history()) == 73
+
+
+def test_a_thread_that_reads_the_next_segment_takes_nothing_from_one_that_reads_this_one():
+    folder = Folder(*range(1, 32))
+    tail = Tail(folder)
+    tail.read()
+    folder.put(32)
+
+    def another_thread():
+        before, folder.files = folder.files, {}
+        folder.put(33)
+        assert tail.read() == (33, [b"33"], set())
+        folder.files = before
+
+    folder.meanwhile = another_thread
+    assert tail.read() == (1, [b"%d" % number for number in range(1, 33)], set())

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
@@ -44,8 +45,8 @@ def flat(record: Data, place: str) -> Parts:
     fields = {name: value for name, value in record.items() if name not in own}
     responses = (
         (question, *each)
-        for question in (name.removesuffix(USERS) for name in own if name.endswith(USERS))
-        if record[question + USERS]
+        for question in (name.removesuffix(ANSWERS) for name in own if name.endswith(ANSWERS))
+        if record[question + USERS] or record[question + ANSWERS]
         for each in zip(
             *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
         )
@@ -171,9 +172,20 @@ def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
     return {
         name: drawn(value, where, span) if kind == "spans" else Drawn((_ranking(value, where),))
         for name, value in values.items()
-        if isinstance(value, list) and value and isinstance(value[0], dict)
-        if MARKS.get(kind) in value[0]
+        if isinstance(value, list) and value and MARKS[kind] in _keys(value[0], where)
     }
+
+
+def _keys(part: Any, where: str) -> Iterable[str]:
+    """None are those of a label."""
+    if isinstance(part, str):
+        return ()
+    if not isinstance(part, dict) or not {*MARKS.values()} & {*part}:
+        raise RatingsError(
+            f"{where}: found {shown(part)} in an answer; expected labels, spans with their start, "
+            "or ranks. Export the records again."
+        )
+    return part
 
 
 def _ranking(parts: Iterable[Data], where: str) -> Ranking:

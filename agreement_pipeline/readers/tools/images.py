@@ -12,6 +12,7 @@ from xml.etree import ElementTree as Xml
 from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import START, start_of
 from agreement_pipeline.readers.submissions import (
@@ -105,6 +106,11 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
                 values, name = _values(element, kind, where), element.get("name", "")
                 yield _image(name, rater, where, values, assisted, id=number)
                 element.clear()
+            elif element.tag == "track":
+                raise RatingsError(
+                    f"{place}: found tracks of a video; expected images. Export the job as CVAT "
+                    "for images 1.1."
+                )
 
 
 def _assignee(meta: Xml.Element, place: str) -> str:
@@ -155,6 +161,11 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
         place = export.place(path)
         for _, record in export.records(path):
             found = together(_objects(record, kind or "boxes", place))
+            if strangers := {*found}.difference(image["id"] for image in record["images"]):
+                raise RatingsError(
+                    f"{place}: found annotations of image {shown(next(iter(strangers)))}; expected "
+                    "the id of one of the images of the file. Export again."
+                )
             for image in record["images"]:
                 number, extent = image["id"], (float(image["width"]), float(image["height"]))
                 values = {kind: Drawn(found.get(number, ()), extent)} if kind else {}

@@ -138,8 +138,9 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
 
 def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
     for each in structures:
-        layer = str(each.get(TYPE, ""))
-        if layer.startswith(BUILT_IN) or "begin" not in each or OF_RELATIONS & {*each}:
+        layer = str(each[TYPE])
+        is_span = "begin" in each or "end" in each
+        if layer.startswith(BUILT_IN) or not is_span or OF_RELATIONS & {*each}:
             continue
         labels = {
             f"{layer.rpartition('.')[2]}.{name}": value

@@ -53,6 +53,7 @@ TYPES = {
     "rankings": ("ranker",),
     "preferences": ("pairwise",),
 }
+UNLABELLED = {"boxes": "rectangle", "polygons": "polygon"}
 CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 
 
@@ -91,7 +92,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         for what, each in work:
             name = f"{what} {each.get('id')}"
             where = f"{place}, {name}"
-            result = before_review(each, where) if what == "annotation" else each.get("result")
+            result = before_review(each, where) if what == "annotation" else each["result"]
             yield Submission(
                 task["id"] if what == "draft" else task.get("id"),
                 values=(
@@ -166,7 +167,7 @@ def before_review(annotation: Data, where: str) -> object:
     said = [each for each in reviews if each.get("fixed_annotation_history")]
     fixed = sorted(said, key=_time_of)
     if not fixed and annotation.get("last_action") != FIXED:
-        return annotation.get("result")
+        return annotation["result"]
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:
             return review["previous_annotation_history_result"]
@@ -202,14 +203,25 @@ def objects_in(result: object, where: str, kind: str, data: object = None) -> di
     found: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
-        if part.get("type") in TYPES.get(kind, ()):
+        place = f"{where}, object {n}"
+        if part["type"] in TYPES.get(kind, ()):
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
-            place = f"{where}, object {n}"
+            if not labels:
+                raise _without_label(part, kind, place)
             found += [(name, _object(part, kind, each, place, data)) for each in labels]
             extents[name] = _extent(part)
+        elif part["type"] == UNLABELLED.get(kind):
+            raise _without_label(part, kind, place)
     objects = together(found)
     return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
+
+
+def _without_label(part: Data, kind: str, where: str) -> RatingsError:
+    return RatingsError(
+        f"{where}: found an object of type {part['type']!r} without a label; expected a label in "
+        f"type {' or '.join(TYPES[kind])}. Label the object or delete it."
+    )
 
 
 def _extent(part: Data) -> tuple[float, ...]:

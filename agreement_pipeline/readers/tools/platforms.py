@@ -20,6 +20,7 @@ from agreement_pipeline.readers.submissions import (
     together,
     tool,
 )
+from agreement_pipeline.text import listed
 
 ENCORD: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
 SUPERANNOTATE: dict[str, Status] = {
@@ -39,7 +40,7 @@ REVIEWERS = ("QA", "Quality Assurance")
 )
 def dataloop(export: Export) -> Iterator[Submission]:
     for place, item in export.records():
-        classes = [each for each in item["annotations"] if each.get("type") == "class"]
+        classes = [each for each in item["annotations"] if each["type"] == "class"]
         for maker, made in together((each["creator"], each) for each in classes).items():
             systems = [at(each, "metadata", "system") or {} for each in made]
             answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
@@ -68,9 +69,16 @@ def dataloop(export: Export) -> Iterator[Submission]:
 )
 def encord(export: Export) -> Iterator[Submission]:
     """A label row is a branch, and a branch a rater."""
-    for _, row in export.records():
+    for place, row in export.records():
         for unit in row["data_units"].values():
-            classes = unit["labels"].get("classifications") or ()
+            labels = unit["labels"] or {"classifications": ()}
+            if "classifications" not in labels:
+                raise RatingsError(
+                    f"{place}: found labels of {listed([*labels][:3])}; expected classifications. "
+                    "Labels of a video stand by frame: write them as a table with the columns "
+                    "item, rater and label."
+                )
+            classes = labels["classifications"] or ()
             for maker, made in together((each.get("createdBy"), each) for each in classes).items():
                 hashes = [each["classificationHash"] for each in made]
                 questions = [row["classification_answers"][each] for each in hashes]
