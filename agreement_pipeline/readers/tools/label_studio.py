@@ -40,7 +40,19 @@ REVIEWED = ("accepted", "rejected", FIXED)
 SUGGESTED = {"prediction", "prediction-changed"}
 PARENTS = ("parent_prediction", "parent_annotation")
 COPIED = ("prediction", "propagated_annotation")
-AREAS = frozenset({"start", "x", "points", "original_width"})
+AREAS = frozenset(
+    (
+        "start",
+        "x",
+        "points",
+        "original_width",
+        "rle",
+        "ranges",
+        "sequence",
+        "vertices",
+        "imageDataURL",
+    )
+)
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 PLAIN = ("rating", "number", "datetime")
