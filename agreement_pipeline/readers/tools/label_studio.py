@@ -339,6 +339,8 @@ def _answer_in(cell: Any) -> Any:
         return tuple(said["choices"]) if "choices" in said else None
     if isinstance(said, list):
         one = said[0] if len(said) == 1 and isinstance(said[0], dict) else {}
+        if not AREAS.isdisjoint(one):
+            return None
         if "taxonomy" in one:
             return _ticks(one["taxonomy"])
         return next((one[kind] for kind in PLAIN if kind in one), None)
