@@ -15,9 +15,9 @@ from agreement_pipeline.estimates import (
     Estimate,
     Scope,
     basis_of,
+    measure_ratings,
     registered,
     standing_out,
-    values_of,
 )
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
@@ -374,15 +374,19 @@ def _weak_part(verdict: Verdict, held: Round) -> str:
     return beside.reason.rpartition("; but ")[2] if beside.code == "weak_part" else ""
 
 
-def _lowest_part(ratings: Ratings) -> tuple[str, str] | None:
+def _lowest_part(held: Round) -> tuple[str, str] | None:
+    """The part with the lowest value, if its interval lies under that of another part."""
+    ratings = held.ratings
     for column, what in OF_ANSWERS.items():
-        found = values_of(ratings, OF_ROUNDS, "stratum") if column in ratings.strata else {}
-        names = {Scope.of_stratum(column, name): name for name in ratings.strata.get(column, ())}
-        values = {names[scope]: value for scope, value in found.items() if scope in names}
-        if len(values) > 1:
-            lowest = min(values, key=lambda name: values[name])
-            said = in_words(values[lowest])
-            return lowest, f"Of {len(values)} {what}, it has the lowest alpha ({said})."
+        if column not in ratings.strata:
+            continue
+        names = {Scope.of_stratum(column, name): name for name in ratings.strata[column]}
+        every = measure_ratings(ratings, [OF_ROUNDS], held.policy.inference, scopes=("stratum",))
+        found = [each for each in every if each.scope in names and each.interval is not None]
+        lowest = min(found, key=lambda each: each.value or 0.0, default=None)
+        if lowest and any((each.low or -1.0) > (lowest.high or 1.0) for each in found):
+            said = in_words(lowest.value or 0.0)
+            return names[lowest.scope], f"Of {len(found)} {what}, it has the lowest alpha ({said})."
     return None
 
 
@@ -391,7 +395,7 @@ def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterat
     pair = most_confused(counts) if counts else None
     alike = pair is not None and lookalikes(pair[:2])
     items = "The most disputed come first."
-    if part := _lowest_part(held.ratings):
+    if part := _lowest_part(held):
         yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
     elif pair is None or not (pair.stands_out or alike) or held.ratings.scale.names == CHOICES:
         yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
