@@ -325,9 +325,11 @@ class Gathered:
                 "{label: NAME} in a project for each."
             )
         if question is not None and question not in questions:
+            step = "Correct the column of labels."
             raise RatingsError(
                 f"{source}: found no question {question!r} among {listed(questions, 12)}; expected "
-                "the name of a question. Correct the column of labels."
+                "the name of a question. "
+                f"{step if questions else 'Nobody gave a label: see `guide units` for objects.'}"
             )
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"

@@ -15,10 +15,11 @@ from agreement_pipeline.estimates import (
     Estimate,
     Scope,
     basis_of,
+    measure_ratings,
     registered,
     standing_out,
-    values_of,
 )
+from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
     BUNDLED,
     HELPS,
@@ -43,7 +44,8 @@ BETTER, BEST = 0.05, 0.95
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
-LEAST_CONFUSED = 0.1
+LUCK, ENOUGH_ITEMS = 0.05, 1_000
+"""How often two categories of many may seem to be taken for each other, and how many items tell."""
 OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
@@ -232,23 +234,33 @@ def coincidences(said: CategoryCounts) -> Array:
 class Confused(NamedTuple):
     """The two categories that raters take for each other most often.
 
-    `share` is that of all pairs of differing labels, and `n_items` have both labels.
+    `share` is that of all pairs of differing labels, and `n_items` have both labels. They stand out
+    if that is more than luck allows where mistakes fall on categories by their use.
     """
 
     one: str
     other: str
     share: float
     n_items: int
+    stands_out: bool
 
 
 def most_confused(said: CategoryCounts) -> Confused | None:
-    apart = np.triu(coincidences(said), 1)
+    together = coincidences(said)
+    apart = np.triu(together, 1)
     if not apart.any():
         return None
     i, j = np.unravel_index(int(apart.argmax()), apart.shape)
-    both = (said.counts[:, i] > 0) & (said.counts[:, j] > 0)
-    names, share = said.scale.names, float(apart[i, j] / apart.sum())
-    return Confused(names[i], names[j], share, round(float(said.weights[both].sum())))
+    used, names, share = together.sum(0), said.scale.names, float(apart[i, j] / apart.sum())
+    by_luck = np.triu(np.outer(used, used), 1)
+    given = said.counts > 0
+    both = given[:, i] & given[:, j]
+    n = min(round(float(said.weights[given.sum(1) > 1].sum())), ENOUGH_ITEMS)
+    n_pairs = np.count_nonzero(by_luck)
+    low = share_interval(round(share * n), n, 1 - 2 * LUCK / n_pairs).low if n else 0.0
+    stands_out = n_pairs == 1 or low > by_luck[i, j] / by_luck.sum()
+    n_items = round(float(said.weights[both].sum()))
+    return Confused(names[i], names[j], share, n_items, bool(stands_out))
 
 
 def _steps(held: Round) -> Iterator[Step]:
@@ -362,32 +374,37 @@ def _weak_part(verdict: Verdict, held: Round) -> str:
     return beside.reason.rpartition("; but ")[2] if beside.code == "weak_part" else ""
 
 
-def _lowest_part(ratings: Ratings) -> tuple[str, str] | None:
+def _lowest_part(held: Round) -> tuple[str, str] | None:
+    """The part with the lowest value, if its interval lies under that of another part."""
+    ratings = held.ratings
     for column, what in OF_ANSWERS.items():
-        found = values_of(ratings, OF_ROUNDS, "stratum") if column in ratings.strata else {}
-        names = {Scope.of_stratum(column, name): name for name in ratings.strata.get(column, ())}
-        values = {names[scope]: value for scope, value in found.items() if scope in names}
-        if len(values) > 1:
-            lowest = min(values, key=lambda name: values[name])
-            said = in_words(values[lowest])
-            return lowest, f"Of {len(values)} {what}, it has the lowest alpha ({said})."
+        if column not in ratings.strata:
+            continue
+        names = {Scope.of_stratum(column, name): name for name in ratings.strata[column]}
+        every = measure_ratings(ratings, [OF_ROUNDS], held.policy.inference, scopes=("stratum",))
+        found = [each for each in every if each.scope in names and each.interval is not None]
+        lowest = min(found, key=lambda each: each.value or 0.0, default=None)
+        if lowest and any((each.low or -1.0) > (lowest.high or 1.0) for each in found):
+            said = in_words(lowest.value or 0.0)
+            return names[lowest.scope], f"Of {len(found)} {what}, it has the lowest alpha ({said})."
     return None
 
 
 def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
+    alike = pair is not None and lookalikes(pair[:2])
     items = "The most disputed come first."
-    if part := _lowest_part(held.ratings):
+    if part := _lowest_part(held):
         yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
-    elif pair is None or pair.share < LEAST_CONFUSED or held.ratings.scale.names == CHOICES:
+    elif pair is None or not (pair.stands_out or alike) or held.ratings.scale.names == CHOICES:
         yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
         why = f"{share} of differing labels are between them, on {on}."
-        if lookalikes(pair[:2]):
-            alike = f"Write labels that print alike as one, such as {described(pair[:2])}."
-            yield Step(alike, why, held.again)
+        if alike:
+            title = f"Write labels that print alike as one, such as {described(pair[:2])}."
+            yield Step(title, why, held.again)
             return
         what = " or ".join(pair[:2])
         if NONE in pair[:2]:

@@ -77,6 +77,12 @@ def _lowest(found: Sequence[Estimate]) -> str:
         every = "every category" if len(known) == len(found) else "each category that was used"
         return f"Raters agree alike on {every} (α {value})."
     above = [each for each in known[1:] if (each.low or -1.0) > (first.high or 1.0)]
+    if not above:
+        most = number(known[-1].value, SENTENCE)
+        return (
+            f"The values of the categories, from α {value} to {most}, are no further apart than "
+            "luck may have them."
+        )
     certain = ", and its interval lies under all others'" if len(above) == len(known) - 1 else ""
     return f"Raters agree least on {first.scope.name} (α {value}){certain}."
 

@@ -86,6 +86,20 @@ def test_a_rubric_is_measured_by_criterion_and_the_lowest_is_to_be_settled(tmp_p
     ) in capsys.readouterr().out
 
 
+def test_a_criterion_that_luck_has_made_the_lowest_is_not_to_be_settled(tmp_path, capsys):
+    def alike(n, rater):
+        said = {"true": rater == 2 and n % 4 == 0, "short": rater == 2 and n % 4 in (1, n % 30)}
+        return [
+            {"type": "rating", "from_name": name, "value": {"rating": 1 + n % 3 + differs}}
+            for name, differs in said.items()
+        ]
+
+    path = exported(tmp_path, alike)
+    asked = ["--units", "rubrics", "--level", "nominal", "--policy", "standard"]
+    assert main(["judge", path, *asked]) == 1
+    assert "it has the lowest alpha" not in capsys.readouterr().out
+
+
 def test_a_project_of_a_rubric_begins_with_all_its_criteria(tmp_path, capsys):
     path = exported(tmp_path, scores)
     assert main(["init", path, "--units", "rubrics", "--root", str(tmp_path)]) == 0

@@ -496,6 +496,24 @@ def test_rankings_and_preferences_of_label_studio(tmp_path):
     assert ratings(path, None, "preferences").to_pandas()["label"].tolist() == ["first", "second"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("brushlabels", {"format": "rle", "rle": [1, 2]}),
+        ("bitmasklabels", {"imageDataURL": "data:image/png;base64,AA"}),
+        ("vectorlabels", {"vertices": [{"x": 1, "y": 2}]}),
+        ("timelinelabels", {"ranges": [{"start": 1, "end": 5}]}),
+        ("labels", {"sequence": [{"frame": 1, "x": 1, "y": 2, "width": 3, "height": 4}]}),
+        ("choices", {"format": "rle", "rle": [1, 2]}),
+    ],
+)
+def test_the_label_of_an_area_is_no_label_of_the_item(kind, value, tmp_path):
+    area = {"type": kind, "from_name": "area", "value": {**value, kind: ["car"]}}
+    path = label_studio_results(tmp_path, ana=[area], ben=[area])
+    with pytest.raises(RatingsError, match=r"found no question 'area' among \[\]; .*`guide units`"):
+        read(path, Columns(item="name", label="area"))
+
+
 def test_a_ranking_beside_choices_is_no_label_of_its_own(tmp_path):
     chosen = {"type": "choices", "from_name": "mood", "value": {"choices": ["good"]}}
     message = {"type": "chatmessage", "from_name": "talk", "value": {"chatmessage": {"a": 1}}}

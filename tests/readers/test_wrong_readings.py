@@ -379,6 +379,16 @@ def test_a_field_of_the_item_that_is_called_history_is_no_history(dialogue, tmp_
     assert alpha(found) == RIGHT
 
 
+def test_the_rating_of_an_area_is_no_rating_of_the_item(tmp_path):
+    case = CASES["label_studio_json_min"]
+    rows = json.loads(case.file.read_text())
+    rows[0]["quality"] = [{"x": 1, "y": 2, "width": 3, "height": 4, "rating": 4}]
+    (tmp_path / "x.json").write_text(json.dumps(rows))
+    columns = replace(case.columns, label="quality")
+    whole = rows_of(case.file, columns, rules=case.rules).left_out.total()
+    assert rows_of(tmp_path / "x.json", columns, rules=case.rules).left_out.total() == whole + 1
+
+
 TURK = "HITId,AssignmentId,WorkerId,AssignmentStatus,"
 
 

@@ -343,6 +343,35 @@ def test_most_confused_are_the_two_categories_that_differing_pairs_share_most():
     assert most_confused(CategoryCounts([[3, 0, 0]], scale=SCALE)) is None
 
 
+@pytest.mark.parametrize(("taken", "least", "most"), [(0.0, 0, 10), (0.5, 60, 100)])
+def test_two_categories_stand_out_if_they_are_taken_for_each_other_beyond_luck(taken, least, most):
+    """In 15 % of the labels a rater guesses. Of these, a share takes safe for rude and back."""
+    rng, found = np.random.default_rng(8), 0
+    for _ in range(100):
+        truth = rng.integers(0, 3, (150, 1))
+        guess = rng.integers(0, 3, (150, 4))
+        is_taken = (rng.random((150, 4)) < taken) & (truth < 2)
+        wrong = np.where(is_taken, 1 - truth, guess)
+        said = np.where(rng.random((150, 4)) < 0.15, wrong, truth)
+        counts = np.stack([(said == each).sum(1) for each in range(3)], axis=1)
+        found += most_confused(CategoryCounts(counts, scale=SCALE)).stands_out
+    assert least <= found <= most
+
+
+def test_no_two_categories_are_to_be_settled_if_luck_explains_them():
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 3, 150)
+    names = np.array(SCALE.names)
+    rows = [
+        (n, rater, names[rng.integers(0, 3) if rng.random() < 0.3 else truth[n]])
+        for n in range(150)
+        for rater in "abcd"
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    first, _ = judged(Ratings.from_frame(frame, SCALE)).steps
+    assert first.what == "Talk about the items on which raters differ."
+
+
 def test_labels_that_print_alike_are_written_as_one_and_not_settled_in_the_guideline():
     said = [("Safe", "safe "), ("rude", "rude")] * 60
     rows = [(n, rater, pair[at]) for n, pair in enumerate(said) for at, rater in enumerate("ab")]

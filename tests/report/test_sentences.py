@@ -62,6 +62,22 @@ def test_where_all_agree_alike_nothing_is_the_lowest():
     assert said.startswith("Nobody is known to stand out: ")
 
 
+@pytest.mark.parametrize(
+    ("errors", "begins"), [({"z": 8}, "The values of"), ({"z": 2}, "Raters agree least on z (")]
+)
+def test_a_category_is_the_lowest_only_if_its_interval_lies_under_another(errors, begins):
+    """Rater a takes each tenth item of a category for another one, or more of some category."""
+    names, rows = "xyzw", []
+    for item in range(480):
+        label, turn = names[item % 4], item // 4
+        other = names[(item + 1 + turn // 10 % 3) % 4]
+        differs = turn % 10 == 0 or (label in errors and turn % errors[label] == 0)
+        rows += [(f"i{item:03}", "a", other if differs else label), (f"i{item:03}", "b", label)]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    said = answer("Labels", Ratings.from_frame(frame, Scale(tuple(names)))).sentences[0]
+    assert said.startswith(begins)
+
+
 def test_a_category_that_nobody_used_is_none_on_which_raters_agree():
     said = answer("Labels", labelled(40, "abc", {0, 1}, ("no", "yes", "never"))).sentences
     assert said[0].startswith("Raters agree alike on each category that was used (α 0.")

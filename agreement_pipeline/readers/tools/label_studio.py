@@ -40,7 +40,19 @@ REVIEWED = ("accepted", "rejected", FIXED)
 SUGGESTED = {"prediction", "prediction-changed"}
 PARENTS = ("parent_prediction", "parent_annotation")
 COPIED = ("prediction", "propagated_annotation")
-AREAS = frozenset({"start", "x", "points", "original_width"})
+AREAS = frozenset(
+    (
+        "start",
+        "x",
+        "points",
+        "original_width",
+        "rle",
+        "ranges",
+        "sequence",
+        "vertices",
+        "imageDataURL",
+    )
+)
 OWN = ("annotation_id", "annotator", "lead_time")
 BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
 PLAIN = ("rating", "number", "datetime")
@@ -327,6 +339,8 @@ def _answer_in(cell: Any) -> Any:
         return tuple(said["choices"]) if "choices" in said else None
     if isinstance(said, list):
         one = said[0] if len(said) == 1 and isinstance(said[0], dict) else {}
+        if not AREAS.isdisjoint(one):
+            return None
         if "taxonomy" in one:
             return _ticks(one["taxonomy"])
         return next((one[kind] for kind in PLAIN if kind in one), None)
