@@ -72,6 +72,12 @@ def test_the_same_spans_from_all_tools_are_the_same_units(export, rule, tmp_path
     assert found.digest == direct.digest
 
 
+@pytest.mark.parametrize("export", [prodigy_spans, label_studio_boxes, coco_boxes, webanno_spans])
+def test_where_objects_alone_were_marked_the_error_says_how_they_are_read(export, tmp_path):
+    with pytest.raises(RatingsError, match=r"are read with --units: see `guide units`[.]$"):
+        read(export(tmp_path), NAME, rules=Rules(requires=()))
+
+
 @pytest.mark.parametrize("export", BOX_TOOLS)
 def test_the_same_boxes_from_all_tools_are_the_same_units(export, tmp_path):
     found = ratings(export(tmp_path), PETS, "boxes")
