@@ -22,6 +22,7 @@ from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookali
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
+    MOST_CATEGORIES,
     Codes,
     Level,
     Scale,
@@ -146,7 +147,6 @@ MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
 MOST_WEIGHT = 2**53
-MOST_CATEGORIES = 64
 DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
     "-": ("^[0-9]{4}-[0-9]{2}-[0-9]{2}", (0, 1, 2)),
     ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0), (2, 0, 1)),
@@ -170,6 +170,7 @@ OF_CLUSTERS = (
 OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
 HOW_OF_PERCENT = " If it is a percentage, take off its sign."
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
+TO_THE_SCALE = "Correct the label or add it to the scale."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
@@ -225,12 +226,7 @@ class Birth:
                 f"{cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
-        for name in cells.kinds:
-            if self._facts.get(f"nan {name}"):
-                where = self._first_place(self._tests[f"nan {name}"], name)
-                raise RatingsError(
-                    f"{where}: found nan; expected one value, or null. Correct the row."
-                )
+        cells.refuse_nan([name for name in cells.kinds if self._facts.get(f"nan {name}")])
         self.scale = self._scale_of_labels() if given is None else given
         self._check_names()
 
@@ -291,7 +287,7 @@ class Birth:
     def _tests(self) -> dict[str, str]:
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
-        tests = {f"nan {name}": f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)" for name in floats}
+        tests = {f"nan {name}": cells.nan(name) for name in floats}
         if "item" in kinds:
             tests["item"] = f"{LABELLED} AND {cells.blank('item')}"
         if "confidence" in kinds:
@@ -350,13 +346,6 @@ class Birth:
         cells = self.cells
         found = found or listed(cells.found(test, name))
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
-
-    def _first_place(self, test: str, name: str) -> str:
-        cells, column = self.cells, None
-        if "column" in cells.names and name in ("rater", "label"):
-            column = cells.found(test, "column")[0]
-        row = cells.found(test, "row")[0]
-        return f"{cells.source}: row {row}, column {column or cells.called(name)!r}"
 
     # Names
 
@@ -426,7 +415,7 @@ class Birth:
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
         if self.limits is not None and longest > self.limits.name_length:
-            where = self._first_place(test, name)
+            where = self.cells.at(test, name)
             self.limits.refuse_beyond("name_length", longest, where, "characters")
 
     # Labels
@@ -464,12 +453,16 @@ class Birth:
         elif self.is_number:
             self._refuse_number()
         elif bad := [each for each in self._distinct("label") if self._code(each) < 0]:
-            test = f"{LABELLED} AND {self.cells.among('label', bad)}"
             among = f"one of {listed(self.scale.names, 12)}"
             if self.scale.numeric:
+                test = f"{LABELLED} AND {self.cells.among('label', bad)}"
                 self._refuse_labels(test, f"{among} on the {self.level} level{OR_NAMES}")
-            off = called("label", sorted({*map(category_text, bad)}))
-            self._refuse(test, "label", f"{among}. Correct the label or add it to the scale.", off)
+            self._refuse_off(LABELLED, "label", bad, f"{among}. {TO_THE_SCALE}")
+
+    def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
+        """Refuse labels that are none of the scale."""
+        off = called("label", sorted({*map(category_text, bad)}))
+        self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
         found = called("label", self.cells.found(test, "label"))
@@ -610,11 +603,9 @@ class Birth:
         else:
             bad = [each for each in self._last_labels if self._code(each) < 0]
         if bad:
-            test = f"{LABELLED} AND {cells.among('last_label', bad)}"
             among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
-            expected = f"one of {among}, or nothing. Correct the label or add it to the scale."
-            off = called("label", sorted({*map(category_text, bad)}))
-            self._refuse(test, "last_label", expected, off)
+            expected = f"one of {among}, or nothing. {TO_THE_SCALE}"
+            self._refuse_off(LABELLED, "last_label", bad, expected)
 
     def _last_label(self) -> str:
         cells, scale = self.cells, self.scale
@@ -664,10 +655,9 @@ class Birth:
             )
         right = [each for each in self._distinct("gold_label", OF_ITEM) if _told(each)]
         if bad := [each for each in right if self._right_label(each) is None]:
-            test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
             among = listed(self.scale.names, 12)
             expected = f"one of {among}, or nothing. Correct the right label."
-            self._refuse(test, "gold_label", expected, listed(sorted({*map(category_text, bad)})))
+            self._refuse_off(OF_ITEM, "gold_label", bad, expected)
 
     def _right_label(self, value: object) -> str | None:
         place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING

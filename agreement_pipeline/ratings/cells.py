@@ -1,7 +1,7 @@
 """The cells of ratings as a source wrote them, in a table of a session. Errors name their rows."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
@@ -96,6 +96,17 @@ class Cells:
         tests = [f"{self.quoted(name)} IN ({', '.join(known)})"] if known else []
         tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
+
+    def nan(self, name: str) -> str:
+        return f"{self.quoted(name)} = CAST('NaN' AS DOUBLE)"
+
+    def refuse_nan(self, names: Iterable[str]) -> None:
+        for name in names:
+            if self.kinds.get(name) == "float" and self.any(test := self.nan(name)):
+                raise RatingsError(
+                    f"{self.at(test, name)}: found nan; expected one value, or null. "
+                    "Correct the row."
+                )
 
     def called(self, name: str) -> str:
         return self.columns.get(name, name).removeprefix(STRATUM)

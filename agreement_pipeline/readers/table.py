@@ -493,7 +493,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
         )
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if others or not are_alike:  # some columns become text
-        _refuse_nan(rows, taken)
+        replace(rows, columns=taken).refuse_nan(taken)
     if raters:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
         rows = _by_rater(rows, raters, labels)
@@ -515,18 +515,6 @@ def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
             is_number = session.matches(cell, rf"^\s*{COMMA}(\s*[|]\s*{COMMA})*\s*$")
             made[name] = f"CASE WHEN {is_number} THEN REPLACE({cell}, ',', '.') ELSE {cell} END"
     return rows.made(made) if made else rows
-
-
-def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
-    """Refuse a number that went wrong, before it becomes text."""
-    for name in columns:
-        if rows.kinds.get(name) == "float":
-            is_nan = f"SELECT row FROM {rows} WHERE ISNAN({rows.quoted(name)})"
-            for row in rows.relation.values(f"{is_nan} ORDER BY nth LIMIT 1"):
-                raise RatingsError(
-                    f"{rows.source}: row {row}, column {columns[name]!r}: found nan; expected one "
-                    "value, or null. Correct the row."
-                )
 
 
 def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
@@ -559,14 +547,12 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
                 "a folder, which is one table. Give each file the same columns, or move the file."
             )
     schemas = [rows.relation.schema for rows in parts.values()]
-    texts = {
-        each: columns.get(each, each)
-        for each in first.names
-        if len({schema.field(each).type for schema in schemas}) > 1
-    }
+    texts = [
+        each for each in first.names if len({schema.field(each).type for schema in schemas}) > 1
+    ]
     before, queries = 0, []
     for file, rows in parts.items():
-        _refuse_nan(replace(rows, source=file), {e: of for e, of in texts.items() if e != "row"})
+        replace(rows, source=file).refuse_nan(texts)
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
         made = {**{each: rows.text(each) for each in texts}, "nth": f"nth + {before}", "row": row}
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")
