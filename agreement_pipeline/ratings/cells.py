@@ -268,6 +268,13 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
     return kind if is_whole or types.is_floating(kind) or is_time(kind) else pa.large_string()
 
 
+def is_as_given(kind: pa.DataType, name: str = "") -> bool:
+    """True if an engine reads a column as Arrow does. Times stay times in `timestamp` only."""
+    if is_time(kind):
+        return name == "timestamp"
+    return bool(types.is_boolean(kind) or kind == pa.string() or plain_type(kind) == kind)
+
+
 def is_time(kind: pa.DataType) -> bool:
     return bool(types.is_timestamp(kind) and kind.tz is None)
 

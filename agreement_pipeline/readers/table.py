@@ -27,11 +27,11 @@ from agreement_pipeline.ratings import (
     Scale,
     category_text,
     cells_of_frame,
+    is_as_given,
     is_text,
     is_time,
     numbers_in,
     plain,
-    plain_type,
     refuse_capitals,
     written,
 )
@@ -279,11 +279,11 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
     if pa.types.is_boolean(kind):
         return rows.text(name)
     if not _is_odd(kind):
-        is_kept = plain_type(kind) == kind or is_text(kind)
-        is_kept = is_kept and (name == "timestamp" or not is_time(kind))
-        if not is_kept and pa.types.is_timestamp(kind):
+        if is_as_given(kind, name):
+            return None
+        if pa.types.is_timestamp(kind):
             return _time_in_sql(column, is_of_zone=not is_time(kind))
-        return None if is_kept else f"CAST({column} AS STRING)"
+        return f"CAST({column} AS STRING)"
     types = pa.types
     is_list = types.is_list(kind) or types.is_large_list(kind)
     is_read = is_list and (is_text(kind.value_type) or types.is_integer(kind.value_type))
