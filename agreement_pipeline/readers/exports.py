@@ -91,7 +91,7 @@ class Export:
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
     def folders(self, path: Path) -> tuple[str, ...]:
-        return path.relative_to(self.path).parts[:-1] if path != self.path else ()
+        return path.relative_to(self.path).parts[:-1]
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
@@ -137,6 +137,11 @@ class Asked:
     limits: Limits = LIMITS
     rules: Rules = RULES
     session: Session = field(default_factory=duckdb_session)
+
+    @property
+    def others(self) -> list[str]:
+        """The fields that a rule or a model names."""
+        return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
 
 @dataclass(frozen=True)

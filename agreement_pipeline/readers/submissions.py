@@ -573,7 +573,7 @@ class Tool(Reader):
                 "Leave the layout out."
             )
         named = _fields_of(columns)
-        others = list(dict.fromkeys((*rules.fields, *columns.models.values())))
+        others = asked.others
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
         units, export, objects = rules.units, Export(Path(str(source))), list[Drawn]()
         said = self._checked(export)

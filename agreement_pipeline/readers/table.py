@@ -470,7 +470,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
     raters = rater_columns(header, columns, chosen, name) if is_wide else []
-    others = list(dict.fromkeys((*asked.rules.fields, *columns.models.values())))
+    others = asked.others
     absent = [each for each in others if each not in header]
     if absent:
         raise RatingsError(
