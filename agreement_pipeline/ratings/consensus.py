@@ -258,21 +258,8 @@ class PanelLabels:
     def unresolved(self) -> Rows:
         return np.asarray(self.resolution >= TIE)
 
-    @property
-    def in_conflict(self) -> Rows:
-        return np.asarray(self.resolution == CONFLICT)
-
-    @property
-    def adjudicated(self) -> Rows:
-        return np.asarray(self.resolution == ADJUDICATED)
-
-    @property
-    def relabelled(self) -> Rows:
-        return np.asarray(self.resolution == RELABELLED)
-
-    @property
-    def silver(self) -> Rows:
-        return np.asarray(self.resolution == SILVER)
+    def resolved_as(self, resolution: str) -> Rows:
+        return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
 
     @property
     def resolved(self) -> Rows:
