@@ -59,13 +59,13 @@ class Cells:
         return self.relation.session.column(name)
 
     def text(self, name: str) -> str:
-        column, kind = self.quoted(name), self.kinds[name]
+        column, kind = self.quoted(name), self.kinds.get(name)
         if kind == "text":
             return column
         if kind == "flag":
             return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
         text = f"CAST({column} AS STRING)"
-        if kind == "whole":
+        if kind != "float":
             return text
         is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {WHOLE!r}"
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"

@@ -130,9 +130,6 @@ class Rows(Cells):
             self.relation.read_through()
         return replace(self, reading=nullcontext)
 
-    def text(self, name: str) -> str:
-        return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"
-
     def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
         order = dict.fromkeys([*self.names, *made]) if names is None else names
         return ", ".join(
