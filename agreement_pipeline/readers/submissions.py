@@ -51,10 +51,8 @@ Data = Mapping[str, Any]
 Nothing: Data = MappingProxyType({})
 DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
-ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 DRAW = re.compile("[0-9a-f]{64}")
-MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 8_192, 1_000_000
 HERE = "duckdb"
 IN_MEMORY = 4_000_000
@@ -258,7 +256,7 @@ def utc(written: object, where: str) -> str | None:
         if type(written) is str and IN_FORM.fullmatch(written) and datetime.fromisoformat(written):
             return written
         time = _time(written)
-    except (ValueError, TypeError, KeyError, OverflowError, OSError):
+    except (ValueError, TypeError, OverflowError, OSError):
         raise RatingsError(
             f"{where}: found time {written!r}; expected a date and a time, as "
             "2026-09-02T09:05:00Z. Correct the time, or export again."
@@ -273,12 +271,12 @@ def _time(written: object) -> datetime:
         seconds = written / 1000 if written > 1e11 else written
         return datetime.fromtimestamp(seconds, UTC)
     text = str(written).strip()
-    if found := MTURK.fullmatch(text):
-        _, day, zone, year = found.groups()
-        return datetime.strptime(f"{day} {year} {ZONES[zone]}", "%b %d %H:%M:%S %Y %z")
-    if text[:1].isalpha():
-        return parsedate_to_datetime(text)
-    return datetime.fromisoformat(text)
+    if not text[:1].isalpha():
+        return datetime.fromisoformat(text)
+    time = parsedate_to_datetime(text)
+    if time.tzinfo is None:
+        raise ValueError("a zone that nobody knows")
+    return time
 
 
 # From the submissions of an export to a table of a session
