@@ -25,7 +25,6 @@ from agreement_pipeline.ratings import (
     is_as_given,
     listed_values,
 )
-from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
 from agreement_pipeline.readers.json_files import json_objects
 
@@ -53,7 +52,6 @@ class ParquetTable:
             self.schema: pa.Schema = self._file.schema_arrow
         self.named = named_in(self.schema, path.name)
         self._delivered.refuse_change()
-        refuse_twice(self.schema.names, path.name)
         if not self._footer.rows:
             raise no_row(path.name)
 
