@@ -358,8 +358,7 @@ class Gathered:
     def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
         asked = self._question
         for row, each in enumerate(submissions, 1):
-            if row > limits.rows:
-                limits.refuse_beyond("rows", row, self._source, "submissions or more")
+            limits.refuse_beyond("rows", row, self._source, "submissions or more")
             for seen, names in ((self._questions, each.values), (self.fields, each.fields)):
                 if not seen.keys() >= names.keys():
                     seen.update(dict.fromkeys(names))
@@ -547,14 +546,7 @@ class Tool(Reader):
             yield from self.finds(export, *kind)
         except RatingsError:
             raise
-        except (
-            KeyError,
-            TypeError,
-            AttributeError,
-            ArithmeticError,
-            ValueError,
-            IndexError,
-        ) as error:
+        except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
             found = f"a value of another kind ({error})"
             if isinstance(error, KeyError):
                 found = f"no {error.args[0]!r}"
