@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from glob import glob
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -427,8 +428,7 @@ def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -
 
 
 def _files_like(pattern: Path) -> list[Path]:
-    within = str(pattern.relative_to(pattern.anchor))
-    every = sorted(Path(pattern.anchor or ".").glob(within))
+    every = sorted(map(Path, glob(str(pattern), recursive=True)))
     found = [each for each in every if not each.is_dir()]
     if not found:
         raise RatingsError(
