@@ -613,17 +613,18 @@ class Birth:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
             return f"CASE WHEN {differ} THEN {cells.text('last_label')} END"
 
-        def named(column: str, said: Iterable[Any]) -> str:
-            cases = [
-                f"WHEN {cells.literal(each)} THEN {cells.literal(scale.names[self._code(each)])}"
-                for each in said
-                if each is not None
-            ]
-            return f"CASE {column} {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+        def named(name: str, said: Iterable[Any]) -> str:
+            known = [each for each in said if each is not None]
+            return self._in_words(name, {each: scale.names[self._code(each)] for each in known})
 
-        return f"NULLIF({named('last_label', self._last_labels)}, " + (
-            f"{named(cells.quoted('label'), self._distinct('label'))})"
-        )
+        last, first = self._last_labels, self._distinct("label")
+        return f"NULLIF({named('last_label', last)}, {named('label', first)})"
+
+    def _in_words(self, name: str, texts: Mapping[Any, str]) -> str:
+        """The text of each value of a column."""
+        literal = self.cells.literal
+        cases = " ".join(f"WHEN {literal(v)} THEN {literal(text)}" for v, text in texts.items())
+        return f"CASE {self.cells.quoted(name)} {cases} END" if cases else "CAST(NULL AS STRING)"
 
     # What is known of items
 
@@ -719,12 +720,9 @@ class Birth:
         if name == "gold":
             return self._is_yes(name)
         if name == "gold_label":
-            cases = [
-                f"WHEN {self.cells.among(name, [each])} THEN {self.cells.literal(right)}"
-                for each in self._distinct(name, OF_ITEM)
-                if (right := self._right_label(each)) is not None
-            ]
-            return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+            right = {each: self._right_label(each) for each in self._distinct(name, OF_ITEM)}
+            known = {each: said for each, said in right.items() if said is not None}
+            return self._in_words(name, known)
         if name == "weight":
             return f"CAST({self.cells.number(name)} AS BIGINT)"
         return self.cells.text(name)
