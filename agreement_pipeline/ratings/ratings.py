@@ -565,8 +565,6 @@ class Ratings:
         """The names of the items with a rating, in order. Earlier and gold ones count."""
         if items is None:
             return self._all_rated
-        if not items:
-            return self._all_rated.slice(0, 0)
         test, _held = self._some(items)
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
         return self.session.ask(text)["item"]
