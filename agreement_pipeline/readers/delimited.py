@@ -18,10 +18,9 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import Limits
+from agreement_pipeline.ratings import Codes, Limits
 from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refuse_twice
 from agreement_pipeline.readers.files import (
-    UTF_8,
     Steady,
     feeds_in,
     readable,
@@ -36,7 +35,6 @@ RETURN, QUOTE = b'\r"'
 BLOCK_BYTES = 1 << 19
 """With larger blocks Arrow takes more memory, and more system time."""
 AT_ONCE = 8_192
-Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
@@ -171,7 +169,7 @@ class Delimited:
             skip_rows=self._first,
             block_size=BLOCK_BYTES,
             use_threads=True,
-            encoding="utf8" if self._file.encoding == UTF_8 else self._file.encoding,
+            encoding=self._file.encoding,
         )
         parsing = arrow_csv.ParseOptions(
             delimiter=self._separator,
@@ -199,7 +197,7 @@ class Delimited:
         return None
 
 
-def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:
+def _is_regular(block: bytes, quotes: Codes, n_before: int, separator: str) -> bool:
     """Every quote opens a cell, closes one, or is doubled inside of one, as in RFC 4180.
 
     Arrow loses the line feed after a carriage return in a cell if a block of its own ends there.
