@@ -211,7 +211,7 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
     """
     refuse_unfinished(path)
     export = Export(path)
-    if columns.written and name not in (None, TABLE):
+    if name not in (None, TABLE):
         columns.refuse_written(path.name, f"the reader {name}")
     if name == TABLE or columns.written or (name is None and _is_plain(export)):
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
