@@ -76,6 +76,8 @@ class Limits:
 
 
 LIMITS = Limits()
+UNLIMITED = Limits(*[2**53] * 5)
+"""Of what is in memory or in a store already."""
 
 
 WORD, CELLS = 60, 2**21
@@ -195,9 +197,9 @@ class Birth:
         cells: Cells,
         given: Scale | None,
         level: Level,
-        limits: Limits | None,
+        limits: Limits,
     ) -> None:
-        self.cells, self.limits = cells, limits
+        self.cells, self.limits, self.is_limited = cells, limits, limits is not UNLIMITED
         self.level = level if given is None else given.level
         # Is it known before the labels are seen that any number, or vector, may be one?
         self.is_number = level in ("interval", "ratio")
@@ -262,7 +264,7 @@ class Birth:
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
         for name in ("item", "cluster"):
-            if self.limits is not None and name in cells.kinds:
+            if self.is_limited and name in cells.kinds:
                 asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({cells.number('label')}))"
@@ -305,9 +307,9 @@ class Birth:
             sign = f" OR {number} < 0" if self.level == "ratio" else ""
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
-        if kinds.get("timestamp") == "text" and self.limits is not None:
+        if kinds.get("timestamp") == "text" and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
-        elif "timestamp" in {*cells.names} - {*kinds} and self.limits is not None:
+        elif "timestamp" in {*cells.names} - {*kinds} and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND NOT COALESCE({WRITTEN}, timestamp IS NULL)"
         return tests
 
@@ -334,7 +336,7 @@ class Birth:
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
-        if self.limits is not None and not self.is_number:
+        if not self.is_number:
             (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
         raise RatingsError(
@@ -363,7 +365,7 @@ class Birth:
         return "MAX(BIT_LENGTH(item)) AS longest", blank
 
     def check_of_items(self, longest: int, blank: int) -> None:
-        if blank or (self.limits is not None and longest > 8 * self.limits.name_length):
+        if blank or longest > 8 * self.limits.name_length:
             self._check_items()
 
     @contextmanager
@@ -414,7 +416,7 @@ class Birth:
         self._refuse_longest(name, len(longest), self.cells.among(name, [longest]))
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
-        if self.limits is not None and longest > self.limits.name_length:
+        if longest > self.limits.name_length:
             where = self.cells.at(test, name)
             self.limits.refuse_beyond("name_length", longest, where, "characters")
 
@@ -433,9 +435,8 @@ class Birth:
         elif not self.is_vector:
             labels = [each for each in self._distinct("label") if each is not None]
             labels += self._last_labels
-            if self.limits is not None:
-                different = len({*map(category_text, labels)})
-                self.limits.refuse_beyond("categories", different, self._where, "different labels")
+            different = len({*map(category_text, labels)})
+            self.limits.refuse_beyond("categories", different, self._where, "different labels")
             self._refuse_header_again(labels)
             self._refuse_long("label", labels)
         elif self.cells.kinds["label"] == "text":
@@ -483,7 +484,7 @@ class Birth:
     def _refuse_number(self) -> None:
         if self._facts["label"]:
             self._refuse_header_again([self.cells.columns.get("label", "")])
-            if self.cells.kinds["label"] == "text" and self.limits is not None:
+            if self.cells.kinds["label"] == "text":
                 table = self.cells.relation
                 (longest,) = table.values(f"SELECT MAX(LENGTH(label)) FROM {table}")
                 self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")

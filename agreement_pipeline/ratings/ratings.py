@@ -18,6 +18,7 @@ from agreement_pipeline.ratings.arrays import (
 )
 from agreement_pipeline.ratings.birth import (
     EXTRAS,
+    UNLIMITED,
     Birth,
     Classifiers,
     Limits,
@@ -136,7 +137,7 @@ class Ratings:
         level: Level = "nominal",
         classifiers: Classifiers = (),
         models: Collection[str] = (),
-        limits: Limits | None = None,
+        limits: Limits = UNLIMITED,
         origin: Origin | None = None,
         in_order: bool = False,
     ) -> "Ratings":
