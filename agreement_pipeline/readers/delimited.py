@@ -23,9 +23,9 @@ from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refu
 from agreement_pipeline.readers.files import (
     Steady,
     feeds_in,
+    opened,
     readable,
     start_of,
-    text_of,
 )
 from agreement_pipeline.text import counted
 
@@ -58,16 +58,12 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
-            rows = _rows(file, separator_in(path), place)
-            _, header = next(rows, (1, []))
-            for number, cells in rows:
-                if cells:
-                    yield number, dict(zip(header, cells, strict=True))
-    except UnicodeDecodeError:
-        text_of(path.read_bytes(), path.name)
-        raise
+    with opened(path, place, errors) as file:
+        rows = _rows(file, separator_in(path), place)
+        _, header = next(rows, (1, []))
+        for number, cells in rows:
+            if cells:
+                yield number, dict(zip(header, cells, strict=True))
 
 
 def _rows(
