@@ -17,17 +17,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import finalize
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import DuckDB, Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text, refuse_capitals
 from agreement_pipeline.readers.columns import COLUMNS, Columns
@@ -54,7 +53,6 @@ DECIMALS = 3
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 DRAW = re.compile("[0-9a-f]{64}")
 AT_ONCE, LETTERS = 8_192, 1_000_000
-HERE = "duckdb"
 IN_MEMORY = 4_000_000
 """So many bytes of submissions stay in memory. If there are more, all go to a file."""
 CALLED_WITH = (
@@ -435,18 +433,16 @@ def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
         size += batch.nbytes
         if size >= IN_MEMORY:
             break
-    if size < IN_MEMORY or session.engine != HERE:
+    if size < IN_MEMORY or not isinstance(session, DuckDB):
         return session.load(schema, chain(first, batches))
-    with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
-        path = Path(file.name)
-        left = finalize(file, path.unlink, missing_ok=True)
-        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
+
+    def write(path: Path) -> None:
+        with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as writer:
             for batch in chain(first, batches):
                 writer.write_batch(batch)
-    relation = session.parquet(str(path), {name: name for name in schema.names})
-    left.detach()
-    finalize(relation, path.unlink, missing_ok=True)
-    return relation
+
+    file = LargeFile(write)
+    return session.parquet(str(file.path), {name: name for name in schema.names}, file)
 
 
 def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
