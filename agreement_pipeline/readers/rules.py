@@ -115,9 +115,7 @@ class Rows(Cells):
         return self.relation.name
 
     @property
-    def origin(self) -> Origin | None:
-        if not self.reader:
-            return None
+    def origin(self) -> Origin:
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
