@@ -77,7 +77,7 @@ class Limits:
 
 LIMITS = Limits()
 UNLIMITED = Limits(*[2**53] * 5)
-"""Of what is in memory or in a store already."""
+"""Of what is in memory or stored."""
 
 
 WORD, CELLS = 60, 2**21
@@ -461,7 +461,6 @@ class Birth:
             self._refuse_off(LABELLED, "label", bad, f"{among}. {TO_THE_SCALE}")
 
     def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
-        """Refuse labels that are none of the scale."""
         off = called("label", sorted({*map(category_text, bad)}))
         self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
 
@@ -622,7 +621,6 @@ class Birth:
         return f"NULLIF({named('last_label', last)}, {named('label', first)})"
 
     def _in_words(self, name: str, texts: Mapping[Any, str]) -> str:
-        """The text of each value of a column."""
         literal = self.cells.literal
         cases = " ".join(f"WHEN {literal(v)} THEN {literal(text)}" for v, text in texts.items())
         return f"CASE {self.cells.quoted(name)} {cases} END" if cases else "CAST(NULL AS STRING)"

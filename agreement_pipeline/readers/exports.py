@@ -140,7 +140,7 @@ class Asked:
 
     @property
     def others(self) -> list[str]:
-        """The fields that a rule or a model names."""
+        """Fields that rules or models name."""
         return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
 
