@@ -202,6 +202,3 @@ class DuckDB:
         if number > self.threads:
             self.threads = number
             self.connection.execute(f"SET threads = {number}")
-
-
-__all__ = ["DuckDB", "duckdb_session"]

@@ -86,16 +86,3 @@ def new_name(kind: str) -> str:
 
 def quoted(text: str, mark: str) -> str:
     return mark + text.replace(mark, mark * 2) + mark
-
-
-__all__ = [
-    "BATCH",
-    "PATTERN",
-    "ROW_NUMBER",
-    "ZONE",
-    "Relation",
-    "Unreadable",
-    "answering",
-    "new_name",
-    "quoted",
-]

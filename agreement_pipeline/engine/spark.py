@@ -137,6 +137,3 @@ class Spark:
     def _run(self, sql: str) -> Any:
         with answering(ENGINE, Exception):
             return self.session.sql(sql)
-
-
-__all__ = ["Spark", "is_spark_frame", "spark_session"]

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
         Cells as Cells,
         NoTextError as NoTextError,
         cells_of_frame as cells_of_frame,
+        is_as_given as is_as_given,
         is_text as is_text,
         is_time as is_time,
         listed_values as listed_values,
         plain as plain,
-        plain_type as plain_type,
         refuse_capitals as refuse_capitals,
         written as written,
     )

@@ -22,6 +22,7 @@ from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookali
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
+    MOST_CATEGORIES,
     Codes,
     Level,
     Scale,
@@ -75,6 +76,8 @@ class Limits:
 
 
 LIMITS = Limits()
+UNLIMITED = Limits(*[2**53] * 5)
+"""Of what is in memory or stored."""
 
 
 WORD, CELLS = 60, 2**21
@@ -146,7 +149,6 @@ MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
 MOST_WEIGHT = 2**53
-MOST_CATEGORIES = 64
 DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
     "-": ("^[0-9]{4}-[0-9]{2}-[0-9]{2}", (0, 1, 2)),
     ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0), (2, 0, 1)),
@@ -170,6 +172,7 @@ OF_CLUSTERS = (
 OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
 HOW_OF_PERCENT = " If it is a percentage, take off its sign."
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
+TO_THE_SCALE = "Correct the label or add it to the scale."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
@@ -194,9 +197,9 @@ class Birth:
         cells: Cells,
         given: Scale | None,
         level: Level,
-        limits: Limits | None,
+        limits: Limits,
     ) -> None:
-        self.cells, self.limits = cells, limits
+        self.cells, self.limits, self.is_limited = cells, limits, limits is not UNLIMITED
         self.level = level if given is None else given.level
         # Is it known before the labels are seen that any number, or vector, may be one?
         self.is_number = level in ("interval", "ratio")
@@ -225,12 +228,7 @@ class Birth:
                 f"{cells.source}: found no rating; expected at least one row with a label. "
                 "Check that the export is complete."
             )
-        for name in cells.kinds:
-            if self._facts.get(f"nan {name}"):
-                where = self._first_place(self._tests[f"nan {name}"], name)
-                raise RatingsError(
-                    f"{where}: found nan; expected one value, or null. Correct the row."
-                )
+        cells.refuse_nan([name for name in cells.kinds if self._facts.get(f"nan {name}")])
         self.scale = self._scale_of_labels() if given is None else given
         self._check_names()
 
@@ -266,7 +264,7 @@ class Birth:
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
         for name in ("item", "cluster"):
-            if self.limits is not None and name in cells.kinds:
+            if self.is_limited and name in cells.kinds:
                 asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
         if self.is_number:
             asked["largest"] = f"MAX(ABS({cells.number('label')}))"
@@ -291,7 +289,7 @@ class Birth:
     def _tests(self) -> dict[str, str]:
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
-        tests = {f"nan {name}": f"{cells.quoted(name)} = CAST('NaN' AS DOUBLE)" for name in floats}
+        tests = {f"nan {name}": cells.nan(name) for name in floats}
         if "item" in kinds:
             tests["item"] = f"{LABELLED} AND {cells.blank('item')}"
         if "confidence" in kinds:
@@ -309,9 +307,9 @@ class Birth:
             sign = f" OR {number} < 0" if self.level == "ratio" else ""
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
-        if kinds.get("timestamp") == "text" and self.limits is not None:
+        if kinds.get("timestamp") == "text" and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
-        elif "timestamp" in {*cells.names} - {*kinds} and self.limits is not None:
+        elif "timestamp" in {*cells.names} - {*kinds} and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND NOT COALESCE({WRITTEN}, timestamp IS NULL)"
         return tests
 
@@ -338,7 +336,7 @@ class Birth:
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
-        if self.limits is not None and not self.is_number:
+        if not self.is_number:
             (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
         raise RatingsError(
@@ -350,13 +348,6 @@ class Birth:
         cells = self.cells
         found = found or listed(cells.found(test, name))
         raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
-
-    def _first_place(self, test: str, name: str) -> str:
-        cells, column = self.cells, None
-        if "column" in cells.names and name in ("rater", "label"):
-            column = cells.found(test, "column")[0]
-        row = cells.found(test, "row")[0]
-        return f"{cells.source}: row {row}, column {column or cells.called(name)!r}"
 
     # Names
 
@@ -374,7 +365,7 @@ class Birth:
         return "MAX(BIT_LENGTH(item)) AS longest", blank
 
     def check_of_items(self, longest: int, blank: int) -> None:
-        if blank or (self.limits is not None and longest > 8 * self.limits.name_length):
+        if blank or longest > 8 * self.limits.name_length:
             self._check_items()
 
     @contextmanager
@@ -425,8 +416,8 @@ class Birth:
         self._refuse_longest(name, len(longest), self.cells.among(name, [longest]))
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
-        if self.limits is not None and longest > self.limits.name_length:
-            where = self._first_place(test, name)
+        if longest > self.limits.name_length:
+            where = self.cells.at(test, name)
             self.limits.refuse_beyond("name_length", longest, where, "characters")
 
     # Labels
@@ -444,9 +435,8 @@ class Birth:
         elif not self.is_vector:
             labels = [each for each in self._distinct("label") if each is not None]
             labels += self._last_labels
-            if self.limits is not None:
-                different = len({*map(category_text, labels)})
-                self.limits.refuse_beyond("categories", different, self._where, "different labels")
+            different = len({*map(category_text, labels)})
+            self.limits.refuse_beyond("categories", different, self._where, "different labels")
             self._refuse_header_again(labels)
             self._refuse_long("label", labels)
         elif self.cells.kinds["label"] == "text":
@@ -464,12 +454,15 @@ class Birth:
         elif self.is_number:
             self._refuse_number()
         elif bad := [each for each in self._distinct("label") if self._code(each) < 0]:
-            test = f"{LABELLED} AND {self.cells.among('label', bad)}"
             among = f"one of {listed(self.scale.names, 12)}"
             if self.scale.numeric:
+                test = f"{LABELLED} AND {self.cells.among('label', bad)}"
                 self._refuse_labels(test, f"{among} on the {self.level} level{OR_NAMES}")
-            off = called("label", sorted({*map(category_text, bad)}))
-            self._refuse(test, "label", f"{among}. Correct the label or add it to the scale.", off)
+            self._refuse_off(LABELLED, "label", bad, f"{among}. {TO_THE_SCALE}")
+
+    def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
+        off = called("label", sorted({*map(category_text, bad)}))
+        self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
         found = called("label", self.cells.found(test, "label"))
@@ -490,7 +483,7 @@ class Birth:
     def _refuse_number(self) -> None:
         if self._facts["label"]:
             self._refuse_header_again([self.cells.columns.get("label", "")])
-            if self.cells.kinds["label"] == "text" and self.limits is not None:
+            if self.cells.kinds["label"] == "text":
                 table = self.cells.relation
                 (longest,) = table.values(f"SELECT MAX(LENGTH(label)) FROM {table}")
                 self._refuse_longest("label", longest, f"LENGTH(label) = {longest}")
@@ -610,11 +603,9 @@ class Birth:
         else:
             bad = [each for each in self._last_labels if self._code(each) < 0]
         if bad:
-            test = f"{LABELLED} AND {cells.among('last_label', bad)}"
             among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
-            expected = f"one of {among}, or nothing. Correct the label or add it to the scale."
-            off = called("label", sorted({*map(category_text, bad)}))
-            self._refuse(test, "last_label", expected, off)
+            expected = f"one of {among}, or nothing. {TO_THE_SCALE}"
+            self._refuse_off(LABELLED, "last_label", bad, expected)
 
     def _last_label(self) -> str:
         cells, scale = self.cells, self.scale
@@ -622,17 +613,17 @@ class Birth:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
             return f"CASE WHEN {differ} THEN {cells.text('last_label')} END"
 
-        def named(column: str, said: Iterable[Any]) -> str:
-            cases = [
-                f"WHEN {cells.literal(each)} THEN {cells.literal(scale.names[self._code(each)])}"
-                for each in said
-                if each is not None
-            ]
-            return f"CASE {column} {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+        def named(name: str, said: Iterable[Any]) -> str:
+            known = [each for each in said if each is not None]
+            return self._in_words(name, {each: scale.names[self._code(each)] for each in known})
 
-        return f"NULLIF({named('last_label', self._last_labels)}, " + (
-            f"{named(cells.quoted('label'), self._distinct('label'))})"
-        )
+        last, first = self._last_labels, self._distinct("label")
+        return f"NULLIF({named('last_label', last)}, {named('label', first)})"
+
+    def _in_words(self, name: str, texts: Mapping[Any, str]) -> str:
+        literal = self.cells.literal
+        cases = " ".join(f"WHEN {literal(v)} THEN {literal(text)}" for v, text in texts.items())
+        return f"CASE {self.cells.quoted(name)} {cases} END" if cases else "CAST(NULL AS STRING)"
 
     # What is known of items
 
@@ -664,10 +655,9 @@ class Birth:
             )
         right = [each for each in self._distinct("gold_label", OF_ITEM) if _told(each)]
         if bad := [each for each in right if self._right_label(each) is None]:
-            test = f"{OF_ITEM} AND {self.cells.among('gold_label', bad)}"
             among = listed(self.scale.names, 12)
             expected = f"one of {among}, or nothing. Correct the right label."
-            self._refuse(test, "gold_label", expected, listed(sorted({*map(category_text, bad)})))
+            self._refuse_off(OF_ITEM, "gold_label", bad, expected)
 
     def _right_label(self, value: object) -> str | None:
         place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING
@@ -729,12 +719,9 @@ class Birth:
         if name == "gold":
             return self._is_yes(name)
         if name == "gold_label":
-            cases = [
-                f"WHEN {self.cells.among(name, [each])} THEN {self.cells.literal(right)}"
-                for each in self._distinct(name, OF_ITEM)
-                if (right := self._right_label(each)) is not None
-            ]
-            return f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+            right = {each: self._right_label(each) for each in self._distinct(name, OF_ITEM)}
+            known = {each: said for each, said in right.items() if said is not None}
+            return self._in_words(name, known)
         if name == "weight":
             return f"CAST({self.cells.number(name)} AS BIGINT)"
         return self.cells.text(name)

@@ -1,7 +1,7 @@
 """The cells of ratings as a source wrote them, in a table of a session. Errors name their rows."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
@@ -59,13 +59,13 @@ class Cells:
         return self.relation.session.column(name)
 
     def text(self, name: str) -> str:
-        column, kind = self.quoted(name), self.kinds[name]
+        column, kind = self.quoted(name), self.kinds.get(name)
         if kind == "text":
             return column
         if kind == "flag":
             return f"CASE WHEN {column} THEN 'True' WHEN NOT {column} THEN 'False' END"
         text = f"CAST({column} AS STRING)"
-        if kind == "whole":
+        if kind != "float":
             return text
         is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {WHOLE!r}"
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
@@ -96,6 +96,17 @@ class Cells:
         tests = [f"{self.quoted(name)} IN ({', '.join(known)})"] if known else []
         tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
+
+    def nan(self, name: str) -> str:
+        return f"{self.quoted(name)} = CAST('NaN' AS DOUBLE)"
+
+    def refuse_nan(self, names: Iterable[str]) -> None:
+        for name in names:
+            if self.kinds.get(name) == "float" and self.any(test := self.nan(name)):
+                raise RatingsError(
+                    f"{self.at(test, name)}: found nan; expected one value, or null. "
+                    "Correct the row."
+                )
 
     def called(self, name: str) -> str:
         return self.columns.get(name, name).removeprefix(STRATUM)
@@ -255,6 +266,13 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.float32()
     is_whole = types.is_integer(kind) and not types.is_uint64(kind)
     return kind if is_whole or types.is_floating(kind) or is_time(kind) else pa.large_string()
+
+
+def is_as_given(kind: pa.DataType, name: str = "") -> bool:
+    """True if an engine reads a column as Arrow does. Times stay times in `timestamp` only."""
+    if is_time(kind):
+        return name == "timestamp"
+    return bool(types.is_boolean(kind) or kind == pa.string() or plain_type(kind) == kind)
 
 
 def is_time(kind: pa.DataType) -> bool:

@@ -93,10 +93,11 @@ class Adjudicated:
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
+        found = [self.place(label, scale) for label in self.labels.values()]
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
-            for (item, label), place in zip(self.labels.items(), places, strict=True)
-            if place < 0 or self.place(label, scale) is None
+            for (item, label), place, said in zip(self.labels.items(), places, found, strict=True)
+            if place < 0 or said is None
         ]
         if wrong:
             more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
@@ -106,7 +107,6 @@ class Adjudicated:
                 f"that raters labelled, and labels of the scale{names}. Correct or remove these "
                 "answers."
             )
-        found = [self.place(label, scale) for label in self.labels.values()]
         return places, np.array(found, dtype=float)
 
     @staticmethod
@@ -258,21 +258,8 @@ class PanelLabels:
     def unresolved(self) -> Rows:
         return np.asarray(self.resolution >= TIE)
 
-    @property
-    def in_conflict(self) -> Rows:
-        return np.asarray(self.resolution == CONFLICT)
-
-    @property
-    def adjudicated(self) -> Rows:
-        return np.asarray(self.resolution == ADJUDICATED)
-
-    @property
-    def relabelled(self) -> Rows:
-        return np.asarray(self.resolution == RELABELLED)
-
-    @property
-    def silver(self) -> Rows:
-        return np.asarray(self.resolution == SILVER)
+    def resolved_as(self, resolution: str) -> Rows:
+        return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
 
     @property
     def resolved(self) -> Rows:

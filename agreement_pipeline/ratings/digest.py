@@ -32,8 +32,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.ratings.arrays import numbers_in, one_way, packed, whole
-from agreement_pipeline.ratings.cells import STRATUM
-from agreement_pipeline.ratings.scale import category_text
+from agreement_pipeline.ratings.cells import STRATUM, is_text, written
 
 if TYPE_CHECKING:
     from agreement_pipeline.ratings.ratings import Ratings
@@ -150,10 +149,4 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
 
 
 def _as_texts(values: pa.Array) -> pa.Array:
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        return values
-    coded = values.dictionary_encode()
-    texts = [category_text(each) for each in coded.dictionary.to_pylist()]
-    return pa.DictionaryArray.from_arrays(coded.indices, pa.array(texts, pa.string())).cast(
-        "string"
-    )
+    return values if is_text(values.type) else written(values)

@@ -17,7 +17,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
-from agreement_pipeline.ratings.cells import Cells, cells_in, is_time, plain_type
+from agreement_pipeline.ratings.cells import Cells, cells_in, is_as_given
 from agreement_pipeline.ratings.footer import Chunk, Footer, FooterError
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.ratings import Ratings
@@ -137,7 +137,7 @@ class ParquetRows:
         might read them in another way than Arrow.
         """
         names = self.schema.names
-        if len(self.data) < FEW_BYTES or not all(map(_is_plain, self.schema.types)):
+        if len(self.data) < FEW_BYTES or not all(map(is_as_given, self.schema.types)):
             return None
         file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
         if any(mark in str(file.path) for mark in PATTERN):
@@ -179,11 +179,6 @@ class ParquetRows:
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
-
-
-def _is_plain(kind: pa.DataType) -> bool:
-    as_given = pa.types.is_boolean(kind) or kind == pa.string() or plain_type(kind) == kind
-    return bool(as_given and not is_time(kind))
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from agreement_pipeline.ratings.arrays import (
 )
 from agreement_pipeline.ratings.birth import (
     EXTRAS,
+    UNLIMITED,
     Birth,
     Classifiers,
     Limits,
@@ -136,7 +137,7 @@ class Ratings:
         level: Level = "nominal",
         classifiers: Classifiers = (),
         models: Collection[str] = (),
-        limits: Limits | None = None,
+        limits: Limits = UNLIMITED,
         origin: Origin | None = None,
         in_order: bool = False,
     ) -> "Ratings":
@@ -565,8 +566,6 @@ class Ratings:
         """The names of the items with a rating, in order. Earlier and gold ones count."""
         if items is None:
             return self._all_rated
-        if not items:
-            return self._all_rated.slice(0, 0)
         test, _held = self._some(items)
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
         return self.session.ask(text)["item"]

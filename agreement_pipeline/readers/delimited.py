@@ -18,15 +18,14 @@ import pyarrow.compute as pc
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import Limits
+from agreement_pipeline.ratings import Codes, Limits
 from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refuse_twice
 from agreement_pipeline.readers.files import (
-    UTF_8,
     Steady,
     feeds_in,
+    opened,
     readable,
     start_of,
-    text_of,
 )
 from agreement_pipeline.text import counted
 
@@ -36,7 +35,6 @@ RETURN, QUOTE = b'\r"'
 BLOCK_BYTES = 1 << 19
 """With larger blocks Arrow takes more memory, and more system time."""
 AT_ONCE = 8_192
-Places = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
@@ -60,16 +58,12 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    try:
-        with path.open(encoding="utf-8-sig", errors=errors, newline="") as file:
-            rows = _rows(file, separator_in(path), place)
-            _, header = next(rows, (1, []))
-            for number, cells in rows:
-                if cells:
-                    yield number, dict(zip(header, cells, strict=True))
-    except UnicodeDecodeError:
-        text_of(path.read_bytes(), path.name)
-        raise
+    with opened(path, place, errors) as file:
+        rows = _rows(file, separator_in(path), place)
+        _, header = next(rows, (1, []))
+        for number, cells in rows:
+            if cells:
+                yield number, dict(zip(header, cells, strict=True))
 
 
 def _rows(
@@ -171,7 +165,7 @@ class Delimited:
             skip_rows=self._first,
             block_size=BLOCK_BYTES,
             use_threads=True,
-            encoding="utf8" if self._file.encoding == UTF_8 else self._file.encoding,
+            encoding=self._file.encoding,
         )
         parsing = arrow_csv.ParseOptions(
             delimiter=self._separator,
@@ -199,7 +193,7 @@ class Delimited:
         return None
 
 
-def _is_regular(block: bytes, quotes: Places, n_before: int, separator: str) -> bool:
+def _is_regular(block: bytes, quotes: Codes, n_before: int, separator: str) -> bool:
     """Every quote opens a cell, closes one, or is doubled inside of one, as in RFC 4180.
 
     Arrow loses the line feed after a carriage return in a cell if a block of its own ends there.

@@ -91,7 +91,7 @@ class Export:
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
     def folders(self, path: Path) -> tuple[str, ...]:
-        return path.relative_to(self.path).parts[:-1] if path != self.path else ()
+        return path.relative_to(self.path).parts[:-1]
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
@@ -137,6 +137,11 @@ class Asked:
     limits: Limits = LIMITS
     rules: Rules = RULES
     session: Session = field(default_factory=duckdb_session)
+
+    @property
+    def others(self) -> list[str]:
+        """Fields that rules or models name."""
+        return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
 
 @dataclass(frozen=True)
@@ -206,7 +211,7 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
     """
     refuse_unfinished(path)
     export = Export(path)
-    if columns.written and name not in (None, TABLE):
+    if name not in (None, TABLE):
         columns.refuse_written(path.name, f"the reader {name}")
     if name == TABLE or columns.written or (name is None and _is_plain(export)):
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables

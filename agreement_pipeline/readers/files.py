@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 from zipfile import BadZipFile, ZipFile, is_zipfile
 
 import numpy as np
@@ -212,6 +212,18 @@ def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
             "expected UTF-8 text. Save the table as UTF-8. "
             f"{NAME_IT.format('cp1252', 'cp1252')}"
         ) from None
+
+
+@contextmanager
+def opened(
+    path: Path, place: str, errors: str = "strict", newline: str | None = ""
+) -> Iterator[TextIO]:
+    with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
+        try:
+            yield file
+        except UnicodeDecodeError:
+            text_of(path.read_bytes(), place)
+            raise
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from agreement_pipeline.readers.files import (
     WAIT,
     CutOffError,
     Steady,
-    text_of,
+    opened,
 )
 
 CHUNK = 1 << 20
@@ -72,8 +72,9 @@ def _refuse_half(found: object, where: str) -> None:
 
 def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, numbered from 1. No more than a few are in memory."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        stream = _Stream(path, file, place or path.name)
+    place = place or path.name
+    with opened(path, place) as file:
+        stream = _Stream(path, file, place)
         try:
             yield from stream.objects()
         finally:
@@ -112,11 +113,7 @@ class _Stream:
 
     def _more(self) -> bool:
         self.buffer, self.at = self.buffer[self.at :], 0
-        try:
-            read = self.file.read(max(CHUNK, len(self.buffer)))
-        except UnicodeDecodeError:
-            text_of(self.path.read_bytes(), self.place)
-            raise
+        read = self.file.read(max(CHUNK, len(self.buffer)))
         if self.size >= LARGE:
             _now[self] = f"{self.file.buffer.tell() / self.size:.0%} of {self.path.name}"
         self.buffer += read

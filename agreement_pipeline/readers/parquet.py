@@ -22,11 +22,9 @@ from agreement_pipeline.ratings import (
     Limits,
     NoTextError,
     expanded_bytes,
-    is_time,
+    is_as_given,
     listed_values,
-    plain_type,
 )
-from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
 from agreement_pipeline.readers.json_files import json_objects
 
@@ -54,7 +52,6 @@ class ParquetTable:
             self.schema: pa.Schema = self._file.schema_arrow
         self.named = named_in(self.schema, path.name)
         self._delivered.refuse_change()
-        refuse_twice(self.schema.names, path.name)
         if not self._footer.rows:
             raise no_row(path.name)
 
@@ -71,7 +68,8 @@ class ParquetTable:
         is_odd = any(mark in str(self._path) for mark in PATTERN)
         is_odd |= ROW_NUMBER in map(str.lower, self.schema.names)
         is_odd |= bool({*names} & {*self.named})
-        if is_odd or not all(self._is_plain(each, name) for name, each in columns.items()):
+        kinds = {name: self.schema.field(each).type for name, each in columns.items()}
+        if is_odd or not all(is_as_given(kind, name) for name, kind in kinds.items()):
             return None
         self._refuse_expanded(names)
         return session.parquet(str(self._path), columns)
@@ -87,13 +85,6 @@ class ParquetTable:
             self._delivered.refuse_change()
             raise
         self._delivered.refuse_change()
-
-    def _is_plain(self, column: str, name: str) -> bool:
-        """True if an engine reads a column as Arrow does, and its cells become no other ones."""
-        kind = self.schema.field(column).type
-        if is_time(kind):
-            return name == "timestamp"
-        return bool(pa.types.is_boolean(kind) or plain_type(kind) == kind or kind == pa.string())
 
     def _refuse_expanded(self, names: Sequence[str]) -> None:
         most = self._limits.file_bytes

@@ -235,8 +235,8 @@ def _units_in(
         whole = replace(whole, rows=found.rows.assign(**contents))
     part = "" if units.part == "all" else units.part
     n_empty = sum(each.is_empty for each in marked)
-    origin = rows.origin and replace(rows.origin, part=part)
-    if origin and n_empty:
+    origin = replace(rows.origin, part=part)
+    if n_empty:
         origin = replace(origin, left_out={**origin.left_out, EMPTY: n_empty})
     return whole.ratings.from_origin(origin)
 
@@ -389,7 +389,7 @@ def _checked(
             in_order=in_order,
         )
     except NoRatingError:
-        left_out = rows.origin.words if rows.origin else ""
+        left_out = rows.origin.words
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
             found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"

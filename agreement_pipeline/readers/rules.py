@@ -115,9 +115,7 @@ class Rows(Cells):
         return self.relation.name
 
     @property
-    def origin(self) -> Origin | None:
-        if not self.reader:
-            return None
+    def origin(self) -> Origin:
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
@@ -129,9 +127,6 @@ class Rows(Cells):
         with self.reading():
             self.relation.read_through()
         return replace(self, reading=nullcontext)
-
-    def text(self, name: str) -> str:
-        return super().text(name) if name in self.kinds else f"CAST({self.quoted(name)} AS STRING)"
 
     def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
         order = dict.fromkeys([*self.names, *made]) if names is None else names

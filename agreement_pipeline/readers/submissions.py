@@ -17,17 +17,16 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
-from weakref import finalize
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import Relation, Session, duckdb_session
+from agreement_pipeline.engine import DuckDB, Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text, refuse_capitals
 from agreement_pipeline.readers.columns import COLUMNS, Columns
@@ -51,12 +50,9 @@ Data = Mapping[str, Any]
 Nothing: Data = MappingProxyType({})
 DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
-ZONES = {"PDT": "-0700", "PST": "-0800", "UTC": "+0000", "GMT": "+0000"}
 IN_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
 DRAW = re.compile("[0-9a-f]{64}")
-MTURK = re.compile(r"(\w{3}) (\w{3} \d{1,2} \d{2}:\d{2}:\d{2}) ([A-Z]{2,5}) (\d{4})")
 AT_ONCE, LETTERS = 8_192, 1_000_000
-HERE = "duckdb"
 IN_MEMORY = 4_000_000
 """So many bytes of submissions stay in memory. If there are more, all go to a file."""
 CALLED_WITH = (
@@ -258,7 +254,7 @@ def utc(written: object, where: str) -> str | None:
         if type(written) is str and IN_FORM.fullmatch(written) and datetime.fromisoformat(written):
             return written
         time = _time(written)
-    except (ValueError, TypeError, KeyError, OverflowError, OSError):
+    except (ValueError, TypeError, OverflowError, OSError):
         raise RatingsError(
             f"{where}: found time {written!r}; expected a date and a time, as "
             "2026-09-02T09:05:00Z. Correct the time, or export again."
@@ -273,12 +269,12 @@ def _time(written: object) -> datetime:
         seconds = written / 1000 if written > 1e11 else written
         return datetime.fromtimestamp(seconds, UTC)
     text = str(written).strip()
-    if found := MTURK.fullmatch(text):
-        _, day, zone, year = found.groups()
-        return datetime.strptime(f"{day} {year} {ZONES[zone]}", "%b %d %H:%M:%S %Y %z")
-    if text[:1].isalpha():
-        return parsedate_to_datetime(text)
-    return datetime.fromisoformat(text)
+    if not text[:1].isalpha():
+        return datetime.fromisoformat(text)
+    time = parsedate_to_datetime(text)
+    if time.tzinfo is None:
+        raise ValueError("a zone that nobody knows")
+    return time
 
 
 # From the submissions of an export to a table of a session
@@ -362,8 +358,7 @@ class Gathered:
     def _made(self, submissions: Iterable[Submission], limits: Limits) -> Iterator[tuple[Any, ...]]:
         asked = self._question
         for row, each in enumerate(submissions, 1):
-            if row > limits.rows:
-                limits.refuse_beyond("rows", row, self._source, "submissions or more")
+            limits.refuse_beyond("rows", row, self._source, "submissions or more")
             for seen, names in ((self._questions, each.values), (self.fields, each.fields)):
                 if not seen.keys() >= names.keys():
                     seen.update(dict.fromkeys(names))
@@ -440,18 +435,16 @@ def _put(session: Session, schema: pa.Schema, batches: Iterator[pa.RecordBatch])
         size += batch.nbytes
         if size >= IN_MEMORY:
             break
-    if size < IN_MEMORY or session.engine != HERE:
+    if size < IN_MEMORY or not isinstance(session, DuckDB):
         return session.load(schema, chain(first, batches))
-    with NamedTemporaryFile(suffix=".parquet", delete=False) as file:
-        path = Path(file.name)
-        left = finalize(file, path.unlink, missing_ok=True)
-        with pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False) as writer:
+
+    def write(path: Path) -> None:
+        with pq.ParquetWriter(path, schema, compression="zstd", write_statistics=False) as writer:
             for batch in chain(first, batches):
                 writer.write_batch(batch)
-    relation = session.parquet(str(path), {name: name for name in schema.names})
-    left.detach()
-    finalize(relation, path.unlink, missing_ok=True)
-    return relation
+
+    file = LargeFile(write)
+    return session.parquet(str(file.path), {name: name for name in schema.names}, file)
 
 
 def _batches(rows: Iterable[tuple[Any, ...]], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -551,14 +544,7 @@ class Tool(Reader):
             yield from self.finds(export, *kind)
         except RatingsError:
             raise
-        except (
-            KeyError,
-            TypeError,
-            AttributeError,
-            ArithmeticError,
-            ValueError,
-            IndexError,
-        ) as error:
+        except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError) as error:
             found = f"a value of another kind ({error})"
             if isinstance(error, KeyError):
                 found = f"no {error.args[0]!r}"
@@ -575,7 +561,7 @@ class Tool(Reader):
                 "Leave the layout out."
             )
         named = _fields_of(columns)
-        others = list(dict.fromkeys((*rules.fields, *columns.models.values())))
+        others = asked.others
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
         units, export, objects = rules.units, Export(Path(str(source))), list[Drawn]()
         said = self._checked(export)

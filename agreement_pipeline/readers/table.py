@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from glob import glob
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -27,11 +28,11 @@ from agreement_pipeline.ratings import (
     Scale,
     category_text,
     cells_of_frame,
+    is_as_given,
     is_text,
     is_time,
     numbers_in,
     plain,
-    plain_type,
     refuse_capitals,
     written,
 )
@@ -279,11 +280,11 @@ def _single_in_sql(rows: Rows, name: str, lists: bool, where: str) -> str | None
     if pa.types.is_boolean(kind):
         return rows.text(name)
     if not _is_odd(kind):
-        is_kept = plain_type(kind) == kind or is_text(kind)
-        is_kept = is_kept and (name == "timestamp" or not is_time(kind))
-        if not is_kept and pa.types.is_timestamp(kind):
+        if is_as_given(kind, name):
+            return None
+        if pa.types.is_timestamp(kind):
             return _time_in_sql(column, is_of_zone=not is_time(kind))
-        return None if is_kept else f"CAST({column} AS STRING)"
+        return f"CAST({column} AS STRING)"
     types = pa.types
     is_list = types.is_list(kind) or types.is_large_list(kind)
     is_read = is_list and (is_text(kind.value_type) or types.is_integer(kind.value_type))
@@ -427,8 +428,7 @@ def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -
 
 
 def _files_like(pattern: Path) -> list[Path]:
-    within = str(pattern.relative_to(pattern.anchor))
-    every = sorted(Path(pattern.anchor or ".").glob(within))
+    every = sorted(map(Path, glob(str(pattern), recursive=True)))
     found = [each for each in every if not each.is_dir()]
     if not found:
         raise RatingsError(
@@ -470,7 +470,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
     chosen = chosen_columns(header, columns, asked.layout, name)
     is_wide = asked.layout == "wide"
     raters = rater_columns(header, columns, chosen, name) if is_wide else []
-    others = list(dict.fromkeys((*asked.rules.fields, *columns.models.values())))
+    others = asked.others
     absent = [each for each in others if each not in header]
     if absent:
         raise RatingsError(
@@ -493,7 +493,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
         )
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if others or not are_alike:  # some columns become text
-        _refuse_nan(rows, taken)
+        replace(rows, columns=taken).refuse_nan(taken)
     if raters:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
         rows = _by_rater(rows, raters, labels)
@@ -515,18 +515,6 @@ def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
             is_number = session.matches(cell, rf"^\s*{COMMA}(\s*[|]\s*{COMMA})*\s*$")
             made[name] = f"CASE WHEN {is_number} THEN REPLACE({cell}, ',', '.') ELSE {cell} END"
     return rows.made(made) if made else rows
-
-
-def _refuse_nan(rows: Rows, columns: Mapping[str, str]) -> None:
-    """Refuse a number that went wrong, before it becomes text."""
-    for name in columns:
-        if rows.kinds.get(name) == "float":
-            is_nan = f"SELECT row FROM {rows} WHERE ISNAN({rows.quoted(name)})"
-            for row in rows.relation.values(f"{is_nan} ORDER BY nth LIMIT 1"):
-                raise RatingsError(
-                    f"{rows.source}: row {row}, column {columns[name]!r}: found nan; expected one "
-                    "value, or null. Correct the row."
-                )
 
 
 def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
@@ -559,14 +547,12 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
                 "a folder, which is one table. Give each file the same columns, or move the file."
             )
     schemas = [rows.relation.schema for rows in parts.values()]
-    texts = {
-        each: columns.get(each, each)
-        for each in first.names
-        if len({schema.field(each).type for schema in schemas}) > 1
-    }
+    texts = [
+        each for each in first.names if len({schema.field(each).type for schema in schemas}) > 1
+    ]
     before, queries = 0, []
     for file, rows in parts.items():
-        _refuse_nan(replace(rows, source=file), {e: of for e, of in texts.items() if e != "row"})
+        replace(rows, source=file).refuse_nan(texts)
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
         made = {**{each: rows.text(each) for each in texts}, "nth": f"nth + {before}", "row": row}
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")

@@ -41,7 +41,12 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
             "expected .xlsx or .ods without a password. Save it so, or as CSV."
         )
-    sheets = _of_open_document(path, limits) or _of_excel(path)
+    sheets = _of_open_document(path, limits)
+    sheets = _of_excel(path) if sheets is None else sheets
+    if not sheets:
+        raise RatingsError(
+            f"{path.name}: found no sheet with cells; expected one at least. Save the table as CSV."
+        )
     named = columns.sheet
     if named not in sheets and (named is not None or len(sheets) > 1):
         expected = "one, or the name of one" if named is None else f"{named!r} among them"
@@ -82,17 +87,12 @@ def _of_excel(path: Path) -> Sheets:
         yield from sheet.iter_rows()
 
     try:
-        sheets = {
+        return {
             title: _in_place(rows_of(title, values=True), rows_of(title, values=False), path.name)
             for title in (sheet.title for sheet in opened(values=True).worksheets)
         }
     except Exception as error:
         raise _no_workbook(path.name, error) from None
-    if not sheets:
-        raise RatingsError(
-            f"{path.name}: found no sheet with cells; expected one at least. Save the table as CSV."
-        )
-    return sheets
 
 
 def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
@@ -126,19 +126,19 @@ def _no_value(source: str, place: str) -> RatingsError:
 
 def _no_workbook(source: str, error: Exception) -> RatingsError:
     return RatingsError(
-        f"{source}: found no Excel workbook ({error}); expected a whole one. "
+        f"{source}: found no workbook ({error}); expected a whole one. "
         "Save the table again, or as CSV."
     )
 
 
-def _of_open_document(path: Path, limits: Limits) -> Sheets:
+def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
     from agreement_pipeline.readers.tools.images import elements
 
     sheets: Sheets = {}
     try:
         with ZipFile(path) as packed, TemporaryDirectory() as folder:
             if CONTENT not in packed.namelist():
-                return {}
+                return None
             size = packed.getinfo(CONTENT).file_size
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once unpacked")
             rows = list[tuple[int, Cells]]()
@@ -153,14 +153,7 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets:
                     sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows, path.name)
                     rows = []
     except DAMAGED as error:
-        raise RatingsError(
-            f"{path.name}: found a damaged workbook ({error}); expected a whole one. "
-            "Save the table again, or as CSV."
-        ) from None
-    if not sheets:
-        raise RatingsError(
-            f"{path.name}: found no sheet; expected one at least. Save the table as CSV."
-        )
+        raise _no_workbook(path.name, error) from None
     return sheets
 
 

@@ -240,9 +240,9 @@ def _report(release: Release) -> dict[str, Any]:
     rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
     some = {
         "adjudicated": sum(len(member.adjudicated.labels) for member in release.members),
-        "relabelled": int(labels.relabelled.sum()),
-        "silver": int(labels.silver.sum()),
-        "in_conflict": int(labels.in_conflict.sum()),
+        "relabelled": int(labels.resolved_as("relabelled").sum()),
+        "silver": int(labels.resolved_as("silver").sum()),
+        "in_conflict": int(labels.resolved_as("conflict").sum()),
     }
     rows |= {name: count for name, count in some.items() if count}
     if not rows.keys().isdisjoint(("adjudicated", "relabelled")):

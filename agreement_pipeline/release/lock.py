@@ -180,7 +180,7 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
             "expected at least one with a label. "
             "Let at least two raters label each item, and have ties adjudicated."
         )
-    names = labels.items[labels.in_conflict]
+    names = labels.items[labels.resolved_as("conflict")]
     if policy.items_in_conflict == "refuse" and len(names):
         raise ReleaseHeldError(
             f"{rounds_of(members)}: found {counted(len(names), 'item')} with other labels in other "

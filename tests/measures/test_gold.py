@@ -114,7 +114,10 @@ def test_a_rule_reads_each_rater_and_holds_where_nothing_is_known():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"gold_label": "nein"}, r"column 'gold_label': found \['nein'\]; expected one of \['no'"),
+        (
+            {"gold_label": "nein"},
+            r"column 'gold_label': found label 'nein'; expected one of \['no'",
+        ),
         ({"gold_label": FRAME["label"]}, "found 2 different contents of item"),
     ],
 )

@@ -379,6 +379,22 @@ def test_every_way_to_tag_is_the_same_spans(tags, tmp_path):
     }
 
 
+@pytest.mark.parametrize("form", ["conll", "webanno"])
+def test_bytes_of_another_encoding_in_files_of_tokens_are_refused_with_their_line(form, tmp_path):
+    folder, data = webanno(tmp_path), WEBANNO.replace("Chi", "Ch\xe9").encode("latin-1", "replace")
+    file, line = tmp_path / "doc" / "ben.tsv", 12
+    if form == "conll":
+        folder = tmp_path / "conll"
+        folder.mkdir()
+        conll(folder, *["a\tO"] * 99)
+        file, line = folder / "ben.conll", 40_001
+        data = b"a\tO\n" * 40_000 + b"caf\xe9\tO\n"
+    file.write_bytes(data)
+    place = file.relative_to(folder)
+    with pytest.raises(RatingsError, match=f"^{place}: line {line}: found byte 0xe9, which is not"):
+        read_marked(folder, "spans", rules=Rules(requires=()))
+
+
 def test_a_column_of_conll_for_each_rater(tmp_path):
     lines = ("# global.columns = FORM ana ben", "Ana\tB-PER\tO", "met\tO\tO", "", "Ben\tO\tB-PER")
     found = ratings(conll(tmp_path, *lines), PEOPLE, "spans", Columns(), rule="matched").to_pandas()

@@ -345,7 +345,7 @@ def test_a_table_that_arrow_cannot_read_is_refused():
         ({"m": ["u", "u", "q", "q"]}, "row 3 column 'm': found label 'q'"),
         ({"label": list("uuuq"), "m": list("qquu")}, "row 4 column 'label', row 1 column 'm': f"),
         ({"m": list("uvuu")}, "row 1 column 'm', row 2 column 'm': found 2 labels of rater 'gpt'"),
-        ({"m": ["u", "u", "u" * 1001, "u"]}, "row 3, column 'm': found 1001 characters"),
+        ({"m": ["u", "u", "u" * 1001, "u"]}, "row 3 column 'm': found 1001 characters"),
     ],
 )
 def test_a_wrong_label_of_a_model_is_told_in_its_own_column(columns, place):
@@ -358,5 +358,5 @@ def test_a_wrong_label_of_a_model_is_told_in_its_own_column(columns, place):
 
 def test_a_long_label_of_a_wide_table_is_told_in_its_raters_column():
     table = pd.DataFrame({"item": ["i", "j"], "a": ["u", "v"], "b": ["u", "v" * 1001]})
-    with pytest.raises(RatingsError, match=r"^DataFrame: row 2, column 'b': found 1001 characters"):
+    with pytest.raises(RatingsError, match=r"^DataFrame: row 2 column 'b': found 1001 characters"):
         read(table, Columns(raters=("a", "b")), layout="wide")

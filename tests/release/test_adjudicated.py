@@ -114,7 +114,7 @@ def test_the_card_says_how_many_labels_no_rater_gave(ingested):
         "4 labels are those of an adjudicator. On 3 of these items all raters gave one other label."
     ) in card
     assert "adjudicator. On" not in (plain.path / "README.md").read_text()
-    assert found.labels.adjudicated.sum() == 4
+    assert found.labels.resolved_as("adjudicated").sum() == 4
 
 
 def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(ingested, monkeypatch):

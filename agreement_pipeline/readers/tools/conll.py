@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
+from agreement_pipeline.readers.files import opened
 from agreement_pipeline.readers.submissions import Drawn, Submission, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
@@ -69,7 +70,7 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
-    with path.open(encoding="utf-8-sig") as file:
+    with opened(path, place, newline=None) as file:
         is_marked = any(line.strip().startswith(MARKS) for line in file)
         file.seek(0)
         number, name, tokens = 0, "", list[Token]()

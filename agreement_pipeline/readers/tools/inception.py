@@ -21,7 +21,7 @@ from typing import TypeAlias
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import start_of
+from agreement_pipeline.readers.files import opened, start_of
 from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has, together, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
@@ -162,7 +162,7 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 )
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, name, place in _documents(export):
-        with path.open(encoding="utf-8-sig", newline="\n") as file:
+        with opened(path, place, newline="\n") as file:
             text, marks = _document(file, place)
         values = drawn(text, marks) if kind else {}
         yield Submission(name, path.stem, values, place, fields={"name": name, "text": text})
