@@ -238,7 +238,10 @@ def frame_in(
         for name in ("row", "column")
         if name in frame.index.names
     }
-    table = session.load(*cells_of_frame(frame.reset_index(drop=True).assign(**levels)))
+    times = frame.select_dtypes("datetime64").columns.difference(["timestamp"])
+    written_out = {name: frame[name].map(category_text, na_action="ignore") for name in times}
+    texts = frame.assign(**written_out).reset_index(drop=True)
+    table = session.load(*cells_of_frame(texts.assign(**levels)))
     if "row" not in levels:
         table = table.view(f"SELECT *, nth + {first_row} AS row FROM {table}")
     return Cells(table, source, dict(columns))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import agreement_pipeline
-from agreement_pipeline import Ratings, Scale
+from agreement_pipeline import Ratings, Scale, read_ratings
 from agreement_pipeline.ratings import TEXT, RatingsRows, in_pandas, parquet_bytes
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
@@ -31,6 +31,18 @@ def test_texts_of_arrow_keep_what_is_missing(kind):
     for found in (in_pandas(pa.chunked_array([given])), in_pandas(pa.table({"t": given}))["t"]):
         assert found.dtype == TEXT
         assert found.isna().tolist() == [False, True, False]
+
+
+@pytest.mark.parametrize("name", ["item", "rater", "label"])
+def test_times_in_a_frame_are_texts_as_where_it_is_read(name):
+    times = pd.to_datetime(["2026-01-01 10:30", "2026-01-02 00:00"])
+    said = {"item": ["a", "b", "a", "b"], "rater": ["x", "x", "y", "y"], "label": [*"pqpp"]}
+    said[name] = [times[at] for at in ([0, 0, 1, 1] if name == "rater" else [0, 1, 0, 1])]
+    frame = pd.DataFrame(said)
+    texts = ("2026-01-01 10:30:00", "2026-01-02 00:00:00")
+    found = Ratings.from_frame(frame, Scale(texts if name == "label" else ("p", "q")))
+    assert set(found.to_pandas()[name]) == {*texts}
+    assert found.digest == read_ratings(frame, scale=found.scale).digest
 
 
 @pytest.mark.parametrize("kind", [object, TEXT])
