@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report import not_admitted
+from agreement_pipeline.report import not_admitted, round_text
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.history import decisions, round_counts
 from agreement_pipeline.report.rounds import course_figure
@@ -84,3 +84,14 @@ def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
     rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])
     said = why.replace("self_agreement", "Self-agreement SA")
     assert list(decisions(rounds)["why"]) == [f"two files; {said}"]
+
+
+@pytest.mark.parametrize("broken", ["two raters are one", "5 % wrong: too many", ""])
+def test_the_text_of_a_round_keeps_what_failed_and_leaves_out_what_other_columns_say(broken):
+    row = {"round": "w1", "decision": "held", "release": "none", "version": 1, "broken": broken}
+    row |= {"measure": "cohen_kappa", "value": 0.9, "low": 0.85, "high": 0.95}
+    alone = "cohen_kappa 0.9, 95% interval 0.85 to 0.95 on 400 items: the lower limit reaches 0.8"
+    reason = "; ".join(filter(None, [broken, alone]))
+    rounds = pd.DataFrame([{**row, "verdict": "reliable", "reason": reason}])
+    said = [*filter(None, [broken]), "the lower limit reaches 0.8"]
+    assert list(round_text(rounds)["reason"]) == ["; ".join(said)]
