@@ -37,7 +37,7 @@ from agreement_pipeline.release.decisions import (
 )
 from agreement_pipeline.release.folder import difference
 from agreement_pipeline.store import Store, digest_of, of_event
-from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.text import called, chained, counted, listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
@@ -689,9 +689,13 @@ def _refuse_before_drift(
     until = len(of_event("ingested", history[: max(drifted, default=0)]))
     before = {each for of in arrived[:until] for each in of}
     if old := sorted({of[0] for of in arrived if of[0] in rounds and {*of} & before}):
+        fresh = sorted({*rounds} - {*old})
+        step = "Deliver fresh rounds with its labels"
+        if fresh:
+            step = f"Certify it on {called('round', fresh)} alone (--round)"
         raise CertificateError(
             f"classifier {identity.name}: found that it drifted since rounds {listed(old)} came; "
-            "expected rounds that it labelled after that. Deliver fresh rounds with its labels.",
+            f"expected rounds that it labelled after that. {step}.",
             "certificate_drifted",
         )
 

@@ -116,6 +116,8 @@ def test_labels_without_a_draw_are_refused(place, capsys):
     status, _, err = run(capsys, "correct", "march.csv", "labels.csv")
     assert status == 1
     assert err.startswith("refused (draw_absent): ")
+    status, out, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
+    assert (status, json.loads(out)["code"]) == (1, "draw_absent")
 
 
 def test_a_second_draw_needs_a_reason_that_is_shown(place, capsys):
