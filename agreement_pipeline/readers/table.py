@@ -57,7 +57,7 @@ from agreement_pipeline.readers.rules import (
     kept,
     of_first_labels,
 )
-from agreement_pipeline.text import called, listed
+from agreement_pipeline.text import called, listed, meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -475,7 +475,8 @@ def _rows(table: Table, asked: Asked) -> Rows:
     if absent:
         raise RatingsError(
             f"{name}: found no {called('column', absent)} among {listed(header, 12)}; expected "
-            "every column that a rule or a model names. Correct the names."
+            "every column that a rule, a stratum or a model names. "
+            f"{meant(absent[0], header, 'Correct the names.')}"
         )
     refuse_capitals("column", others, name)
     for each in (*chosen.values(), *raters):

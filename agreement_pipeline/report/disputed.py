@@ -14,6 +14,7 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import (
     RESOLUTIONS,
+    STRATUM,
     Array,
     PanelLabels,
     Ratings,
@@ -158,9 +159,15 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
 
 def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
     """Nothing stands there that somebody said of the items. `draw` says which draw they are of."""
+    texts, strata = texts_of(population, items), tuple(population.strata)
+    known = population.items([f"{STRATUM}{each}" for each in strata], names=items).to_pylist()
+    of_item = {each["item"]: each for each in known}
     return [
-        {"item": item, "text": text, "rater": "", "label": "", "draw": draw}
-        for item, text in texts_of(population, items).items()
+        {
+            **{name: of_item[item][f"{STRATUM}{name}"] for name in strata},
+            **{"item": item, "text": text, "rater": "", "label": "", "draw": draw},
+        }
+        for item, text in texts.items()
     ]
 
 
