@@ -136,6 +136,12 @@ class Demands:
                 yield f"with {count} {what}, fewer than {self.least[what]}"
         if self.rules is not None:
             ratings, audit = member.ratings, member.audit
+            if audit and self.rules.silver is None:
+                yield (
+                    "whose labels a classifier gave, and no limit of wrong labels in policy "
+                    f"{self.rules.policy} (silver in a policy, --require 'wrong<0.05' of verify)"
+                )
+                return
             also = [audit.finding(ratings, self.rules)] if audit else []
             decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:
