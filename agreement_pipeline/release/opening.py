@@ -67,7 +67,7 @@ from agreement_pipeline.release.tables import (
     labels_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import chained, counted
 from agreement_pipeline.version import EARLIER, __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -105,7 +105,7 @@ class Demands:
         waivers = [each for found in release.decisions.values() for each in found["waivers"]]
         if self.without_waivers and waivers:
             raise ReleaseInvalidError(
-                f"{release.path}: found {len(waivers)} waivers, the first of "
+                f"{release.path}: found {counted(len(waivers), 'waiver')}, the first of "
                 f"{waived(waivers[0])} by {waivers[0]['who']}; "
                 "expected a release without waivers. Ask for one that the policy admits by itself.",
                 "release_waived",
