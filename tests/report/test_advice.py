@@ -277,6 +277,20 @@ def test_more_items_are_not_asked_for_if_a_weak_part_would_hold_the_larger_round
     assert step.why.endswith(". With more items like these, this holds the round.")
 
 
+def test_no_items_are_asked_for_where_agreement_on_a_stratum_is_low_which_is_named():
+    """The plan is for the rule of the round, whose cut-off is higher than that of the strata."""
+    each = Rule("krippendorff_alpha", scope="stratum", reliable=0.7)
+    held = judged(in_languages({"de": 200, "en": 200, "fr": 38}, "fr"), ALPHA, each)
+    unmet = {str(of.scope): of.estimate.value for of in held.decision.unmet}
+    assert unmet["round"] > 0.8
+    assert unmet["stratum language=fr"] < 0
+    first, second, *others = held.steps
+    assert first.why.startswith("Agreement is low on stratum language=fr. 100% of differing labels")
+    assert second.what == "Then label fresh items."
+    assert "--expected 0.85 " in second.by
+    assert others == []
+
+
 def test_the_stratum_that_lacks_most_items_says_how_many():
     rule = Rule("krippendorff_alpha", scope="stratum", min_items=50)
     step, *_ = judged(in_languages({"de": 45, "en": 60, "fr": 20}, ""), rule).steps
