@@ -339,7 +339,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
                 return
             more, even = following - found.judged_on, f"The next look is at {following} {what}."
         lacking = least - found.n_apart if least and found else 0
-        if more and more < lacking:
+        if (more or 0) < lacking:
             more, even = lacking, ""
         of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
         many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
