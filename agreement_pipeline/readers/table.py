@@ -216,6 +216,13 @@ def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
     if pandas is not None and isinstance(source, pandas.DataFrame):
         header = [str(name) for name in source.columns]
         _refuse_large(header, len(source), FRAME, limits)
+        named = columns.named.values()
+        inside = [name for name in source.index.names if name in named and name not in header]
+        if columns.item in inside:
+            raise RatingsError(
+                f"{FRAME}: found {called('column', inside)} in the index; expected named columns "
+                "among the columns. Call frame.reset_index() first."
+            )
 
         def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
             places = [header.index(name) for name in names]
