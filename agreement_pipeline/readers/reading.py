@@ -393,6 +393,8 @@ def _checked(
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
             found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
+        if "no answer" in left_out:
+            step = f"{step}. If raters marked or ranked, say what, as --units spans"
         label = rows.columns.get("label")
         of = "the columns of raters" if label is None else f"column {label!r}"
         raise RatingsError(
