@@ -79,6 +79,8 @@ def test_a_run_of_positions_holds_as_much_disagreement_as_it_has_positions():
     page = " ".join(report_page(ratings, load_policy("standard"), render=as_text).split())
     assert "Raters differ on 11 items of 40 (27.5%), in 2 runs of equal labels of 5." in page
     assert "Half of all disagreement comes from 1 run (20.0% of all)." in page
+    assert "The round has 10 ratings of 5 runs of equal labels." in page
+    assert "100.0% of the 40 items that raters labelled have two labels" in page
 
 
 def slow_alpha(rows):
