@@ -150,20 +150,31 @@ class Certificate:
         name, here = self.identity.name, domain_of(ratings, self.identity.name)
         domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
+            alike = (ratings.scale.level, ratings.scale.names) == (
+                self.scale.level,
+                self.scale.names,
+            )
+            step = (
+                "Name the categories where they are read" if alike else "Certify it on this scale"
+            )
             raise CertificateError(
                 f"classifier {name}: found another scale, {ratings.scale.in_words}; expected the "
-                f"one that it was certified on, {self.scale.in_words}. Certify it on this scale.",
+                f"one that it was certified on, {self.scale.in_words}. {step}.",
                 "certificate_other_labels",
             )
         for column in sorted({*here}.union(*domains)):
             found = {*here.get(column, ())}
             known = {value for each in domains for value in each.get(column, ())}
             if found - known or bool(found) != bool(known):
-                of_labels = column == "label"
+                of_labels, strange = column == "label", listed(sorted(found - known))
+                what = column if of_labels else f"stratum {column.removeprefix(STRATUM)}"
+                some = f"some of {listed(sorted(known))}, on which it was certified"
+                step = "Certify it on rounds with such items"
+                if not found:
+                    step = "Name its column as a stratum, or certify it on rounds without"
                 raise CertificateError(
-                    f"classifier {name}: found {column} {listed(sorted(found - known))}; expected "
-                    f"some of {listed(sorted(known))}, on which it was certified. Certify it on "
-                    "rounds with such items.",
+                    f"classifier {name}: found {f'{what} {strange}' if found else f'no {what}'}; "
+                    f"expected {some if known else 'none, as when it was certified'}. {step}.",
                     "certificate_other_labels" if of_labels else "certificate_other_strata",
                 )
 
