@@ -106,8 +106,7 @@ def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
     """How much Krippendorff's α would rise without each item.
 
-    Items with equal counts have equal influence, so α is computed once for each distinct row. A run
-    of equal labels is left out as a whole.
+    Items or runs with equal counts have equal influence, so α is computed once for each.
     """
     items, table = counting_of(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
