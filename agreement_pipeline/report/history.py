@@ -213,13 +213,17 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **{name: shown[name].mask(again, "") for name in ("round", "decision", "release")},
-            "measure": rounds["measure"],
+            "measure": [of_part(row["measure"], row) for row in rounds.to_dict("records")],
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
             "reason": [_beside_its_numbers(row) for row in rounds.to_dict("records")],
         }
     )
+
+
+def of_part(measure: str, row: Mapping[Hashable, Any]) -> str:
+    return measure if row["scope"] in ("", "round") else f"{measure} of {row['scope']}"
 
 
 def _beside_its_numbers(row: Mapping[Hashable, Any]) -> str:
@@ -270,6 +274,7 @@ def _why(rows: pd.DataFrame) -> str:
         if row["verdict"] == "not_evaluated":
             said.append(_of_the_measure(row).replace(row["measure"], title))
         else:
+            title = of_part(title, row)
             said.append(" ".join(filter(None, [title, value_of(row), "is", row["verdict"]])))
     return "; ".join(filter(None, said))
 
