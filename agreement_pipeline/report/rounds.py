@@ -195,7 +195,7 @@ def course(judged: JudgedProject) -> Answer | None:
 
 
 def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
-    of_scope = rounds["scope"].str.partition(" ")[0] == rule.scope
+    of_scope = rounds["scope"].map(lambda scope: str(scope).partition(" ")[0]) == rule.scope
     mine = rounds[(rounds["measure"] == rule.measure) & of_scope]
     mine = mine.sort_values("value", kind="stable").drop_duplicates("round")
     shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
