@@ -14,7 +14,7 @@ import yaml
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.mistakes import KeyPath, dotted, shown
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import listed, meant
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -242,6 +242,10 @@ def _text(path: Path, error: type[AgreementError]) -> str:
                 "Keep data out of this file."
             )
         return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        beside = sorted(each.name for each in path.parent.glob("*.y*ml"))
+        step = meant(path.name, beside, "Check the path.")
+        raise error(f"{path}: found no such file; expected a YAML file. {step}") from None
     except (OSError, UnicodeDecodeError) as cause:
         raise error(
             f"{path}: found a file that cannot be read ({cause}); expected a UTF-8 text file. "

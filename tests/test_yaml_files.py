@@ -169,3 +169,13 @@ def test_yaml_that_hides_something_is_refused_with_its_line(tmp_path, text, word
     with pytest.raises(PolicyError) as caught:
         read_yaml(path, PolicyError)
     assert str(caught.value).startswith(f"{tmp_path}/{words}")
+
+
+def test_a_file_that_is_not_there_is_answered_with_the_nearest_one(tmp_path):
+    (tmp_path / "moderation.yaml").write_text("project: moderation\n")
+    for name, step in (("moderatoin.yaml", "Did you mean 'moderation.yaml'?"), ("x", "Check the")):
+        with pytest.raises(
+            PolicyError, match=r"found no such file; expected a YAML file\."
+        ) as error:
+            read_yaml(tmp_path / name, PolicyError)
+        assert step in str(error.value)

@@ -1,4 +1,5 @@
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,18 +11,18 @@ from agreement_pipeline.cli.options import (
     FILE,
     INPUT,
     POLICY,
+    REFUSED,
     ReadBy,
     command,
     option,
     output_option,
+    say_refused,
 )
-from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import CertificateError
 
 if TYPE_CHECKING:
     from agreement_pipeline.release import Certificate
-
-REFUSED = 1
 
 
 def _day(text: str) -> date:
@@ -138,9 +139,12 @@ def certify(
             )
         )
     except CertificateError as error:
-        say_aside(f"refused ({error.code}): {error}")
-        return REFUSED
-    say(as_json(found.to_mapping()) if output == "json" else "\n  ".join(_in_words(found)))
+        return say_refused(error, output)
+    if output == "json":
+        looks = {} if found.anchored is None else {"anchored": asdict(found.anchored)}
+        say(as_json({**found.to_mapping(), **looks}))
+    else:
+        say("\n  ".join(_in_words(found)))
     return 0 if found.certified else REFUSED
 
 

@@ -17,13 +17,12 @@ from agreement_pipeline.cli.options import (
     population_options,
     read_population,
     read_table,
+    say_refused,
     table_options,
 )
-from agreement_pipeline.cli.output import as_json, say, say_aside, say_table
+from agreement_pipeline.cli.output import as_json, say, say_table
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.readers import Columns
-
-REFUSED = 1
 
 
 @command(
@@ -81,8 +80,7 @@ def correct(
         drawn = draw_of(Store(store or only_store()), items)
         drawn.refuse_others(panel, items)
     except DrawError as error:
-        say_aside(f"refused ({error.code}): {error}")
-        return REFUSED
+        return say_refused(error, output)
     found = corrected(
         panel,
         items,

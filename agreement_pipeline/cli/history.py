@@ -51,8 +51,8 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
             "expected the entry that was sealed so. Restore the log from a backup."
         )
     found = [entry for entry in entries if name in (None, entry["round"])]
+    of_round = f" of round {name!r}" if name else ""
     if not found and since is None:
-        of_round = f" of round {name!r}" if name else ""
         names = listed(sorted({entry["round"] for entry in entries}))
         expected = f"one of {names}" if entries else "at least one"
         raise StoreError(
@@ -62,6 +62,8 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
         )
     if output == "json":
         say(as_json(found))
+    elif not found:
+        say(f"no entry{of_round} since seal {since}")
     else:
         say_table(event_table(found).to_dict("records"), "why")
     return 0

@@ -18,7 +18,14 @@ from click.shell_completion import CompletionItem
 from click.types import FuncParamType
 
 from agreement_pipeline.cli.output import as_json, say, say_aside
-from agreement_pipeline.errors import EXPECTED, ProjectError, StoreError, in_a_sentence
+from agreement_pipeline.errors import (
+    EXPECTED,
+    CertificateError,
+    DrawError,
+    ProjectError,
+    StoreError,
+    in_a_sentence,
+)
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
@@ -41,6 +48,7 @@ NAMING = ("--raters", "--exclude-rater")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
+REFUSED = 1
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?(\s*%)?")
 
 JSON_FORMAT = 1
@@ -59,6 +67,13 @@ def why_in_json(error: BaseException) -> dict[str, Any]:
         return {"format": JSON_FORMAT, "code": "usage", "why": error.format_message()}
     code = getattr(error, "code", OF_MACHINE)
     return {"format": JSON_FORMAT, "code": code, "why": in_a_sentence(error)}
+
+
+def say_refused(error: CertificateError | DrawError, output: str) -> int:
+    if output == "json":
+        say(as_json(why_in_json(error)))
+    say_aside(f"refused ({error.code}): {error}")
+    return REFUSED
 
 
 class Option(click.Option):

@@ -19,7 +19,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import TENTATIVE, Policy, Rule, waived
+from agreement_pipeline.policy import TENTATIVE, Policy, Rule, Silver, waived
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import counted, interval
 from agreement_pipeline.text import in_words as number
@@ -49,6 +49,7 @@ REFUSED = {
 DEMANDS = "Demands"
 COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
 OF_POLICY = re.compile(r"policy\s*=\s*(?P<name>[^@]+?)(?:@(?P<version>[0-9]+))?")
+WRONG = re.compile(r"wrong\s*<\s*(?P<most>[0-9.]+)")
 NUMBERS = ("measure", "scope", "value", "low", "high", "n_items", "verdict")
 PRESENT = {
     None: "",
@@ -70,7 +71,7 @@ WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
     multiple=True,
     metavar="DEMAND",
     help="A demand of your own: alpha>=0.8, 'cohen_kappa of pair>=0.7', raters>=3, items>=100, "
-    "policy=NAME or policy=NAME@VERSION. Repeat for more.",
+    "wrong<0.05 of a classifier's labels, policy=NAME or policy=NAME@VERSION. Repeat for more.",
 )
 @option(
     "--no-waivers", group=DEMANDS, is_flag=True, help="Refuse a release that rests on a waiver."
@@ -149,35 +150,52 @@ def verify(
 
 
 def _demands(texts: Sequence[str]) -> "Demands":
-    """Texts such as `alpha>=0.8`, `raters>=3` and `policy=standard@2`."""
+    """Texts such as `alpha>=0.8`, `raters>=3`, `wrong<0.05` and `policy=standard@2`."""
     from agreement_pipeline.release import Demands
 
     least: dict[str, int] = {}
     named: list[tuple[str, int | None]] = []
     rules: list[Rule] = []
+    limits: list[Silver] = []
     for text in texts:
         if size := COUNTED.fullmatch(text.strip()):
             least[size["what"]] = int(size["least"])
         elif policy := OF_POLICY.fullmatch(text.strip()):
             named.append((policy["name"], int(policy["version"]) if policy["version"] else None))
+        elif wrong := WRONG.fullmatch(text.strip()):
+            limits.append(_limit(text, wrong["most"]))
         else:
             rules.append(_rule(text))
-    if len(named) > 1:
+    for several, what in ((named, "policies"), (limits, "limits of wrong labels")):
+        if len(several) > 1:
+            raise PolicyError(
+                f"--require: found {len(several)} {what}; expected one, since a release has one. "
+                "Correct it."
+            )
+    if limits and not rules:
         raise PolicyError(
-            f"--require: found {len(named)} policies; expected one, since a release has one. "
-            "Correct it."
+            f"--require wrong<{limits[0].most_wrong:g}: found no measure beside it; expected one, "
+            "since people who do not agree show no error. Add one, as alpha>=0.8."
         )
     required = (
         Policy(
             "required of the trainer",
             1,
             tuple(rules),
+            silver=limits[0] if limits else None,
             passed_by_guessing="The trainer asks for more than the release's own policy.",
         )
         if rules
         else None
     )
     return Demands(required, least, named[0] if named else None)
+
+
+def _limit(text: str, most: str) -> Silver:
+    try:
+        return Silver(float(most))
+    except ValueError as error:
+        raise PolicyError(f"--require {text}: {error}") from None
 
 
 def _rule(text: str) -> Rule:

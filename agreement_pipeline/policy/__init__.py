@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         TENTATIVE as TENTATIVE,
         Policy as Policy,
         Rule as Rule,
+        Silver as Silver,
         Verdict as Verdict,
         load_policy as load_policy,
     )

@@ -21,10 +21,7 @@ HELPS = {
         "a round of more items, if the value itself is above the upper cut-off; "
         "otherwise better agreement"
     ),
-    "inconclusive": (
-        "the number of further items in the reason, for an even chance; "
-        "`plan` says how many make it likely"
-    ),
+    "inconclusive": "more items; `plan` says how many make it likely",
     "unreliable": (
         "a better guideline, other raters or other categories; "
         "more items of the same kind do not help"

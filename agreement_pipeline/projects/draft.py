@@ -15,11 +15,9 @@ from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
     Scale,
-    described,
     doubtful,
     is_number,
     like_models,
-    lookalikes,
     meaning,
     misspelt,
     refuse_absent,
@@ -310,8 +308,6 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     if "categories" not in said.get("scale", {}):
         unsure += misspelt(dict(zip(labels, counts, strict=True)))
         unsure += doubtful(labels)
-        alike = map(described, lookalikes(labels))
-        unsure += (f"labels {each} print alike; if they mean the same, write one" for each in alike)
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
     if any(map(AS_PERCENT.fullmatch, labels)):

@@ -100,11 +100,22 @@ def project_page(
             for column in ("reason", "broken"):
                 renamed = rounds.loc[of_round, column].map(partial(in_text, names=known))
                 rounds.loc[of_round, column] = renamed
+            renamed = rounds.loc[of_round, "scope"].map(partial(_in_scope, names=known))
+            rounds.loc[of_round, "scope"] = renamed
     pages = {name: page_of(name) for name in beside}
     judged = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
     return page_of_project(judged, render)
+
+
+def _in_scope(scope: str, names: Mapping[str, str]) -> str:
+    kind, _, of = scope.partition(" ")
+    if kind not in ("rater", "without", "pair"):
+        return scope
+    raters = of.split(" and ") if kind == "pair" else [of]
+    known = " and ".join(names.get(each, "") for each in raters)
+    return f"{kind} {known}" if {*raters} <= names.keys() else kind
 
 
 def projects_page(

@@ -86,7 +86,7 @@ def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def doubtful(labels: Collection[str]) -> Iterator[str]:
-    """Labels that may be something else, in words: marks of no label, and several labels in one.
+    """Labels that may be another, in words: that print alike, that mean none, and several in one.
 
     >>> list(doubtful(["joy", "fear", "joy, fear", "n/a"]))[1]
     "label 'n/a' counts as a label; if it means that none was given, leave such cells empty"
@@ -101,6 +101,8 @@ def doubtful(labels: Collection[str]) -> Iterator[str]:
             f"label {name!r} counts as one label; if it is several ones, write them as "
             f"{'|'.join(bare[name])}"
         )
+    for group in lookalikes(labels):
+        yield f"labels {described(group)} print alike; if they mean the same, write one"
     for name in sorted(labels):
         if NO_LABEL.fullmatch(name.strip()):
             yield (

@@ -219,7 +219,7 @@ class Scale:
                 f"scale: found {counted(len(categories), 'category')}, {listed(categories)}; "
                 "expected at least two, since agreement on the only possible label says nothing. "
                 "Name as categories every label that raters could have chosen "
-                "(--categories yes,no)."
+                "(--categories yes,no, or scale=Scale(('yes', 'no')) of read_ratings)."
             )
 
     def _category(self, value: object) -> Category:

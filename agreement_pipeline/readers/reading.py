@@ -393,7 +393,7 @@ def _checked(
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
             found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
-        if any(reason == "no answer" for _, reason in rows.left_out):
+        if "no answer" in left_out:
             step = f"{step}. Spans, boxes and rankings are read with --units: see `guide units`"
         label = rows.columns.get("label")
         of = "the columns of raters" if label is None else f"column {label!r}"

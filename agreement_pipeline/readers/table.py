@@ -58,7 +58,7 @@ from agreement_pipeline.readers.rules import (
     kept,
     of_first_labels,
 )
-from agreement_pipeline.text import called, listed
+from agreement_pipeline.text import called, listed, meant
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -217,6 +217,13 @@ def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
     if pandas is not None and isinstance(source, pandas.DataFrame):
         header = [str(name) for name in source.columns]
         _refuse_large(header, len(source), FRAME, limits)
+        named = columns.named.values()
+        inside = [name for name in source.index.names if name in named and name not in header]
+        if columns.item in inside:
+            raise RatingsError(
+                f"{FRAME}: found {called('column', inside)} in the index; expected named columns "
+                "among the columns. Call frame.reset_index() first."
+            )
 
         def read(names: Sequence[str], lists: Collection[str]) -> Iterator[pa.RecordBatch]:
             places = [header.index(name) for name in names]
@@ -475,7 +482,8 @@ def _rows(table: Table, asked: Asked) -> Rows:
     if absent:
         raise RatingsError(
             f"{name}: found no {called('column', absent)} among {listed(header, 12)}; expected "
-            "every column that a rule or a model names. Correct the names."
+            "every column that a rule, a stratum or a model names. "
+            f"{meant(absent[0], header, 'Correct the names.')}"
         )
     refuse_capitals("column", others, name)
     for each in (*chosen.values(), *raters):

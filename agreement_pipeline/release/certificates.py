@@ -37,7 +37,7 @@ from agreement_pipeline.release.decisions import (
 )
 from agreement_pipeline.release.folder import difference
 from agreement_pipeline.store import Store, digest_of, of_event
-from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.text import called, chained, counted, listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
@@ -150,20 +150,31 @@ class Certificate:
         name, here = self.identity.name, domain_of(ratings, self.identity.name)
         domains = [each["domain"] for each in self.rounds.values()]
         if ratings.scale != self.scale:
+            alike = (ratings.scale.level, ratings.scale.names) == (
+                self.scale.level,
+                self.scale.names,
+            )
+            step = (
+                "Name the categories where they are read" if alike else "Certify it on this scale"
+            )
             raise CertificateError(
                 f"classifier {name}: found another scale, {ratings.scale.in_words}; expected the "
-                f"one that it was certified on, {self.scale.in_words}. Certify it on this scale.",
+                f"one that it was certified on, {self.scale.in_words}. {step}.",
                 "certificate_other_labels",
             )
         for column in sorted({*here}.union(*domains)):
             found = {*here.get(column, ())}
             known = {value for each in domains for value in each.get(column, ())}
             if found - known or bool(found) != bool(known):
-                of_labels = column == "label"
+                of_labels, strange = column == "label", listed(sorted(found - known))
+                what = column if of_labels else f"stratum {column.removeprefix(STRATUM)}"
+                some = f"some of {listed(sorted(known))}, on which it was certified"
+                step = "Certify it on rounds with such items"
+                if not found:
+                    step = "Name its column as a stratum, or certify it on rounds without"
                 raise CertificateError(
-                    f"classifier {name}: found {column} {listed(sorted(found - known))}; expected "
-                    f"some of {listed(sorted(known))}, on which it was certified. Certify it on "
-                    "rounds with such items.",
+                    f"classifier {name}: found {f'{what} {strange}' if found else f'no {what}'}; "
+                    f"expected {some if known else 'none, as when it was certified'}. {step}.",
                     "certificate_other_labels" if of_labels else "certificate_other_strata",
                 )
 
@@ -689,9 +700,13 @@ def _refuse_before_drift(
     until = len(of_event("ingested", history[: max(drifted, default=0)]))
     before = {each for of in arrived[:until] for each in of}
     if old := sorted({of[0] for of in arrived if of[0] in rounds and {*of} & before}):
+        fresh = sorted({*rounds} - {*old})
+        step = "Deliver fresh rounds with its labels"
+        if fresh:
+            step = f"Certify it on {called('round', fresh)} alone (--round)"
         raise CertificateError(
             f"classifier {identity.name}: found that it drifted since rounds {listed(old)} came; "
-            "expected rounds that it labelled after that. Deliver fresh rounds with its labels.",
+            f"expected rounds that it labelled after that. {step}.",
             "certificate_drifted",
         )
 

@@ -470,7 +470,7 @@ class Reassessed:
     def row(self) -> dict[str, str]:
         now, why = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
-            now = self.judged.decision.outcome
+            now = self.judged.decision.word
             why = chained(self.judged.decision.reasons)
         return {
             "round": self.round,
@@ -516,7 +516,9 @@ def _reassessed(
     arrived = [*map(RoundVersion.logged, of_event("ingested", entries))]
     last = (of_event("decided", entries) or [{}])[-1]
     present = arrived[-1].ratings_digest
-    before = str(last.get("decision", "")) if last.get("ratings_digest") == present else ""
+    before = ""
+    if last.get("ratings_digest") == present:
+        before = "admitted (tentative)" if last["tentative"] else str(last["decision"])
     released = [each for each in of_event("released", entries) if name in each["rounds"]]
     alone = {each["release"] for each in released if each["rounds"] == {name: present}}
     torn = any((each["release"] in withdrawn) != (each["release"] in noticed) for each in released)
@@ -525,7 +527,7 @@ def _reassessed(
         if not torn and _stands(arrived, last, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs
             store.kept_table(arrived[-1])
-            unreleased = before == "admitted" and not alone - withdrawn
+            unreleased = last["decision"] == "admitted" and not alone - withdrawn
             return Reassessed(name, before, unreleased=unreleased)
         judged, gone = decide(store, [name], terms)
         unreleased = judged[0].decision.admitted and (gone or not alone - withdrawn)

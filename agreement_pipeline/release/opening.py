@@ -67,7 +67,7 @@ from agreement_pipeline.release.tables import (
     labels_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import chained, counted
 from agreement_pipeline.version import EARLIER, __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -105,7 +105,7 @@ class Demands:
         waivers = [each for found in release.decisions.values() for each in found["waivers"]]
         if self.without_waivers and waivers:
             raise ReleaseInvalidError(
-                f"{release.path}: found {len(waivers)} waivers, the first of "
+                f"{release.path}: found {counted(len(waivers), 'waiver')}, the first of "
                 f"{waived(waivers[0])} by {waivers[0]['who']}; "
                 "expected a release without waivers. Ask for one that the policy admits by itself.",
                 "release_waived",
@@ -136,6 +136,12 @@ class Demands:
                 yield f"with {count} {what}, fewer than {self.least[what]}"
         if self.rules is not None:
             ratings, audit = member.ratings, member.audit
+            if audit and self.rules.silver is None:
+                yield (
+                    "whose labels a classifier gave, and no limit of wrong labels in policy "
+                    f"{self.rules.policy} (silver in a policy, --require 'wrong<0.05' of verify)"
+                )
+                return
             also = [audit.finding(ratings, self.rules)] if audit else []
             decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:

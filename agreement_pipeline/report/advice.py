@@ -41,6 +41,7 @@ QUOTED = "'{}'"
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
+UNDECIDED = ("tentative", "inconclusive", "not_together")
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
@@ -275,7 +276,8 @@ def _steps(held: Round) -> Iterator[Step]:
         yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
-        if kind not in done:
+        # more items of a round decide nothing where agreement is low
+        if kind not in done and not (kind in UNDECIDED and "low" in done):
             done.add(kind)
             yield from _against([each for other, each in kinds if other == kind], kind, held)
     if decision.codes == ("no_rule",):
@@ -313,7 +315,9 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
-        yield from _against_low(min(rule.reliable + BETTER, halfway), found, held)
+        strata = [str(each.scope) for each in verdicts if each.scope.kind == "stratum"]
+        where = strata if len(strata) == len(verdicts) else []
+        yield from _against_low(_hoped_for(held.policy), found, held, where)
     elif kind == "again":
         left_out = found.raters_left_out if found else ()
         alone = [each.scope.name for each in verdicts if each.scope.kind == "rater"]
@@ -325,7 +329,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
             "Number the meetings in a column occurrence.",
             "agreement-pipeline guide replicates",
         )
-    elif kind in ("tentative", "inconclusive", "not_together", "too_few_items"):
+    elif kind in (*UNDECIDED, "too_few_items"):
         if kind != "too_few_items" and (weak := _weak_part(verdict, held)):
             why = f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
             yield Step("See to the weak part first.", why, "agreement-pipeline guide strata")
@@ -347,7 +351,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
                 return
             more, even = following - found.judged_on, f"The next look is at {following} {what}."
         lacking = least - found.n_apart if least and found else 0
-        if more and more < lacking:
+        if (more or 0) < lacking:
             more, even = lacking, ""
         of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
         many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
@@ -366,6 +370,15 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[St
             f"What helps: {helps}." if helps else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
+
+
+def _hoped_for(policy: Policy) -> float:
+    most = max(
+        rule.reliable
+        for rule in policy.rules
+        if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
+    )
+    return min(most + BETTER, (1 + most) / 2)
 
 
 def _weak_part(verdict: Verdict, held: Round) -> str:
@@ -390,15 +403,19 @@ def _lowest_part(held: Round) -> tuple[str, str] | None:
     return None
 
 
-def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterator[Step]:
+def _against_low(
+    expected: float, found: Estimate | None, held: Round, where: Sequence[str]
+) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
     alike = pair is not None and lookalikes(pair[:2])
     items = "The most disputed come first."
+    low = f"Agreement is low on {joined(where, MOST_NAMED)}. " if where else ""
     if part := _lowest_part(held):
         yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
     elif pair is None or not (pair.stands_out or alike) or held.ratings.scale.names == CHOICES:
-        yield Step("Talk about the items on which raters differ.", items, held.disputed_items)
+        what = "Talk about the items on which raters differ."
+        yield Step(what, f"{low}{items}", held.disputed_items)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
         why = f"{share} of differing labels are between them, on {on}."
@@ -410,7 +427,7 @@ def _against_low(expected: float, found: Estimate | None, held: Round) -> Iterat
         if NONE in pair[:2]:
             what = f"what counts as {pair.other if pair.one == NONE else pair.one}"
         title = f"Settle {what} in the guideline."
-        yield Step(title, f"{why} Talk about the most disputed.", held.disputed_items)
+        yield Step(title, f"{low}{why} Talk about the most disputed.", held.disputed_items)
     drawn = "Draw them as these were drawn."
     by = held.plan(expected)
     if found and found.prevailing:

@@ -14,6 +14,7 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import (
     RESOLUTIONS,
+    STRATUM,
     Array,
     PanelLabels,
     Ratings,
@@ -70,7 +71,7 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
     of all.
     """
     items, table = counting_of(ratings).by_item(ratings)
-    disagreement = disagreement_of_items(table)
+    disagreement = disagreement_of_items(table) * table.weights
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
     found = {
@@ -105,19 +106,21 @@ def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
     """How much Krippendorff's α would rise without each item.
 
-    Items with equal counts have equal influence, so α is computed once for each distinct row.
+    Items or runs with equal counts have equal influence, so α is computed once for each.
     """
     items, table = counting_of(ratings).by_item(ratings)
     if not isinstance(table, CategoryCounts):
         return None
-    rows, row_of, met = np.unique(table.counts, axis=0, return_inverse=True, return_counts=True)
-    distinct = CategoryCounts(rows, met, scale=table.scale)
+    counts = np.column_stack([table.counts, table.weights])
+    rows, row_of, met = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    lengths = rows[:, -1]
+    distinct = CategoryCounts(rows[:, :-1], met * lengths, scale=table.scale)
     whole, n, without = float(_alpha(distinct)), len(met), []
     size = max(1, BLOCK_CELLS // n)
     for start in range(0, n, size):
         block = np.arange(start, min(start + size, n))
         left = np.tile(distinct.weights, (len(block), 1))
-        left[np.arange(len(block)), block] -= 1
+        left[np.arange(len(block)), block] -= lengths[block]
         without.append(_alpha(distinct.reweighted(left)))
     influence = np.concatenate(without) - whole
     return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(in_pandas(items)))
@@ -158,9 +161,15 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
 
 def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
     """Nothing stands there that somebody said of the items. `draw` says which draw they are of."""
+    texts, strata = texts_of(population, items), tuple(population.strata)
+    known = population.items([f"{STRATUM}{each}" for each in strata], names=items).to_pylist()
+    of_item = {each["item"]: each for each in known}
     return [
-        {"item": item, "text": text, "rater": "", "label": "", "draw": draw}
-        for item, text in texts_of(population, items).items()
+        {
+            **{name: of_item[item][f"{STRATUM}{name}"] for name in strata},
+            **{"item": item, "text": text, "rater": "", "label": "", "draw": draw},
+        }
+        for item, text in texts.items()
     ]
 
 
@@ -214,17 +223,22 @@ FORMS = ("csv", *AS_TASK)
 
 def items(judged: JudgedRound) -> Answer:
     places, (names, said) = judged.most_disputed, judged.by_item
-    n = len(names)
+    n, what = len(names), "item"
     if not places:
         return Answer(("No item has two different labels.",))
-    part = in_words(len(places) / n, PERCENT)
+    apart = said.weights[[*places.values()]].sum()
+    part = in_words(apart / said.weights.sum(), PERCENT)
+    differ = f"{counted(round(apart), what)} of {round(said.weights.sum()):,} ({part})"
+    if "weight" in judged.ratings.has:
+        what = "run"
+        differ = f"{differ}, in {counted(len(places), what)} of equal labels of {n:,}"
     held = np.cumsum(np.sort(judged.disagreement)[::-1]).round(DIGITS)
     half = int(np.searchsorted(held, 0.5)) + 1
     where = ""
     if half <= FEW * n:
-        where = " It is held by few items: discuss these."
+        where = f" It is held by few {what}s: discuss these."
     elif half >= SPREAD * n:
-        where = " It is spread over the items: look at the guideline and at the raters."
+        where = f" It is spread over the {what}s: look at the guideline and at the raters."
     shown = [*places][:MOST_ON_PAGE]
     rows: list[Row] = [
         [name, _counted(said, places[name]), share(judged.disagreement[places[name]]), text]
@@ -237,8 +251,8 @@ def items(judged: JudgedRound) -> Answer:
     own = () if objects else (grid(title, columns, rows, "items", n=len(places)),)
     return Answer(
         (
-            f"Raters differ on {counted(len(places), 'item')} of {n:,} ({part}).",
-            f"Half of all disagreement comes from {counted(half, 'item')} "
+            f"Raters differ on {differ}.",
+            f"Half of all disagreement comes from {counted(half, what)} "
             f"({in_words(half / n, PERCENT)} of all).{where}",
             COMES_BACK,
             *(said for each in more for said in each.sentences),

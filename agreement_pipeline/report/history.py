@@ -99,7 +99,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "release": release,
         "decision": decision_word(decision["decision"], decision["tentative"]),
         "version": decision["version"],
-        "broken": "; ".join(broken),
+        "broken": chained(broken),
         "policy": terms,
         "policy_digest": decision["policy_digest"],
     }
@@ -109,7 +109,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
             **of_decision,
             "confidence_level": policy.get("confidence_level"),
             **{name: verdict[name] for name in said},
-            "reason": "; ".join([*broken, verdict["reason"]]),
+            "reason": chained([*broken, verdict["reason"]]),
         }
         for verdict in decision["verdicts"]
         if verdict["effect"] == "hold"
@@ -182,7 +182,9 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
         f"{entry['subject']}, from {counted(len(entry['versions']), 'version')} of rounds, "
         f"as {entry['by']} asked: {entry['why']}"
     ),
-    "anchored": lambda entry: f"{entry['classifier']}: anchors labelled again",
+    "anchored": lambda entry: (
+        f"{entry['classifier']}: anchors labelled again{', drifted' * entry['drifted']}"
+    ),
     "migrated": lambda entry: (
         f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
         + _asked_by(entry.get("by"))
@@ -211,15 +213,27 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **{name: shown[name].mask(again, "") for name in ("round", "decision", "release")},
-            "measure": rounds["measure"],
+            "measure": [of_part(row["measure"], row) for row in rounds.to_dict("records")],
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
-            "reason": rounds["reason"]
-            .map(without_numbers)
-            .where(rounds["measure"] != "", rounds["reason"]),
+            "reason": [_beside_its_numbers(row) for row in rounds.to_dict("records")],
         }
     )
+
+
+def of_part(measure: str, row: Mapping[Hashable, Any]) -> str:
+    return measure if row["scope"] in ("", "round") else f"{measure} of {row['scope']}"
+
+
+def _beside_its_numbers(row: Mapping[Hashable, Any]) -> str:
+    if row["measure"] == "":
+        return str(row["reason"])
+    return "; ".join(filter(None, [row["broken"], without_numbers(_of_the_measure(row))]))
+
+
+def _of_the_measure(row: Mapping[Hashable, Any]) -> str:
+    return str(row["reason"]).removeprefix(f"{row['broken']}; ")
 
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
@@ -258,9 +272,9 @@ def _why(rows: pd.DataFrame) -> str:
     for row in shown or ([] if broken else records):
         title = title_of(row["measure"])
         if row["verdict"] == "not_evaluated":
-            reason = str(row["reason"]).removeprefix(f"{row['broken']}; ")
-            said.append(reason.replace(row["measure"], title))
+            said.append(_of_the_measure(row).replace(row["measure"], title))
         else:
+            title = of_part(title, row)
             said.append(" ".join(filter(None, [title, value_of(row), "is", row["verdict"]])))
     return "; ".join(filter(None, said))
 

@@ -174,7 +174,8 @@ class JudgedRound:
 
     @cached_property
     def disagreement(self) -> Array:
-        parts = disagreement_of_items(self.by_item[1])
+        said = self.by_item[1]
+        parts = disagreement_of_items(said) * said.weights
         return np.asarray(parts / (parts.sum() or 1.0))
 
     @cached_property

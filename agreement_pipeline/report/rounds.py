@@ -27,6 +27,7 @@ from agreement_pipeline.report.history import (
     decisions,
     health,
     not_admitted,
+    of_part,
     policy_changed,
     round_counts,
 )
@@ -127,7 +128,8 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
             low = None if pd.isna(row["low"]) else row["low"]
             limits = Cell(interval(row["low"], row["high"]), low)
         verdict = str(row["verdict"]).replace("_", " ")
-        rows.append([str(row["round"]), title_of(row["measure"]), value, limits, verdict])
+        measure = of_part(title_of(row["measure"]), row)
+        rows.append([str(row["round"]), measure, value, limits, verdict])
     columns = ("round", "measure", "value", "interval", "verdict")
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
@@ -177,8 +179,8 @@ def _named(names: Sequence[str]) -> str:
 
 
 def course(judged: JudgedProject) -> Answer | None:
-    holding = {rule.measure: rule for rule in judged.policy.rules if rule.effect == "hold"}
-    drawn = (course_figure(judged.rounds, rule) for rule in holding.values())
+    holding = (rule for rule in judged.policy.rules if rule.effect == "hold")
+    drawn = (course_figure(judged.rounds, rule) for rule in holding)
     figures = tuple(figure for figure in drawn if figure is not None)
     if not figures:
         return None
@@ -193,7 +195,9 @@ def course(judged: JudgedProject) -> Answer | None:
 
 
 def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
-    mine = rounds[rounds["measure"] == rule.measure].drop_duplicates("round")
+    of_scope = rounds["scope"].map(lambda scope: str(scope).partition(" ")[0]) == rule.scope
+    mine = rounds[(rounds["measure"] == rule.measure) & of_scope]
+    mine = mine.sort_values("value", kind="stable").drop_duplicates("round")
     shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
     if shown["value"].isna().all():
         return None
@@ -207,6 +211,8 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
         crossed = row.get("release") == "withdrawn"
         marks.append(Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed))
     title = title_of(rule.measure)
+    if rule.scope != "round":
+        title = f"{title}, the lowest {rule.scope},"
     cutoffs = {
         rule.tentative: f"tentative from {rule.tentative:g}",
         rule.reliable: f"reliable from {rule.reliable:g}",

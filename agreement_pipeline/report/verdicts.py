@@ -150,10 +150,12 @@ def method(judged: JudgedRound) -> Answer:
     found, policy = judged.decision, judged.policy
     left_out: list[Row] = [[what, n, why] for what, n, why in _excluded(judged) if n]
     between = any(why != NOT_KNOWN for *_, why in left_out)
+    items = counted(judged.ratings.n_rated, "item")
+    if "weight" in judged.ratings.has:
+        items = f"{counted(judged.ratings.n_rated, 'run')} of equal labels"
     said = (
         *_words(policy),
-        f"The round has {counted(len(judged.ratings), 'rating')} of "
-        f"{counted(judged.ratings.n_rated, 'item')}. "
+        f"The round has {counted(len(judged.ratings), 'rating')} of {items}. "
         f"{'Some do not count between raters.' if between else 'All of them count.'}",
         f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
     )
@@ -204,7 +206,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
     policy, scale = judged.policy, judged.ratings.scale
     _, said = judged.by_item
     sizes = said.sizes if isinstance(said, CategoryCounts) else np.asarray(said.sizes)
-    overlap = in_words(float((sizes >= 2).mean()), PERCENT)
+    n_items = said.weights.sum()
+    overlap = in_words(float(said.weights[sizes >= 2].sum() / n_items), PERCENT)
     adjudicated = "the label that most raters gave; a tie has no label"
     if scale.numeric:
         adjudicated = "the mean of the raters is the label"
@@ -218,8 +221,8 @@ def _told(judged: JudgedRound) -> dict[str, str]:
         "the measures": measures,
         "the level of measurement": scale.level,
         "which items the agreement rests on": (
-            f"{overlap} of the {counted(len(sizes), 'item')} that raters labelled have two labels "
-            f"or more; {sizes.mean():.1f} labels an item"
+            f"{overlap} of the {counted(round(n_items), 'item')} that raters labelled have two "
+            f"labels or more; {sizes @ said.weights / n_items:.1f} labels an item"
         ),
         "the uncertainty": (
             f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"

@@ -96,5 +96,9 @@ def test_anchors_that_are_labelled_again_end_the_certificate_of_a_classifier_tha
         capsys.readouterr()
         assert main(["certify", str(project), judge, "--anchors", str(again)]) == status
         assert words in "".join(capsys.readouterr())
+        assert main(["certify", str(project), judge, "--check", "--format", "json"]) == status
+        said = json.loads(capsys.readouterr().out)
+        assert said.get("anchored", {}).get("n_looks") == (None if status else 1)
+        assert said.get("code") == ("certificate_drifted" if status else None)
     assert main(["certify", str(project), judge, "--check"]) == 1
     assert "refused (certificate_drifted)" in capsys.readouterr().err

@@ -63,6 +63,20 @@ def test_the_tasks_do_not_say_what_the_model_said(place, capsys):
     assert {task["draw"] for task in tasks} == {entry["seed"]}
 
 
+def test_the_tasks_carry_the_strata_that_a_round_with_them_needs(place, capsys):
+    frame = pd.read_csv("march.csv")
+    frame["language"] = frame["item"].str[-1].map({"0": "de"}).fillna("en")
+    frame.to_csv("march.csv", index=False)
+    tasks = drawn(capsys, "--stratum", "language")
+    assert [*tasks[0]] == ["language", "item", "text", "rater", "label", "draw"]
+    assert {task["language"] == "de" for task in tasks if task["item"].endswith("0")} == {True}
+    label(tasks)
+    status, _, err = run(capsys, "correct", "march.csv", "labels.csv", "--stratum", "language")
+    assert status == 0, err
+    status, _, err = run(capsys, "correct", "march.csv", "labels.csv", "--stratum", "langage")
+    assert (status, "Did you mean 'language'?" in err) == (2, True)
+
+
 def test_what_is_found_is_printed(place, capsys):
     label(drawn(capsys))
     status, out, _ = run(capsys, "correct", "march.csv", "labels.csv")
@@ -116,6 +130,8 @@ def test_labels_without_a_draw_are_refused(place, capsys):
     status, _, err = run(capsys, "correct", "march.csv", "labels.csv")
     assert status == 1
     assert err.startswith("refused (draw_absent): ")
+    status, out, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
+    assert (status, json.loads(out)["code"]) == (1, "draw_absent")
 
 
 def test_a_second_draw_needs_a_reason_that_is_shown(place, capsys):

@@ -50,6 +50,7 @@ def test_a_log_that_was_cut_does_not_go_on_from_a_seal_that_was_kept(stored, cap
     seals = sorted(path.name for path in (stored.root / "log" / "seals").iterdir())
     for seal in seals:
         assert main(["history", "--since", seal]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"no entry since seal {seals[-1]}"
     for path in (*stored.root.glob("log/00000004.json"), *stored.root.glob("log/seals/00000004-*")):
         path.unlink()
     assert main(["history", "--since", seals[2]]) == 0

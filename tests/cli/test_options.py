@@ -210,6 +210,11 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
     path.write_text(path.read_text().replace("ben,ham", "ben,NA"))
     main(usual)
     assert "label 'NA' counts as a label; if it means that none" in capsys.readouterr().err
+    path.write_text(path.read_text().replace("ana,spam", "ana,Spam"))
+    main(usual)
+    told = "labels.csv: labels 'Spam' and 'spam' print alike; if they mean the same, write one"
+    assert told in capsys.readouterr().err
+    path.write_text(path.read_text().replace("ana,Spam", "ana,spam"))
     main([*usual, "--categories", "spam,spma,NA,ham"])
     assert capsys.readouterr().err == ""
 

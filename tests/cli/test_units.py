@@ -45,6 +45,13 @@ def test_measure_reads_spans(path, capsys):
     assert [(each["value"], each["n_clusters"]) for each in found][:1] == [(1.0, 4)]
 
 
+def test_an_export_of_objects_that_is_read_without_units_names_them(path, capsys):
+    assert main(["measure", path]) == 2
+    said = capsys.readouterr().err
+    assert "(left out: no answer 8)" in said
+    assert said.endswith("are read with --units: see `guide units`.\n")
+
+
 def exported(folder, results):
     """An export of two raters, 1 and 2, whose result for a task a function gives."""
     tasks = [

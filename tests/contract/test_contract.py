@@ -115,7 +115,7 @@ def test_every_mistake_of_both_files_is_named(tmp_path):
 def test_a_missing_file_is_refused_by_name(tmp_path):
     written(tmp_path, "[]")
     (tmp_path / "rows.yaml").unlink()
-    with pytest.raises(ContractError, match=r"rows.yaml: found a file that cannot be read"):
+    with pytest.raises(ContractError, match=r"rows.yaml: found no such file; expected a YAML file"):
         Contract.load(tmp_path)
 
 

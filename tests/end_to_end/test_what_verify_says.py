@@ -78,7 +78,7 @@ def test_a_waived_release_names_who_waived_and_is_told_apart_by_status(stored, c
     status, words = said(capsys, waived, "--no-waivers")
     assert status == 21
     assert "refused (release_waived)" in words
-    with pytest.raises(ReleaseInvalidError, match="found 1 waivers, the first of kripp"):
+    with pytest.raises(ReleaseInvalidError, match="found 1 waiver, the first of kripp"):
         open_release(waived, require=Demands(without_waivers=True))
 
 

@@ -189,7 +189,8 @@ WORDS = {
     "one label": (
         "column 'label': scale: found 1 category, ['no']; expected at least two, since "
         "agreement on the only possible label says nothing. Name as categories every label "
-        "that raters could have chosen (--categories yes,no)."
+        "that raters could have chosen (--categories yes,no, or "
+        "scale=Scale(('yes', 'no')) of read_ratings)."
     ),
     "one rater": (
         "found ratings by 1 rater, ['r1']; expected two raters or more, since agreement "

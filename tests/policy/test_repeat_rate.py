@@ -9,8 +9,7 @@ import pytest
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, Looks, Percentiles, reached_again
-from agreement_pipeline.policy import Rule, decide, load_policy
-from agreement_pipeline.policy.policy import Silver
+from agreement_pipeline.policy import Rule, Silver, decide, load_policy
 from benchmarks.studies import repeats
 from benchmarks.studies.study import ALPHA
 from tests.intervals.rounds import patterns

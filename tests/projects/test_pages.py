@@ -1,11 +1,13 @@
 """The page of a round says what the gate says, also of what only the store knows."""
 
+import re
 from datetime import UTC, datetime
+from html import unescape
 
 import pandas as pd
 import pytest
 
-from agreement_pipeline.projects import Project, load_project, round_page
+from agreement_pipeline.projects import Project, load_project, project_page, round_page
 from agreement_pipeline.release import judge_round
 
 SETTINGS = """
@@ -83,3 +85,18 @@ def test_a_page_says_held_where_settings_or_deliveries_hold(project):
     assert (codes, "Yes: admitted" in page) == ((), True)
     codes, page = judged(project("looked"))
     assert (codes, "No: held" in page) == (("too_many_versions",), True)
+
+
+def test_the_page_of_a_project_names_parts_of_raters_by_pseudonyms(project, tmp_path):
+    rules = "[{measure: schouten_kappa, scope: rater}, {measure: cohen_kappa, scope: pair}]"
+    looked = LOOKED.replace("[{measure: krippendorff_alpha}]", rules)
+    (tmp_path / "configs/policies/looked.yaml").write_text(looked)
+    found = project("looked")
+    delivered(found, rows(differ=range(30)))
+    judge_round(found.store, "w1", **found.terms)
+    hidden, shown = project_page(found), project_page(found, names=True)
+    for part in ("rater chi", "pair ana and chi"):
+        assert part in shown
+        assert part not in hidden
+    assert "Cohen's κ of pair rater-" in unescape(hidden)
+    assert "chi" not in re.findall(r"\w+", hidden)

@@ -308,6 +308,17 @@ def test_an_error_about_a_frame_names_the_call_that_reads_it_and_no_option_of_a_
         assert "--" not in str(refusal.value)
 
 
+def test_a_frame_whose_items_are_its_index_says_how_to_bring_them_back():
+    frame = pd.DataFrame(
+        [["i1", "ana", "x"], ["i1", "ben", "y"]], columns=["item", "rater", "label"]
+    )
+    for inside, words in ((["item"], "'item'"), (["item", "rater"], "s ['item', 'rater']")):
+        with pytest.raises(RatingsError, match=r"Call frame\.reset_index\(\)") as error:
+            read(frame.set_index(inside))
+        assert f"column{' ' * (words[0] != 's')}{words} in the index" in str(error.value)
+    assert read(frame.set_index("item").reset_index()).n_items == 1
+
+
 def test_a_header_with_several_empty_cells_may_be_a_title_above_the_header(
     saved, refusal, tmp_path
 ):

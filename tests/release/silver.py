@@ -9,8 +9,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale, Store
 from agreement_pipeline.classifiers import Identity, draw
 from agreement_pipeline.errors import CertificateError
-from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.policy.policy import Silver
+from agreement_pipeline.policy import Policy, Rule, Silver
 from agreement_pipeline.release import CertifiedBy, certify, release_round
 from tests.release.forging import CONTRACT, POLICY
 

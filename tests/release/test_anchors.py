@@ -53,9 +53,11 @@ def test_a_look_that_is_good_again_ends_no_drift(certifies):
 def test_after_a_drift_only_rounds_that_came_later_certify(certifies, original):
     look_again(certifies, JUDGE, again(wrong=30))
     how = {"reason": "repaired"}
-    refused("certificate_drifted", certified, certifies, **how)
+    said = refused("certificate_drifted", certified, certifies, **how)
+    assert said.endswith("Deliver fresh rounds with its labels.")
     certifies.ingest("r2", again(prefix="k"), original)
-    refused("certificate_drifted", certified, certifies, ["r1", "r2"], **how)
+    said = refused("certificate_drifted", certified, certifies, ["r1", "r2"], **how)
+    assert said.endswith("Certify it on round 'r2' alone (--round).")
     assert certified(certifies, ["r2"], **how).certified
     assert open_certificate(certifies, JUDGE).anchored is None
 
@@ -81,6 +83,9 @@ def test_a_look_is_an_entry_of_the_log_and_a_document(certifies, same_day):
     assert event_table([entry])["what"].tolist() == ["judge: anchors labelled again"]
     document = certifies.root / "anchors" / f"{entry['labels']}.json"
     assert json.loads(document.read_text())["i000"] == "yes"
+    look_again(certifies, JUDGE, again(wrong=30))
+    said = event_table(certifies.history()[-1:])["what"].tolist()
+    assert said == ["judge: anchors labelled again, drifted"]
 
 
 def test_the_same_labels_on_the_same_day_are_one_look(certifies):

@@ -246,9 +246,18 @@ def test_labels_and_strata_outside_are_not_answered_for(store, certifies):
     assert open_certificate(store, JUDGE, silver).certified
     foreign = make_ratings(raters="", prefix="s", strata="df")
     words = refused("certificate_other_strata", open_certificate, store, JUDGE, foreign)
-    assert "stratum:language ['f']" in words
+    assert "found stratum language ['f']; expected some of " in words
     wider = Ratings.from_frame(silver.to_pandas(), Scale(("no", "yes", "maybe")))
-    refused("certificate_other_labels", open_certificate, store, JUDGE, wider)
+    words = refused("certificate_other_labels", open_certificate, store, JUDGE, wider)
+    assert words.endswith("Certify it on this scale.")
+    frame = silver.to_pandas()
+    unnamed = Ratings.from_frame(frame, Scale.from_labels(["no", "yes"], "nominal"))
+    words = refused("certificate_other_labels", open_certificate, store, JUDGE, unnamed)
+    assert words.endswith("Name the categories where they are read.")
+    without = Ratings.from_frame(frame, silver.scale, classifiers=["judge"])
+    words = refused("certificate_other_strata", open_certificate, store, JUDGE, without)
+    assert "found no stratum language; expected some of ['d', 'e'], " in words
+    assert "Name its column as a stratum, or " in words
 
 
 def test_a_category_that_nobody_gave_was_not_certified(store, original):

@@ -200,3 +200,13 @@ def test_a_run_that_is_killed_leaves_what_it_decided_and_the_next_one_goes_on(th
     assert {**finished, **rest} == finished
     assert current_release(again, "r2") is None
     assert anew(again, STRICTER) == {}
+
+
+def test_a_round_that_becomes_tentative_has_changed(three):
+    policy = replace(STRICTER, admit=("reliable", "tentative"))
+    rows = {each.round: each.row for each in reassess(three, policy, CONTRACT) if each.changed}
+    assert {name: (row["before"], row["now"]) for name, row in rows.items()} == {
+        "r2": ("admitted", "admitted (tentative)")
+    }
+    (found,) = (each for each in reassess(three, policy, CONTRACT) if each.round == "r2")
+    assert found.row["before"] == "admitted (tentative)"

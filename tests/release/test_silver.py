@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.classifiers import Draw, Identity, draw
+from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import OF_THE_GATE, Policy, Waiver, Waivers, assess, judge
-from agreement_pipeline.policy.policy import Silver
+from agreement_pipeline.policy import OF_THE_GATE, Policy, Silver, Waiver, Waivers, assess, judge
 from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale
 from agreement_pipeline.release import (
     CertifiedBy,
@@ -574,8 +574,25 @@ def test_a_trainer_may_ask_for_fewer_wrong_labels_and_for_no_labels_of_classifie
     assert open_release(leaving, require=replace(SILVER, policy="mine"))
     with pytest.raises(ReleaseHeldError, match=r"upper limit of 4\.51%"):
         open_release(leaving, require=replace(SILVER, policy="mine", silver=Silver(0.045)))
-    with pytest.raises(ReleaseHeldError, match="found no limit of wrong labels in policy"):
+    with pytest.raises(ReleaseHeldError, match="and no limit of wrong labels in policy"):
         open_release(leaving, require=POLICY)
+
+
+@pytest.mark.parametrize(
+    ("demands", "status", "words"),
+    [
+        (["alpha>=0.7"], 19, "--require 'wrong<0.05' of verify"),
+        (["alpha>=0.7", "wrong<0.05"], 0, "verified: rounds s1"),
+        (["alpha>=0.7", "wrong < 0.045"], 19, "upper limit of 4.51%"),
+        (["wrong<0.05"], 2, "--require wrong<0.05: found no measure"),
+        (["wrong<0.05", "wrong<0.04", "alpha>=0.7"], 2, "--require: found 2 limits of wrong"),
+        (["wrong<5", "alpha>=0.7"], 2, "--require wrong<5: "),
+    ],
+)
+def test_a_trainer_limits_wrong_labels_on_the_command_line(leaving, capsys, demands, status, words):
+    asked = [each for demand in demands for each in ("--require", demand)]
+    assert main(["verify", str(leaving), *asked]) == status
+    assert words in "".join(capsys.readouterr())
 
 
 def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):

@@ -19,6 +19,7 @@ from agreement_pipeline.ratings import Ratings, Scale, like_models
 from agreement_pipeline.report import Round, held_for_disagreement, report_page, who_rated
 from agreement_pipeline.report.advice import coincidences, most_confused
 from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.text import chained
 
 SCALE, RATERS = Scale(("safe", "rude", "hateful")), ("ana", "ben", "cyd", "dan", "eve")
 ALPHA = Rule("krippendorff_alpha", min_items=30)
@@ -114,6 +115,18 @@ def test_no_step_asks_for_fewer_items_than_full_agreement_needs(far):
     (least,) = re.findall(r"Under (\d+) items, not even full agreement would be enough\.", step.why)
     assert int(more) + frame["item"].nunique() == int(least)
     assert "even chance" not in step.why
+
+
+def test_where_no_reason_says_how_many_items_the_step_does():
+    """100 items are too few for limits that are always valid, so the reason names no number."""
+    rules = [{"measure": "krippendorff_alpha"}]
+    said = {"policy": "always", "version": 1, "n_resamples": 20_000, "always_valid_at": 500}
+    policy, ratings = Policy.from_mapping({**said, "rules": rules}), ratings_of(100, 0.04, 0.04)
+    held = Round(ratings, policy, judge(ratings, policy), name="t.csv")
+    assert "more items" not in chained(held.decision.reasons)
+    (step,) = held.steps
+    (least,) = re.findall(r"^Under (\d+) items, not even full agreement would be", step.why)
+    assert step.what == f"Label about {int(least) - 100} more items, drawn as these were."
 
 
 def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
@@ -275,6 +288,20 @@ def test_more_items_are_not_asked_for_if_a_weak_part_would_hold_the_larger_round
     assert step.what == "See to the weak part first."
     assert step.why.startswith("1 of 3 parts under 0.8: on stratum language=fr it is ")
     assert step.why.endswith(". With more items like these, this holds the round.")
+
+
+def test_no_items_are_asked_for_where_agreement_on_a_stratum_is_low_which_is_named():
+    """The plan is for the rule of the round, whose cut-off is higher than that of the strata."""
+    each = Rule("krippendorff_alpha", scope="stratum", reliable=0.7)
+    held = judged(in_languages({"de": 200, "en": 200, "fr": 38}, "fr"), ALPHA, each)
+    unmet = {str(of.scope): of.estimate.value for of in held.decision.unmet}
+    assert unmet["round"] > 0.8
+    assert unmet["stratum language=fr"] < 0
+    first, second, *others = held.steps
+    assert first.why.startswith("Agreement is low on stratum language=fr. 100% of differing labels")
+    assert second.what == "Then label fresh items."
+    assert "--expected 0.85 " in second.by
+    assert others == []
 
 
 def test_the_stratum_that_lacks_most_items_says_how_many():

@@ -11,14 +11,18 @@ import pytest
 
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.policy import load_policy
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import as_text, report_page
 from agreement_pipeline.report.disputed import (
     LONGEST_TEXT,
     MOST_NAMED,
     disputed,
     disputed_rows,
+    influence_of_items,
     said_of,
 )
+from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
 from tests.measures.loops import slow_difference
 
 ALPHA = MEASURES["krippendorff_alpha"]
@@ -52,6 +56,37 @@ def ratings_of(rows, level, listed=True, gold=()):
     frame = frame.set_axis(["item", "rater", "label"], axis=1)
     categories = (NUMBERS if numeric else tuple(f"{x:g}" for x in NUMBERS)) if listed else None
     return Ratings.from_frame(frame.assign(gold=frame["item"].isin(gold)), Scale(categories, level))
+
+
+def spans_of(*marked):
+    """Positions of one document as units: each tuple has the spans of a rater."""
+    objects = [Marked("doc", f"r{at}", spans, extent=(40,)) for at, spans in enumerate(marked)]
+    return units_of(objects, UnitSettings("spans"), Scale(("none", "PER", "ORG"))).ratings
+
+
+def test_a_run_of_positions_holds_as_much_disagreement_as_it_has_positions():
+    """Two raters differ on positions 0 to 9 and on position 20, as a loop over positions says."""
+    ratings = spans_of((Span(0, 10, "PER"), Span(20, 24, "ORG")), (Span(21, 24, "ORG"),))
+    pairs = (
+        [("PER", "none")] * 10 + [("none", "none")] * 26 + [("ORG", "none")] + [("ORG",) * 2] * 3
+    )
+    rows = disputed_rows(ratings)
+    assert rows["share"].tolist() == pytest.approx([10 / 11, 1 / 11])
+    assert rows["disagreement"].sum() == pytest.approx(11 / 40)
+    alpha, by = slow_alpha(pairs), influence_of_items(ratings)
+    for run, left in (("0-10", pairs[10:]), ("20-21", pairs[:36] + pairs[37:])):
+        assert by[f"doc {run}"] == pytest.approx(slow_alpha(left) - alpha)
+    page = " ".join(report_page(ratings, load_policy("standard"), render=as_text).split())
+    assert "Raters differ on 11 items of 40 (27.5%), in 2 runs of equal labels of 5." in page
+    assert "Half of all disagreement comes from 1 run (20.0% of all)." in page
+    assert "The round has 10 ratings of 5 runs of equal labels." in page
+    assert "100.0% of the 40 items that raters labelled have two labels" in page
+
+
+def slow_alpha(rows):
+    given = [label for row in rows for label in row]
+    observed = np.mean([one != other for one, other in rows])
+    return 1 - observed / np.mean([one != other for one, other in permutations(given, 2)])
 
 
 def table_of(ratings):

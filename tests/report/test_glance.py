@@ -22,6 +22,7 @@ def rounds_of(*rows):
             {
                 **base,
                 "measure": RULE.measure,
+                "scope": RULE.scope,
                 "release": "none",
                 "policy": "p 1",
                 "round": name,

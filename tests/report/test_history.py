@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report import not_admitted
+from agreement_pipeline.report import not_admitted, round_text
 from agreement_pipeline.report.drawing import image
 from agreement_pipeline.report.history import decisions, round_counts
 from agreement_pipeline.report.rounds import course_figure
@@ -38,6 +38,7 @@ def test_rounds_that_are_not_admitted_are_held_or_not_judged(decisions, counts, 
 def course_of(*decisions):
     """The figure of some decisions, by a rule with cut-offs of its own."""
     numbers = {"measure": "krippendorff_alpha", "value": 0.9, "low": 0.85, "high": 0.95}
+    numbers["scope"] = "round"
     rows = [
         {"round": f"w{number}", "decision": decision, **numbers}
         for number, decision in enumerate(decisions)
@@ -80,7 +81,41 @@ def test_why_a_measure_is_not_evaluated_stands_beside_the_round():
     row = {"decision": "held", "release": "none", "value": None, "low": None, "high": None}
     row["policy"] = "p 1"
     verdict = {"measure": "self_agreement", "verdict": "not_evaluated", "broken": "two files"}
+    verdict["scope"] = "round"
     why = "self_agreement: undefined, since no rater met an item twice"
     rounds = pd.DataFrame([{"round": "w1", **row, **verdict, "reason": f"two files; {why}"}])
     said = why.replace("self_agreement", "Self-agreement SA")
     assert list(decisions(rounds)["why"]) == [f"two files; {said}"]
+
+
+@pytest.mark.parametrize("broken", ["two raters are one", "5 % wrong: too many", ""])
+def test_the_text_of_a_round_keeps_what_failed_and_leaves_out_what_other_columns_say(broken):
+    row = {"round": "w1", "decision": "held", "release": "none", "version": 1, "broken": broken}
+    row |= {"measure": "cohen_kappa", "value": 0.9, "low": 0.85, "high": 0.95, "scope": "round"}
+    alone = "cohen_kappa 0.9, 95% interval 0.85 to 0.95 on 400 items: the lower limit reaches 0.8"
+    reason = "; ".join(filter(None, [broken, alone]))
+    rounds = pd.DataFrame([{**row, "verdict": "reliable", "reason": reason}])
+    said = [*filter(None, [broken]), "the lower limit reaches 0.8"]
+    assert list(round_text(rounds)["reason"]) == ["; ".join(said)]
+
+
+def test_a_part_of_a_round_is_named_and_has_the_cut_offs_of_its_own_rule():
+    row = {"round": "w1", "decision": "held", "release": "none", "version": 1, "broken": ""}
+    row |= {"measure": "krippendorff_alpha", "low": 0.2, "high": 0.9, "policy": "p 1"}
+    parts = (("round", 0.8), ("stratum language=de", 0.3), ("stratum language=en", 0.7))
+    rounds = pd.DataFrame(
+        {**row, "scope": scope, "value": value, "verdict": "tentative", "reason": "why"}
+        for scope, value in parts
+    )
+    names = ["krippendorff_alpha", *(f"krippendorff_alpha of {scope}" for scope, _ in parts[1:])]
+    assert list(round_text(rounds)["measure"]) == names
+    (why,) = decisions(rounds)["why"]
+    assert "Krippendorff's α of stratum language=de 0.300 (0.200 … 0.900) is tentative; " in why
+    drawn = {
+        scope: course_figure(rounds, Rule("krippendorff_alpha", scope=scope, reliable=reliable))
+        for scope, reliable in (("round", 0.9), ("stratum", 0.75))
+    }
+    found = {scope: [mark.value for mark in each.marks] for scope, each in drawn.items()}
+    assert found == {"round": [0.8], "stratum": [0.3]}
+    assert [max(dict(each.cutoffs)) for each in drawn.values()] == [0.9, 0.75]
+    assert drawn["stratum"].title == "Krippendorff's α, the lowest stratum, by round"

@@ -9,8 +9,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import ROUND, Estimate
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.policy import Policy, Rule, assess
-from agreement_pipeline.policy.policy import Silver
+from agreement_pipeline.policy import Policy, Rule, Silver, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
 from agreement_pipeline.report import JudgedRound, who_rated
