@@ -94,7 +94,7 @@ class Plan(Tabular):
     def in_clusters(self, n_items: int | None) -> int | None:
         if n_items is None or self.items_a_cluster is None:
             return None
-        return max(1, round(n_items / self.items_a_cluster))
+        return _n_apart(n_items, self.items_a_cluster)
 
     @property
     def n_ratings(self) -> int | None:
@@ -564,14 +564,17 @@ def sampled_round(
     population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
 ) -> Statistic:
     """A cluster that is drawn twice stands for two clusters."""
-    size = _items_a_cluster(population)
-    n = n_items if size is None else max(1, round(n_items / size))
+    n = _n_apart(n_items, _items_a_cluster(population))
     return drawn_round(population, rng.multinomial(n, masses / masses.sum()).astype(float))
 
 
 def _items_a_cluster(population: Statistic) -> float | None:
     clusters = population.clusters
     return None if clusters is None else float(population.weights.sum() / clusters.times.sum())
+
+
+def _n_apart(n_items: int, items_a_cluster: float | None) -> int:
+    return n_items if items_a_cluster is None else max(1, round(n_items / items_a_cluster))
 
 
 def _in_items(n_apart: int, items_a_cluster: float | None) -> int:

@@ -76,8 +76,7 @@ class Limits:
 
 
 LIMITS = Limits()
-UNLIMITED = Limits(*[2**53] * 5)
-"""Of what is in memory or stored."""
+UNLIMITED = Limits(*[2**53] * 5)  # of what is in memory or stored
 
 
 WORD, CELLS = 60, 2**21

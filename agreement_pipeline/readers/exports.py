@@ -140,7 +140,6 @@ class Asked:
 
     @property
     def others(self) -> list[str]:
-        """Fields that rules or models name."""
         return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
 

@@ -46,7 +46,7 @@ UNDECIDED = ("tentative", "inconclusive", "not_together")
 room, it is expected halfway between the cut-off and 1.
 """
 LUCK, ENOUGH_ITEMS = 0.05, 1_000
-"""How often two categories of many may seem to be taken for each other, and how many items tell."""
+# how often two of many categories may stand out by luck, and how many items are enough to tell
 OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
@@ -236,7 +236,7 @@ class Confused(NamedTuple):
     """The two categories that raters take for each other most often.
 
     `share` is that of all pairs of differing labels, and `n_items` have both labels. They stand out
-    if that is more than luck allows where mistakes fall on categories by their use.
+    if the use of categories does not explain it.
     """
 
     one: str
@@ -388,7 +388,6 @@ def _weak_part(verdict: Verdict, held: Round) -> str:
 
 
 def _lowest_part(held: Round) -> tuple[str, str] | None:
-    """The part with the lowest value, if its interval lies under that of another part."""
     ratings = held.ratings
     for column, what in OF_ANSWERS.items():
         if column not in ratings.strata:
@@ -397,6 +396,7 @@ def _lowest_part(held: Round) -> tuple[str, str] | None:
         every = measure_ratings(ratings, [OF_ROUNDS], held.policy.inference, scopes=("stratum",))
         found = [each for each in every if each.scope in names and each.interval is not None]
         lowest = min(found, key=lambda each: each.value or 0.0, default=None)
+        # one of them is always the lowest
         if lowest and any((each.low or -1.0) > (lowest.high or 1.0) for each in found):
             said = in_words(lowest.value or 0.0)
             return names[lowest.scope], f"Of {len(found)} {what}, it has the lowest alpha ({said})."

@@ -177,8 +177,7 @@ def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
 
 
 def _keys(part: Any, where: str) -> Iterable[str]:
-    """None are those of a label."""
-    if isinstance(part, str):
+    if isinstance(part, str):  # a label
         return ()
     if not isinstance(part, dict) or not {*MARKS.values()} & {*part}:
         raise RatingsError(
