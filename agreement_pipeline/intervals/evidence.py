@@ -275,6 +275,7 @@ class _Block:
     def __init__(self, weights: Array, n_seen: int) -> None:
         self.weights, self.n_seen = weights, n_seen
         self.seen, self.unseen = weights[..., :n_seen].copy(), weights[..., n_seen:].copy()
+        self.mass = RAISING_SHARE * self.unseen.sum(-1)
         self._rows_of: dict[int, SeenRows] = {}
 
     def alone(self, point: Point) -> Array:
@@ -289,7 +290,7 @@ class _Block:
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
         self.weights[..., self.n_seen :] = 0.0
-        self.weights[..., self.n_seen + place] = RAISING_SHARE * self.unseen.sum(-1)
+        self.weights[..., self.n_seen + place] = self.mass
         known = Beside(self._rows(basis), np.array([place]))
         return form.reweighted(self.weights).beside(known)
 

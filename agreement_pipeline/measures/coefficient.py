@@ -61,8 +61,11 @@ def across(values: Array) -> Array:
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Array:
     """The quotient; nan where the denominator is at most 0 up to rounding. No warning is given."""
     top, bottom = np.asarray(numerator, dtype=float), np.asarray(denominator, dtype=float)
+    defined = bottom > 1e-12
+    if defined.all():
+        return np.asarray(top / bottom)
     quotient = np.full(np.broadcast(top, bottom).shape, np.nan)
-    np.divide(top, bottom, out=quotient, where=bottom > 1e-12)
+    np.divide(top, bottom, out=quotient, where=defined)
     return quotient
 
 
@@ -169,5 +172,7 @@ def kappa_of_raters(patterns: LabelsByRater, weighting: Weighting) -> Coefficien
     apart = weighting.apart(patterns.scale, given.sum(-2))
     shares = rater_prevalence(given)
     far, r = shares @ apart.distances, shares.shape[-2]
-    d_e = ratio((shares.sum(-2) * far.sum(-2) - (shares * far).sum(-2)).sum(-1), r * (r - 1))
+    of_all = (np.moveaxis(each, -2, -1) for each in (shares, far, shares * far))
+    share, distance, own = map(across, of_all)
+    d_e = ratio(across(share * distance - own), r * (r - 1))
     return kappa_of(patterns.counts(), apart, d_e)

@@ -38,8 +38,9 @@ class SomeRows(NamedTuple):
 
     def at(self, place: Codes) -> Array:
         found = np.zeros((len(place), self.values.shape[-1]))
-        here = np.isin(place, self.places)
-        found[here] = dense(self.values[np.searchsorted(self.places, place[here])])
+        at = np.minimum(np.searchsorted(self.places, place), len(self.places) - 1)
+        here = self.places[at] == place
+        found[here] = dense(self.values[at[here]])
         return found
 
 
@@ -146,14 +147,14 @@ class Beside(NamedTuple):
 
     def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
         n = self.seen.weights.shape[-1]
-        end = int(np.searchsorted(rows.places, n))
+        end = int(rows.places.searchsorted(n))
         total = self.seen.sums(SomeRows(rows.places[:end], rows.values[:end]), read)
-        unseen = SomeRows(rows.places[end:] - n, rows.values[end:])
-        if weights.shape[-1] == n or not len(unseen.places):
+        if weights.shape[-1] == n or end == len(rows.places):
             return np.broadcast_to(total, (*weights.shape[:-1], total.shape[-1]))
+        unseen = SomeRows(rows.places[end:] - n, rows.values[end:])
         if self.alone is None:
             return np.asarray(total + unseen.under(weights[..., n:]))
-        mass = np.take_along_axis(weights, n + self.alone[:, None], -1)
+        mass = weights[np.arange(len(weights))[:, None], n + self.alone[:, None]]
         return np.asarray(total + mass * unseen.at(self.alone))
 
 
@@ -397,9 +398,9 @@ def extended(weights: Array, mass: float, rows: int) -> Array:
 
 def changed(statistic: T, **changes: object) -> T:
     """Copy a statistic with some fields changed; nothing is checked a second time."""
-    copy = object.__new__(type(statistic))
-    for name in statistic.__dataclass_fields__:  # type: ignore[attr-defined]
-        object.__setattr__(copy, name, changes.get(name, getattr(statistic, name)))
+    copy, said = object.__new__(type(statistic)), vars(statistic)
+    fields = statistic.__dataclass_fields__  # type: ignore[attr-defined]
+    vars(copy).update({name: said[name] for name in fields if name in said} | changes)
     return copy
 
 
