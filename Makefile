@@ -111,7 +111,7 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	@touch $(VENV)/.runs $@
 
 # What tests import. Spark, a browser, Hugging Face and tools for types and style are not among it.
-TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff \
+TEST_TOOLS := create-dagster flask flask-cors hatchling hypothesis ipykernel krippendorff matplotlib \
   "moto[s3]" mpmath nbclient opentelemetry-sdk polars pytest pytest-xdist scikit-learn statsmodels
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt

@@ -3,7 +3,6 @@
 from atexit import register
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from os import cpu_count, getpid
 from pathlib import Path
@@ -79,8 +78,7 @@ class DuckDB:
         )
         self.connection.execute(f"SET GLOBAL TimeZone = '{ZONE}'")
         # A filter would gather 2,048 rows before it passes them on, however long their texts are.
-        with suppress(self.errors):  # Versions before 2 do not know the setting.
-            self.connection.execute("SET GLOBAL enable_caching_operators = false")
+        self.connection.execute("SET GLOBAL enable_caching_operators = false")
         self._forgotten: deque[str] = deque()
         self.limited = memory_limit is not None
         if memory_limit is not None:

@@ -369,7 +369,7 @@ def _plain(cells: Any) -> Any:
 def _objects(values: "pd.Series") -> Any:
     import pandas as pd
 
-    found = pd.api.types.infer_dtype(values)
+    found = pd.api.types.infer_dtype(values.dropna())
     kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
     if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
         kinds["floating"] = pa.float64()

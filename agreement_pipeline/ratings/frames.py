@@ -36,6 +36,7 @@ def in_pandas(found: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
 
 DAY = 86_400
 EARLIEST = 1e8
+OF_ZONE = r"[T ].*(?:Z|[+-][0-9:]+)$"
 UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -47,11 +48,16 @@ def seconds(given: "pd.Series[Any]") -> Seconds:
         found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         size = np.nanmedian(np.abs(found))
         return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
-    form = None if is_time else "ISO8601"
-    times = pd.to_datetime(given, errors="coerce", utc=True, format=form)
-    # Years such as 9999 have no nanoseconds.
-    since = (times - pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)).dt.total_seconds()
-    return np.asarray(since, dtype=np.float64)
+    since = np.full(len(given), np.nan)
+    # Before pandas 3, a time without a zone took the zone of another one.
+    of_zone = given.notna() if is_time else given.str.contains(OF_ZONE, na=False)
+    for some in (of_zone.to_numpy(dtype=bool), ~of_zone.to_numpy(dtype=bool)):
+        form = None if is_time else "ISO8601"
+        times = pd.to_datetime(given[some], errors="coerce", utc=True, format=form)
+        # Years such as 9999 have no nanoseconds.
+        start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)
+        since[some] = (times - start).dt.total_seconds()
+    return since
 
 
 def is_clock(times: Seconds) -> bool:

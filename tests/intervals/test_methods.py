@@ -142,9 +142,8 @@ def test_jackknife_log_is_students_interval_of_the_logarithm_by_the_delta_method
 
 def test_bca_is_scipys():
     seen = patterns(3, 60)
-    theirs = stats.bootstrap(
-        (agreements(seen),), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(0)
-    ).confidence_interval
+    asked = {"n_resamples": 20_000, "method": "BCa", "random_state": np.random.default_rng(0)}
+    theirs = stats.bootstrap((agreements(seen),), np.mean, **asked).confidence_interval
     found = estimate(
         "percent_agreement", seen, Inference(n_resamples=20_000, method="bca_bootstrap")
     ).interval

@@ -283,7 +283,9 @@ def test_a_seldom_type_of_arrow_is_its_text(tmp_path, made, name, values, kind, 
     expected = read(pd.DataFrame({**PAIRS, name: texts})).digest
     assert read(table).digest == expected
     assert read(table.to_pandas(types_mapper=pd.ArrowDtype)).digest == expected
-    if made is pa.array:
+    # Before version 22, Arrow does not write such decimals into Parquet.
+    in_parquet = not pa.types.is_decimal(kind) or int(pa.__version__.split(".")[0]) >= 22
+    if made is pa.array and in_parquet:
         pq.write_table(table, tmp_path / "r.parquet")
         assert read(tmp_path / "r.parquet").digest == expected
 

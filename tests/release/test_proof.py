@@ -214,7 +214,10 @@ def test_training_data_with_a_value_missing_are_refused(copy, column):
         return table.set_column(at, field, left)
 
     edit_table(copy, TRAIN, change)
-    refused(copy, f"found rows of {TRAIN} that the consensus of the annotations does not give")
+    # Before version 25, Arrow cannot read a list of fixed length that is missing.
+    unread = f"{TRAIN}: Parquet file: found one that cannot be read"
+    other = f"found rows of {TRAIN} that the consensus of the annotations does not give"
+    refused(copy, f"({unread}|{other})" if column in ("soft_label", "votes") else other)
 
 
 def test_a_log_does_not_vouch_for_other_words_in_a_release_of_this_version(copy):
