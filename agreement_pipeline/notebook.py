@@ -4,17 +4,21 @@ A table or a path may stand for ratings, a short name for a measure, and a name 
 policy. What is not ratings yet is read as `read_ratings` reads it. Long work says that it goes on.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import getdoc, signature
+from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from agreement_pipeline import estimates, policy, report
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import CountedRatings, CountsOfItems
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
+from agreement_pipeline.mistakes import Value
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
@@ -62,6 +66,42 @@ MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
+def _kind(*kinds: type) -> Callable[[Any], bool]:
+    return lambda given: isinstance(given, kinds)
+
+
+def _each(kind: type) -> Callable[[Any], bool]:
+    def meets(given: Any) -> bool:
+        is_several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+        return is_several and all(isinstance(each, kind) for each in given)
+
+    return meets
+
+
+def _from_1(given: Any) -> bool:
+    return isinstance(given, Integral) and int(given) > 0
+
+
+FITS: Mapping[str, Value] = MappingProxyType(
+    {
+        **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", _kind(Real))),
+        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _each(Real)),
+        "labels_an_item": Value("a list of whole numbers, as [2, 3]", _each(Integral)),
+        "n_rounds": Value("a whole number from 1", _from_1),
+        "inference": Value("an Inference, as Inference(n_resamples=20_000)", _kind(Inference)),
+        "contract": Value("a Contract", _kind(Contract, type(None))),
+        "waivers": Value("Waivers", _kind(policy.Waivers)),
+    }
+)
+
+
+def _refuse_unfit(name: str, given: Any) -> None:
+    try:
+        FITS[name].check(given)
+    except ValueError as error:
+        raise AgreementError(f"{name}: {error}") from None
+
+
 def _called(function: Callable[P, T]) -> Callable[..., T]:
     expected = signature(function)
 
@@ -72,6 +112,8 @@ def _called(function: Callable[P, T]) -> Callable[..., T]:
             for name, given in asked.arguments.items():
                 if name in MEANT:
                     asked.arguments[name] = MEANT[name](given)
+                if name in FITS:
+                    _refuse_unfit(name, given)
             return function(*asked.args, **asked.kwargs)
 
     called.__doc__ = f"{getdoc(function)}\n\n{ALSO_TAKEN}"

@@ -128,6 +128,43 @@ def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
         ap.report_page(TABLE, ap.judge(TABLE, "standard"))
 
 
+NUMBERS = "a list of whole numbers, as [2, 3]"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("expected", "0.9", "a number, as 0.9"),
+        ("expected", None, "a number, as 0.9"),
+        ("probability", [0.9], "a number, as 0.9"),
+        ("prevalence", 0.5, "a list of numbers, as [0.9, 0.1]"),
+        ("prevalence", ["0.5", "0.5"], "a list of numbers, as [0.9, 0.1]"),
+        ("prevalence", {"a": 0.5, "b": 0.5}, "a list of numbers, as [0.9, 0.1]"),
+        ("labels_an_item", 3, NUMBERS),
+        ("labels_an_item", [2.5], NUMBERS),
+        ("labels_an_item", "3", NUMBERS),
+        ("n_rounds", "600", "a whole number from 1"),
+        ("n_rounds", 0, "a whole number from 1"),
+    ],
+)
+def test_a_plan_that_is_asked_with_another_kind_of_value_names_it(name, given, expected):
+    with pytest.raises(AgreementError) as refused:
+        ap.plan("standard", **{name: given})
+    words = f"{name}: found {given!r}; expected {expected}. Correct the value."
+    assert str(refused.value) == words
+
+
+@pytest.mark.parametrize("name", ["contract", "waivers"])
+def test_a_judgement_by_what_is_no_contract_or_waiver_names_it(name):
+    with pytest.raises(AgreementError, match=f"^{name}: found 'x'; expected "):
+        ap.judge(TABLE, "standard", **{name: "x"})
+
+
+def test_an_inference_that_is_none_is_named():
+    with pytest.raises(AgreementError, match=r"^inference: found 5; expected an Inference, as"):
+        ap.measure(TABLE, "alpha", 5)
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
