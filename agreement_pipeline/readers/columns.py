@@ -205,7 +205,8 @@ def rater_columns(
             found = f"no {called('column', missing)} among {listed(header, 12)}"
         raise RatingsError(
             f"{source}: found {found}; "
-            "expected a named column for each rater of a wide table. Correct the raters' columns."
+            "expected a named column for each rater of a wide table. Correct the name "
+            "(--raters or --predicted, or `raters` of the columns)."
         )
     if raters:
         return raters

@@ -195,7 +195,7 @@ REFUSED = {
         Columns(raters=("ana", "chloe")),
         None,
         "wide.csv: found no column 'chloe' among ['item', 'ana', 'ben']; expected a named column "
-        "for each rater",
+        "for each rater of a wide table. Correct the name (--raters or --predicted, or `raters` of",
     ),
     "no named raters": (
         "item,date,ana maria,ben,,final_label\na,a,a,a,a,a\n",
