@@ -558,7 +558,16 @@ def load_policy(path: Path | str) -> Policy:
             f"{f'Did you mean {str(own)!r}?' if own.exists() else step}"
         )
     data, place = read_yaml(file, PolicyError)
-    return Policy.from_mapping(data, source=place)
+    policy = Policy.from_mapping(data, source=place)
+    if policy.policy in BUNDLED and file != BUNDLED[policy.policy]:
+        usual = load_policy(policy.policy)
+        if policy.version == usual.version and policy.digest != usual.digest:
+            raise PolicyError(
+                f"{place / 'policy'}: found {policy.policy!r}, version {policy.version}, which "
+                "decides otherwise than the bundled policy of that name; expected a name of its "
+                "own, since pages name a policy. Rename it."
+            )
+    return policy
 
 
 def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:
