@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-EMPTY = "of an item without content"
+EMPTY, NO_ANSWER = "of an item without content", "no answer"
 HERE = "file://"
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
 
@@ -378,7 +378,7 @@ def _checked(
     in_order: bool,
 ) -> Ratings:
     try:
-        return Ratings.from_cells(
+        ratings = Ratings.from_cells(
             rows,
             scale,
             level=level,
@@ -393,13 +393,26 @@ def _checked(
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
             found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
-        if "no answer" in left_out:
+        if NO_ANSWER in left_out:
             step = f"{step}. Spans, boxes and rankings are read with --units: see `guide units`"
         label = rows.columns.get("label")
         of = "the columns of raters" if label is None else f"column {label!r}"
         raise RatingsError(
             f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
         ) from None
+    if n_empty := _unanswered(rows, len(ratings)):
+        left_out = Counter(rows.origin.left_out) + Counter({NO_ANSWER: n_empty})
+        return ratings.from_origin(replace(rows.origin, left_out=left_out))
+    return ratings
+
+
+def _unanswered(rows: Rows, n_ratings: int) -> int:
+    """A wide table does not tell who was asked, nor does a row without a rater."""
+    n_rows = rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
+    if n_rows == n_ratings or "label" not in rows.columns:
+        return 0
+    asked = f"SELECT COUNT(rater) AS n FROM {rows} WHERE label IS NULL"
+    return int(rows.relation.values(asked)[0])
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:
