@@ -557,7 +557,7 @@ def load_policy(path: Path | str) -> Policy:
             f"file, or one of {', '.join(BUNDLED)}. "
             f"{f'Did you mean {str(own)!r}?' if own.exists() else step}"
         )
-    data, place = read_yaml(file, PolicyError)
+    data, place = read_yaml(file, PolicyError, own="rules")
     policy = Policy.from_mapping(data, source=place)
     if policy.policy in BUNDLED and file != BUNDLED[policy.policy]:
         usual = load_policy(policy.policy)

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
-from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.text import called, counted, joined, listed
 
 Layout = Literal["long", "wide"]
 
@@ -157,7 +157,10 @@ def chosen_columns(
             names = "(--item, --rater, --label)"
             wide = ", or choose the layout wide (--layout wide) if each rater has one"
         later = LATER_ROW if len(header) < FEWEST else ""
-        step = f"Did you mean {meant}?" if meant else f"Name the columns {names}{wide}{later}."
+        step = f"Name the columns {names}{wide}{later}."
+        if not {*missing} & {*REQUIRED[layout]}:
+            step = f"Correct what you name as {joined(missing)}."
+        step = f"Did you mean {meant}?" if meant else step
         if source == FRAME:
             given: dict[str, object] = {name: column or "…" for name, column in near.items()}
             raters = {"raters": columns.raters or ("…", "…")}

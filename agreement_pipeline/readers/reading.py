@@ -401,13 +401,13 @@ def _checked(
             f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
         ) from None
     if n_empty := _unanswered(rows, len(ratings)):
-        left_out = Counter(rows.origin.left_out) + Counter({NO_ANSWER: n_empty})
-        return ratings.from_origin(replace(rows.origin, left_out=left_out))
+        counts = Counter(rows.origin.left_out) + Counter({NO_ANSWER: n_empty})
+        return ratings.from_origin(replace(rows.origin, left_out=counts))
     return ratings
 
 
 def _unanswered(rows: Rows, n_ratings: int) -> int:
-    """A wide table does not tell who was asked, nor does a row without a rater."""
+    # A wide table does not tell who was asked, nor does a row without a rater.
     n_rows = rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     if n_rows == n_ratings or "label" not in rows.columns:
         return 0
