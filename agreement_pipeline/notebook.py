@@ -18,10 +18,11 @@ from agreement_pipeline.counting import CountedRatings, CountsOfItems
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
-from agreement_pipeline.mistakes import Value
+from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
+from agreement_pipeline.text import listed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -66,10 +67,6 @@ MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
-def _kind(*kinds: type) -> Callable[[Any], bool]:
-    return lambda given: isinstance(given, kinds)
-
-
 def _each(kind: type) -> Callable[[Any], bool]:
     def meets(given: Any) -> bool:
         is_several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
@@ -82,24 +79,23 @@ def _from_1(given: Any) -> bool:
     return isinstance(given, Integral) and int(given) > 0
 
 
+def _are_scopes(given: Any) -> bool:
+    kinds = estimates.SCOPE_KINDS
+    return isinstance(given, Iterable) and (given in kinds or all(each in kinds for each in given))
+
+
 FITS: Mapping[str, Value] = MappingProxyType(
     {
-        **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", _kind(Real))),
+        **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", is_a(Real))),
         "prevalence": Value("a list of numbers, as [0.9, 0.1]", _each(Real)),
         "labels_an_item": Value("a list of whole numbers, as [2, 3]", _each(Integral)),
         "n_rounds": Value("a whole number from 1", _from_1),
-        "inference": Value("an Inference, as Inference(n_resamples=20_000)", _kind(Inference)),
-        "contract": Value("a Contract", _kind(Contract, type(None))),
-        "waivers": Value("Waivers", _kind(policy.Waivers)),
+        "scopes": Value(f"some of {listed(estimates.SCOPE_KINDS, 9)}", _are_scopes),
+        "inference": Value("an Inference, as Inference(n_resamples=20_000)", is_a(Inference)),
+        "contract": Value("a Contract", is_a(Contract, type(None))),
+        "waivers": Value("Waivers", is_a(policy.Waivers)),
     }
 )
-
-
-def _refuse_unfit(name: str, given: Any) -> None:
-    try:
-        FITS[name].check(given)
-    except ValueError as error:
-        raise AgreementError(f"{name}: {error}") from None
 
 
 def _called(function: Callable[P, T]) -> Callable[..., T]:
@@ -109,11 +105,10 @@ def _called(function: Callable[P, T]) -> Callable[..., T]:
     def called(*arguments: P.args, **named: P.kwargs) -> T:
         with progress(function.__name__):
             asked = expected.bind(*arguments, **named)
+            refuse_unfit(FITS, asked.arguments, AgreementError)
             for name, given in asked.arguments.items():
                 if name in MEANT:
                     asked.arguments[name] = MEANT[name](given)
-                if name in FITS:
-                    _refuse_unfit(name, given)
             return function(*asked.args, **asked.kwargs)
 
     called.__doc__ = f"{getdoc(function)}\n\n{ALSO_TAKEN}"

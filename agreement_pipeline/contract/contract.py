@@ -118,13 +118,14 @@ class Contract:
         return cls.load(Path(__file__).with_name("default"))
 
     @classmethod
-    def load(cls, folder: Path) -> "Contract":
+    def load(cls, folder: Path | str) -> "Contract":
         """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
         Each file is a list of expectations in Great Expectations' own form. The contract is called
         as its folder, and `contract.yaml` has its version, which is 1 without that file. A
         ContractError names every mistake with file and line.
         """
+        folder = Path(folder)
         files = {name: folder / f"{name}.yaml" for name in (NAMED, *TABLES)}
         read = {
             name: read_yaml(file, ContractError)

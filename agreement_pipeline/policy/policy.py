@@ -305,6 +305,11 @@ AT_ANY_TIME = Value(
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
+RULES = Value(
+    "a list of rules",
+    lambda rules: isinstance(rules, tuple | list) and all(isinstance(each, Rule) for each in rules),
+    nested=True,
+)
 VERSIONS = Value("a whole number from 1", whole(1))
 UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
@@ -410,7 +415,7 @@ class Policy:
 
     policy: Annotated[str, Value("text", is_text, "Name the policy.")]
     version: Annotated[int, Value("a whole number", whole())]
-    rules: tuple[Rule, ...]
+    rules: Annotated[tuple[Rule, ...], RULES]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples

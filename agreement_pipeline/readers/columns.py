@@ -21,6 +21,7 @@ LATER_ROW = ", or name the row of the header (--header-row) if it is a later one
 FRAME = "DataFrame"
 """The place of errors about a table of Python, whose reader cannot give options of a command."""
 CANDIDATES = 20
+RATERS = Value("a list of columns", lambda given: not isinstance(given, str), nested=True)
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     name: names.split()
@@ -98,7 +99,7 @@ class Columns:
     gold_label: str | None = None
     cluster: str | None = None
     assisted: str | None = None
-    raters: tuple[str, ...] = ()
+    raters: Annotated[tuple[str, ...], RATERS] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
     decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."

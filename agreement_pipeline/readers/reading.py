@@ -15,9 +15,10 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.ratings import (
     CAPABILITIES,
+    LEVELS,
     LIMITS,
     STRATUM,
     Classifiers,
@@ -41,6 +42,15 @@ EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
 EMPTY, NO_ANSWER = "of an item without content", "no answer"
 HERE = "file://"
+ASKED = {
+    "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
+    "scale": Value('a Scale, as Scale(("no", "yes"))', is_a(Scale, type(None))),
+    "layout": Value('"long" or "wide"', ("long", "wide").__contains__),
+    "level": Value(f"one of {listed(LEVELS)}", LEVELS.__contains__),
+    "limits": Value("Limits, as Limits(rows=50_000)", is_a(Limits)),
+    "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_a(Rules)),
+    "classifiers": Value('a list of names, as ["model_a"]', lambda given: type(given) is not str),
+}
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
 
 
@@ -106,7 +116,19 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
-    _refuse_call(columns, layout, scale)
+    refuse_unfit(
+        ASKED,
+        {
+            "columns": columns,
+            "layout": layout,
+            "scale": scale,
+            "level": level,
+            "classifiers": classifiers,
+            "limits": limits,
+            "rules": rules,
+        },
+        RatingsError,
+    )
     session = _session(source, engine, memory_limit)
     units = rules.units
     # Label objects are numbered before they are units, and the numbers stay in this process.
@@ -125,23 +147,6 @@ def read(
         told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
         return ratings.from_origin(replace(origin, classifiers=tuple(told)))
     return ratings
-
-
-def _refuse_call(columns: object, layout: object, scale: object) -> None:
-    for what, found, fits, expected in (
-        ("columns", columns, isinstance(columns, Columns), 'Columns, as Columns(item="post")'),
-        (
-            "scale",
-            scale,
-            scale is None or isinstance(scale, Scale),
-            'a Scale, as Scale(("no", "yes"))',
-        ),
-        ("layout", layout, layout in ("long", "wide"), '"long" or "wide"'),
-    ):
-        if not fits:
-            raise RatingsError(
-                f"{what}: found {shown(found)}; expected {expected}. Correct the call."
-            )
 
 
 def read_marked(
