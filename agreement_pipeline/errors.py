@@ -21,6 +21,7 @@ Every message reads `<where>: found X; expected Y. <next step>.`
 
 import sys
 from contextlib import suppress
+from errno import ENAMETOOLONG
 from pathlib import Path
 from traceback import extract_tb
 
@@ -91,6 +92,11 @@ def of_machine(error: BaseException) -> str:
         return (
             "found data that are nested too deeply; expected a few levels. "
             "Check that the file is the right one."
+        )
+    if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+        return (
+            f"found a path of {len(str(error.filename)):,} characters, "
+            f"{str(error.filename)[:40]!r}…; expected one that the disk takes. Shorten it."
         )
     return (
         f"found {error}; expected files that can be read and written. "

@@ -4,7 +4,7 @@ A dataclass checks its fields at birth, and pydantic runs the same checks when i
 that one error lists every mistake.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
@@ -76,6 +76,16 @@ def refuse_mistakes(
         raise refusal
 
 
+def refuse_unfit(
+    expected: Mapping[str, Value], given: Mapping[str, object], error: type[AgreementError]
+) -> None:
+    for name in expected.keys() & given.keys():
+        try:
+            expected[name].check(given[name])
+        except ValueError as cause:
+            raise error(f"{name}: {cause}") from None
+
+
 def shown(value: object) -> str:
     """A long value is cut. A tuple is shown as the list of a file.
 
@@ -89,6 +99,10 @@ def shown(value: object) -> str:
 def whole(least: float = -inf, most: float = inf) -> Callable[[Any], bool]:
     """`True` is no number."""
     return lambda value: is_number(value) and isinstance(value, int) and least <= value <= most
+
+
+def is_a(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
 
 
 def is_number(value: object) -> bool:

@@ -4,20 +4,25 @@ A table or a path may stand for ratings, a short name for a measure, and a name 
 policy. What is not ratings yet is read as `read_ratings` reads it. Long work says that it goes on.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from inspect import getdoc, signature
+from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from agreement_pipeline import estimates, policy, report
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import CountedRatings, CountsOfItems
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
+from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
+from agreement_pipeline.text import listed
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -62,6 +67,37 @@ MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 )
 
 
+def _each(kind: type) -> Callable[[Any], bool]:
+    def meets(given: Any) -> bool:
+        is_several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+        return is_several and all(isinstance(each, kind) for each in given)
+
+    return meets
+
+
+def _from_1(given: Any) -> bool:
+    return isinstance(given, Integral) and int(given) > 0
+
+
+def _are_scopes(given: Any) -> bool:
+    kinds = estimates.SCOPE_KINDS
+    return isinstance(given, Iterable) and (given in kinds or all(each in kinds for each in given))
+
+
+FITS: Mapping[str, Value] = MappingProxyType(
+    {
+        **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", is_a(Real))),
+        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _each(Real)),
+        "labels_an_item": Value("a list of whole numbers, as [2, 3]", _each(Integral)),
+        "n_rounds": Value("a whole number from 1", _from_1),
+        "scopes": Value(f"some of {listed(estimates.SCOPE_KINDS, 9)}", _are_scopes),
+        "inference": Value("an Inference, as Inference(n_resamples=20_000)", is_a(Inference)),
+        "contract": Value("a Contract", is_a(Contract, type(None))),
+        "waivers": Value("Waivers", is_a(policy.Waivers)),
+    }
+)
+
+
 def _called(function: Callable[P, T]) -> Callable[..., T]:
     expected = signature(function)
 
@@ -69,6 +105,7 @@ def _called(function: Callable[P, T]) -> Callable[..., T]:
     def called(*arguments: P.args, **named: P.kwargs) -> T:
         with progress(function.__name__):
             asked = expected.bind(*arguments, **named)
+            refuse_unfit(FITS, asked.arguments, AgreementError)
             for name, given in asked.arguments.items():
                 if name in MEANT:
                     asked.arguments[name] = MEANT[name](given)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
 CLEAR = "\r\x1b[K"
-_done, _shown = threading.Event(), threading.Lock()
+_at_work, _shown = list[threading.Event](), threading.Lock()
 
 
 @contextmanager
@@ -17,9 +17,10 @@ def progress(work: str) -> Iterator[None]:
 
     Nothing is said if nobody looks: standard error is neither a terminal nor that of a notebook.
     """
-    _done.clear()
+    done = threading.Event()
+    _at_work.append(done)
     if _is_seen():
-        threading.Thread(target=_speak, args=(work,), daemon=True).start()
+        threading.Thread(target=_speak, args=(work, done), daemon=True).start()
     try:
         yield
     finally:
@@ -28,23 +29,24 @@ def progress(work: str) -> Iterator[None]:
 
 def end_progress() -> None:
     with _shown:
-        if not _done.is_set() and _is_seen():
+        if _at_work and _is_seen():
             _write(CLEAR)
-        _done.set()
+        while _at_work:
+            _at_work.pop().set()
 
 
 def _is_seen() -> bool:
     return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
 
 
-def _speak(work: str) -> None:
+def _speak(work: str, done: threading.Event) -> None:
     start, waiting = time.monotonic(), PATIENCE_SECONDS
-    while not _done.wait(waiting):
+    while not done.wait(waiting):
         from agreement_pipeline.readers import how_far
 
         far = how_far()
         with _shown:
-            if not _done.is_set():
+            if not done.is_set():
                 so_long = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"
                 _write(f"{CLEAR}{work}: {so_long}")
         waiting = EVERY_SECONDS

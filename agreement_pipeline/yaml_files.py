@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The loader in C is ten times as fast, but PyYAML may be built without it."""
 
+KINDS_BY_KEY = {
+    "inbox": "a project",
+    "rules": "a policy",
+    "until": "a waiver",
+    "model": "a classifier",
+}
 LARGEST = 1_000_000
 DEEPEST = 50
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
@@ -83,7 +89,7 @@ class Place:
         return next((self.lines[path] for path in around if path in self.lines), 0)
 
 
-def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
+def read_yaml(path: Path, error: type[AgreementError], own: str = "") -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
     Anchors, aliases, tags and keys that are written twice are refused, since they let a file say
@@ -106,6 +112,12 @@ def read_yaml(path: Path, error: type[AgreementError]) -> tuple[Any, Place]:
             "Correct the line."
         ) from None
     _note_lines(node, (), lines, path, error)
+    kinds = [kind for key, kind in KINDS_BY_KEY.items() if isinstance(data, dict) and key in data]
+    if own and kinds and KINDS_BY_KEY[own] not in kinds:
+        raise error(
+            f"{path}: found the file of {kinds[0]}; expected that of {KINDS_BY_KEY[own]}. "
+            "Name another file."
+        )
     return data, Place(str(path), lines)
 
 

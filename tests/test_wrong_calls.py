@@ -2,6 +2,7 @@
 
 import sys
 from io import StringIO
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -9,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import agreement_pipeline as ap
-from agreement_pipeline import estimates, progress
+from agreement_pipeline import contract, estimates, progress
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.policy import BUNDLED
 
@@ -128,6 +129,82 @@ def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
         ap.report_page(TABLE, ap.judge(TABLE, "standard"))
 
 
+NUMBERS = "a list of whole numbers, as [2, 3]"
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("expected", "0.9", "a number, as 0.9"),
+        ("expected", None, "a number, as 0.9"),
+        ("probability", [0.9], "a number, as 0.9"),
+        ("prevalence", 0.5, "a list of numbers, as [0.9, 0.1]"),
+        ("prevalence", ["0.5", "0.5"], "a list of numbers, as [0.9, 0.1]"),
+        ("prevalence", {"a": 0.5, "b": 0.5}, "a list of numbers, as [0.9, 0.1]"),
+        ("labels_an_item", 3, NUMBERS),
+        ("labels_an_item", [2.5], NUMBERS),
+        ("labels_an_item", "3", NUMBERS),
+        ("n_rounds", "600", "a whole number from 1"),
+        ("n_rounds", 0, "a whole number from 1"),
+    ],
+)
+def test_a_plan_that_is_asked_with_another_kind_of_value_names_it(name, given, expected):
+    with pytest.raises(AgreementError) as refused:
+        ap.plan("standard", **{name: given})
+    words = f"{name}: found {given!r}; expected {expected}. Correct the value."
+    assert str(refused.value) == words
+
+
+@pytest.mark.parametrize("scopes", [3, ["rond"], "rond"])
+def test_a_scope_that_there_is_none_of_is_named(scopes):
+    with pytest.raises(AgreementError, match=r"^scopes: found .*; expected some of \['round', "):
+        ap.survey(TABLE, "alpha", scopes=scopes)
+    assert len(ap.survey(TABLE, "alpha", scopes="round")) == 1
+
+
+RULE = ap.Rule("krippendorff_alpha")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: ap.Columns(raters="ana"), "raters: found 'ana'; expected a list of columns."),
+        (lambda: ap.Policy("p", 1, RULE), "rules: found Rule("),
+        (lambda: ap.Policy("p", 1, "alpha"), "rules: found 'alpha'; expected a list of rules."),
+        (lambda: ap.Inference(n_resamples="9"), "n_resamples: found '9'; expected a whole num"),
+        (lambda: ap.Inference(n_resamples=9.5), "n_resamples: found 9.5; expected a whole num"),
+        (lambda: ap.Inference(confidence_level="0.9"), "confidence_level: found '0.9'; expected"),
+        (lambda: ap.Inference(always_valid_at="9"), "always_valid_at: found '9'; expected a numb"),
+    ],
+)
+def test_settings_of_another_kind_are_named(make, words):
+    with pytest.raises(AgreementError) as refused:
+        make()
+    assert str(refused.value).startswith(words)
+
+
+def test_a_path_may_be_a_text_wherever_one_is_taken(tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("item,no,yes\na,3,0\nb,1,2\n")
+    assert ap.read_counts(str(path)).counts.n_ratings == 6
+    for absent in ("nope.csv", Path("nope.csv")):
+        with pytest.raises(AgreementError, match=r"^nope.csv: found no such file; expected an"):
+            ap.read_counts(absent)
+    default = Path(contract.__file__).with_name("default")
+    assert ap.Contract.load(str(default)) == ap.Contract.load(default)
+
+
+@pytest.mark.parametrize("name", ["contract", "waivers"])
+def test_a_judgement_by_what_is_no_contract_or_waiver_names_it(name):
+    with pytest.raises(AgreementError, match=f"^{name}: found 'x'; expected "):
+        ap.judge(TABLE, "standard", **{name: "x"})
+
+
+def test_an_inference_that_is_none_is_named():
+    with pytest.raises(AgreementError, match=r"^inference: found 5; expected an Inference, as"):
+        ap.measure(TABLE, "alpha", 5)
+
+
 @pytest.mark.parametrize(
     ("how", "words"),
     [
@@ -139,6 +216,10 @@ def test_one_measure_may_stand_for_several_and_a_decision_for_no_policy():
             {"scale": ["a", "b"]},
             r"scale: found \['a', 'b'\]; expected a Scale, as Scale\(\(\"no\",",
         ),
+        ({"level": "ordnial"}, r"level: found 'ordnial'; expected one of \['nominal', 'ordinal',"),
+        ({"classifiers": "model"}, "classifiers: found 'model'; expected a list of names, as"),
+        ({"limits": 3}, r"limits: found 3; expected Limits, as Limits\(rows=50_000\)"),
+        ({"rules": {"where": 1}}, r"rules: found {'where': 1}; expected Rules, as Rules\("),
         ({"layout": "Wide"}, 'layout: found \'Wide\'; expected "long" or "wide". Correct'),
     ],
 )

@@ -2,12 +2,16 @@
 
 import re
 from dataclasses import dataclass
+from itertools import permutations
 from typing import Annotated, Literal
 
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.classifiers import load_identity
+from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.policy import load_policy, load_waiver
+from agreement_pipeline.projects import load_project
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 
@@ -179,3 +183,27 @@ def test_a_file_that_is_not_there_is_answered_with_the_nearest_one(tmp_path):
         ) as error:
             read_yaml(tmp_path / name, PolicyError)
         assert step in str(error.value)
+
+
+FILES = {
+    "a project": "project: p\ninbox: i\nscale: {categories: [a, b]}\npolicy: standard\n",
+    "a policy": "policy: p\nversion: 1\nrules:\n  - measure: krippendorff_alpha\n",
+    "a waiver": "project: p\nround: r\nuntil: 2027-01-31\n",
+    "a classifier": "name: judge\nmodel: gpt\n",
+}
+READ = {
+    "a project": load_project,
+    "a policy": load_policy,
+    "a waiver": load_waiver,
+    "a classifier": load_identity,
+}
+
+
+@pytest.mark.parametrize(("found", "expected"), list(permutations(FILES, 2)))
+def test_the_file_of_another_kind_is_named_as_such(tmp_path, found, expected):
+    path = tmp_path / "p.yaml"
+    path.write_text(FILES[found])
+    with pytest.raises(AgreementError) as refused:
+        READ[expected](path)
+    words = f"found the file of {found}; expected that of {expected}. Name another file."
+    assert str(refused.value) == f"{path}: {words}"

@@ -300,7 +300,8 @@ def draw_of(store: Store, population: Ratings) -> Draw:
     if not found:
         raise DrawError(
             f"{store.root}: found no draw from these items in the log; expected one that was "
-            "written before they were labelled. Draw items: agreement-pipeline draw.",
+            "written before they were labelled. Draw items: "
+            "agreement-pipeline draw POPULATION --n N --store STORE --output TASKS.csv.",
             "draw_absent",
         )
     return next((each for each in reversed(found) if each.is_from(population)), found[-1])

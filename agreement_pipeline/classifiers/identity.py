@@ -169,7 +169,7 @@ def load_identity(path: Path | str) -> Identity:
     `prompt` and `rubric` may name files, from the folder of the YAML file. Their digests are taken.
     """
     file = Path(path)
-    data, place = read_yaml(file, CertificateError)
+    data, place = read_yaml(file, CertificateError, own="model")
     if not isinstance(data, dict):
         return Identity.from_mapping(data, source=place)
     for key in FILES.keys() & data.keys():

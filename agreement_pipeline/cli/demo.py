@@ -1,5 +1,7 @@
 from pathlib import Path
 
+import click
+
 from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, command, option
 from agreement_pipeline.cli.output import say, terminal_width
 
@@ -32,5 +34,7 @@ def demo(root: Path, export: Path | None, worse: bool) -> int:
     if export is not None:
         say(f"wrote {write_export(export, worse=worse)}")
         return 0
+    if worse:
+        raise click.UsageError("found --worse without --export; expected both. Add --export FILE.")
     say(run_demo(root, terminal_width()))
     return 0

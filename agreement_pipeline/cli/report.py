@@ -86,6 +86,10 @@ def report(
     project, it shows all rounds, or one round that is named. Of a folder of projects, it shows
     which rounds are held, waiting or overdue. Of a table, it needs a policy.
     """
+    if target is not None and target.suffix not in ("", ".html"):
+        raise click.UsageError(
+            f"--output: found {target}; expected a name ending in .html, or a folder."
+        )
     given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
     several = [] if given else sorted(file.glob("*.yaml"))
     if several or is_project(file, given):

@@ -21,6 +21,7 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 OPTIONAL = ("round",)
 NAMED = "contract"
+BUILT_IN = Path(__file__).with_name("default")
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
 VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
 Table: TypeAlias = Annotated[
@@ -115,16 +116,17 @@ class Contract:
     @classmethod
     @cache
     def default(cls) -> "Contract":
-        return cls.load(Path(__file__).with_name("default"))
+        return cls.load(BUILT_IN)
 
     @classmethod
-    def load(cls, folder: Path) -> "Contract":
+    def load(cls, folder: Path | str) -> "Contract":
         """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
 
         Each file is a list of expectations in Great Expectations' own form. The contract is called
         as its folder, and `contract.yaml` has its version, which is 1 without that file. A
         ContractError names every mistake with file and line.
         """
+        folder = Path(folder)
         files = {name: folder / f"{name}.yaml" for name in (NAMED, *TABLES)}
         read = {
             name: read_yaml(file, ContractError)
@@ -142,7 +144,16 @@ class Contract:
         data = {table: content for table, (content, _) in read.items()}
         lines |= {path: line for path, line in place.lines.items() if path}
         data |= {"contract": folder.resolve().name, **named}
-        return cls.from_mapping(data, source=_InFolder(str(folder), lines))
+        made = cls.from_mapping(data, source=_InFolder(str(folder), lines))
+        if made.contract == BUILT_IN.name and folder != BUILT_IN:
+            usual = cls.default()
+            if made.version == usual.version and made.digest != usual.digest:
+                raise ContractError(
+                    f"{folder}: found other checks under the name and version of the built-in "
+                    f"contract, {usual.contract} {usual.version}; expected a name of its own, "
+                    "since pages name a contract. Rename the folder."
+                )
+        return made
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":

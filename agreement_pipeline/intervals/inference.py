@@ -1,6 +1,7 @@
 """How uncertainty is inferred: the settings of intervals, checked when they are made."""
 
 from dataclasses import dataclass
+from numbers import Integral, Real
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.distributions import (
@@ -78,17 +79,17 @@ class Inference:
 
     def __post_init__(self) -> None:
         at, several = self.always_valid_at, self.several_looks
-        if not 0 < self.confidence_level < 1:
+        if not (isinstance(self.confidence_level, Real) and 0 < self.confidence_level < 1):
             raise PolicyError(
                 f"confidence_level: found {self.confidence_level!r}; "
                 "expected more than 0 and less than 1. 0.95 is usual."
             )
-        if self.n_resamples < 1:
+        if not (isinstance(self.n_resamples, Integral) and self.n_resamples >= 1):
             raise PolicyError(
                 f"n_resamples: found {self.n_resamples!r}; expected a whole number from 1. "
                 "10000 is usual."
             )
-        if at is not None and at < 1:
+        if at is not None and not (isinstance(at, Real) and at >= 1):
             raise PolicyError(
                 f"always_valid_at: found {at!r}; "
                 "expected a number of items (or clusters) from 1. Correct it."

@@ -305,6 +305,11 @@ AT_ANY_TIME = Value(
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
 PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
+RULES = Value(
+    "a list of rules",
+    lambda rules: isinstance(rules, tuple | list) and all(isinstance(each, Rule) for each in rules),
+    nested=True,
+)
 VERSIONS = Value("a whole number from 1", whole(1))
 UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
@@ -410,7 +415,7 @@ class Policy:
 
     policy: Annotated[str, Value("text", is_text, "Name the policy.")]
     version: Annotated[int, Value("a whole number", whole())]
-    rules: tuple[Rule, ...]
+    rules: Annotated[tuple[Rule, ...], RULES]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
     confidence_level: Annotated[float, LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples
@@ -557,8 +562,17 @@ def load_policy(path: Path | str) -> Policy:
             f"file, or one of {', '.join(BUNDLED)}. "
             f"{f'Did you mean {str(own)!r}?' if own.exists() else step}"
         )
-    data, place = read_yaml(file, PolicyError)
-    return Policy.from_mapping(data, source=place)
+    data, place = read_yaml(file, PolicyError, own="rules")
+    policy = Policy.from_mapping(data, source=place)
+    if policy.policy in BUNDLED and file != BUNDLED[policy.policy]:
+        usual = load_policy(policy.policy)
+        if policy.version == usual.version and policy.digest != usual.digest:
+            raise PolicyError(
+                f"{place / 'policy'}: found {policy.policy!r}, version {policy.version}, which "
+                "decides otherwise than the bundled policy of that name; expected a name of its "
+                "own, since pages name a policy. Rename it."
+            )
+    return policy
 
 
 def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:

@@ -272,5 +272,5 @@ def _letters(text: str) -> int:
 
 def load_waiver(path: Path | str) -> Waiver:
     """Every mistake is named with its line."""
-    data, place = read_yaml(Path(path), WaiverError)
+    data, place = read_yaml(Path(path), WaiverError, own="until")
     return Waiver.from_mapping(data, source=place)

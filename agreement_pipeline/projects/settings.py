@@ -462,7 +462,7 @@ def load_project(path: Path) -> ProjectSettings:
     """Relative paths start from the folder above configs/. One error names every mistake with its
     line.
     """
-    data, place = read_yaml(path, ProjectError)
+    data, place = read_yaml(path, ProjectError, own="inbox")
     _refuse_templates(data, place)
     settings = validated(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()

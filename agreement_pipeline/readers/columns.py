@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
-from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.text import called, counted, joined, listed
 
 Layout = Literal["long", "wide"]
 
@@ -21,6 +21,7 @@ LATER_ROW = ", or name the row of the header (--header-row) if it is a later one
 FRAME = "DataFrame"
 """The place of errors about a table of Python, whose reader cannot give options of a command."""
 CANDIDATES = 20
+RATERS = Value("a list of columns", lambda given: not isinstance(given, str), nested=True)
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     name: names.split()
@@ -98,7 +99,7 @@ class Columns:
     gold_label: str | None = None
     cluster: str | None = None
     assisted: str | None = None
-    raters: tuple[str, ...] = ()
+    raters: Annotated[tuple[str, ...], RATERS] = ()
     models: Mapping[str, str] = field(default_factory=dict)
     encoding: Annotated[str, Value("an encoding of text, such as cp1252", is_encoding)] = "utf-8"
     decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."
@@ -157,7 +158,10 @@ def chosen_columns(
             names = "(--item, --rater, --label)"
             wide = ", or choose the layout wide (--layout wide) if each rater has one"
         later = LATER_ROW if len(header) < FEWEST else ""
-        step = f"Did you mean {meant}?" if meant else f"Name the columns {names}{wide}{later}."
+        step = f"Name the columns {names}{wide}{later}."
+        if not {*missing} & {*REQUIRED[layout]}:
+            step = f"Correct what you name as {joined(missing)}."
+        step = f"Did you mean {meant}?" if meant else step
         if source == FRAME:
             given: dict[str, object] = {name: column or "…" for name, column in near.items()}
             raters = {"raters": columns.raters or ("…", "…")}
@@ -205,7 +209,8 @@ def rater_columns(
             found = f"no {called('column', missing)} among {listed(header, 12)}"
         raise RatingsError(
             f"{source}: found {found}; "
-            "expected a named column for each rater of a wide table. Correct the raters' columns."
+            "expected a named column for each rater of a wide table. Correct the name "
+            "(--raters or --predicted, or `raters` of the columns)."
         )
     if raters:
         return raters

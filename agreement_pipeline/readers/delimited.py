@@ -40,7 +40,7 @@ AT_ONCE = 8_192
 def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
     """The usual separator, if it parts the header.
 
-    Else it is the mark that parts the first rows into equally many cells, or the header into most.
+    Else it is the mark that parts most rows as the header, or the header into most cells.
     """
     start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
@@ -53,8 +53,9 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
         return max(SEPARATORS, key=lambda mark: widths[mark][:1])
     if not lines or not lines[0] or widths[usual][0] != 1:
         return usual
-    equal = [mark for mark, found in widths.items() if {*found} == {found[0]} != {1}]
-    return max(equal, key=lambda mark: widths[mark], default=usual)
+    alike = {mark: found.count(found[0]) for mark, found in widths.items() if found[0] > 1}
+    mark = max(alike, key=lambda mark: (alike[mark], widths[mark]), default=usual)
+    return mark if 2 * alike.get(mark, 0) >= len(widths[mark]) else usual
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -15,9 +15,10 @@ from agreement_pipeline.engine import (
     spark_session,
 )
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.mistakes import shown
+from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.ratings import (
     CAPABILITIES,
+    LEVELS,
     LIMITS,
     STRATUM,
     Classifiers,
@@ -39,8 +40,17 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-EMPTY = "of an item without content"
+EMPTY, NO_ANSWER = "of an item without content", "no answer"
 HERE = "file://"
+ASKED = {
+    "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
+    "scale": Value('a Scale, as Scale(("no", "yes"))', is_a(Scale, type(None))),
+    "layout": Value('"long" or "wide"', ("long", "wide").__contains__),
+    "level": Value(f"one of {listed(LEVELS)}", LEVELS.__contains__),
+    "limits": Value("Limits, as Limits(rows=50_000)", is_a(Limits)),
+    "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_a(Rules)),
+    "classifiers": Value('a list of names, as ["model_a"]', lambda given: type(given) is not str),
+}
 SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
 
 
@@ -106,7 +116,19 @@ def read(
     >>> read(pd.DataFrame(rows, columns=["item", "rater", "label"])).raters
     ('ana', 'ben')
     """
-    _refuse_call(columns, layout, scale)
+    refuse_unfit(
+        ASKED,
+        {
+            "columns": columns,
+            "layout": layout,
+            "scale": scale,
+            "level": level,
+            "classifiers": classifiers,
+            "limits": limits,
+            "rules": rules,
+        },
+        RatingsError,
+    )
     session = _session(source, engine, memory_limit)
     units = rules.units
     # Label objects are numbered before they are units, and the numbers stay in this process.
@@ -125,23 +147,6 @@ def read(
         told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
         return ratings.from_origin(replace(origin, classifiers=tuple(told)))
     return ratings
-
-
-def _refuse_call(columns: object, layout: object, scale: object) -> None:
-    for what, found, fits, expected in (
-        ("columns", columns, isinstance(columns, Columns), 'Columns, as Columns(item="post")'),
-        (
-            "scale",
-            scale,
-            scale is None or isinstance(scale, Scale),
-            'a Scale, as Scale(("no", "yes"))',
-        ),
-        ("layout", layout, layout in ("long", "wide"), '"long" or "wide"'),
-    ):
-        if not fits:
-            raise RatingsError(
-                f"{what}: found {shown(found)}; expected {expected}. Correct the call."
-            )
 
 
 def read_marked(
@@ -378,7 +383,7 @@ def _checked(
     in_order: bool,
 ) -> Ratings:
     try:
-        return Ratings.from_cells(
+        ratings = Ratings.from_cells(
             rows,
             scale,
             level=level,
@@ -393,13 +398,26 @@ def _checked(
         found, step = "no label in any row", "Check that the export is complete"
         if left_out:
             found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
-        if "no answer" in left_out:
+        if NO_ANSWER in left_out:
             step = f"{step}. Spans, boxes and rankings are read with --units: see `guide units`"
         label = rows.columns.get("label")
         of = "the columns of raters" if label is None else f"column {label!r}"
         raise RatingsError(
             f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
         ) from None
+    if n_empty := _unanswered(rows, len(ratings)):
+        counts = Counter(rows.origin.left_out) + Counter({NO_ANSWER: n_empty})
+        return ratings.from_origin(replace(rows.origin, left_out=counts))
+    return ratings
+
+
+def _unanswered(rows: Rows, n_ratings: int) -> int:
+    # A wide table does not tell who was asked, nor does a row without a rater.
+    n_rows = rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
+    if n_rows == n_ratings or "label" not in rows.columns:
+        return 0
+    asked = f"SELECT COUNT(rater) AS n FROM {rows} WHERE label IS NULL"
+    return int(rows.relation.values(asked)[0])
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:

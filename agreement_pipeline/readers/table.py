@@ -626,6 +626,9 @@ def whole_numbers(
     """The first column, or `names`, says what each row is. Totals and two rows of one name are
     refused.
     """
+    if isinstance(source, str | Path):
+        source = Path(source)
+        refuse_unfinished(source)
     table = table_of(source, limits, written)
     first = table.header[0] if names is None else names
     if first not in table.header:

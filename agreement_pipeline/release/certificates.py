@@ -572,7 +572,8 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> Ent
             identity.refuse_other(_identity_in(_certificate_in(store, entry)))
     raise CertificateError(
         f"classifier {identity.name}: found no certificate of {identity.digest[:12]} in the log; "
-        "expected one. Certify it: agreement-pipeline certify.",
+        "expected one. Certify it: "
+        "agreement-pipeline certify PROJECT.yaml CLASSIFIER.yaml --expires DAY.",
         "certificate_absent",
     )
 

@@ -57,7 +57,7 @@ def read_folder(path: Folder) -> dict[str, Content]:
             f"found no {MANIFEST}; expected one, since it is written last. "
             "Ask for the complete folder."
             if found
-            else "found no file; expected a release. Check the path."
+            else "found no folder with files; expected that of a release. Check the path."
         )
         raise ReleaseInvalidError(f"{path}: {said}", "release_unfinished")
     promised = json_in({MANIFEST: manifest}, MANIFEST, path).get("files")

@@ -28,7 +28,7 @@ from agreement_pipeline.store.migration import (
     WITHDRAWN,
     carry_entries,
     copy_file,
-    refuse_nested,
+    refuse_place,
 )
 from agreement_pipeline.store.objects import Folder
 from agreement_pipeline.store.store import (
@@ -193,7 +193,7 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
     `what` is `rater` or `item`. The log says `by` whom and `why` it was erased.
     """
     of, made = Store(old), Store(new)
-    refuse_nested(old, made)
+    refuse_place(old, made)
     made.log.carrying = True
     with of.reading():
         entries, head = of.history(), of.log.head

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.store.entries import HERE, Entry, of_event
-from agreement_pipeline.store.local import digest_of, kinds_in
+from agreement_pipeline.store.local import LOCK, PARTIAL, digest_of, kinds_in
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
-from agreement_pipeline.store.objects import Folder, Storage
+from agreement_pipeline.store.objects import PROBE, Folder, Storage
 from agreement_pipeline.store.store import (
     SALT,
     UNKNOWN_SETTINGS,
@@ -34,6 +34,7 @@ from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
+BEFORE_ENTRIES = (LOCK, PARTIAL, PROBE, SALT, "populations", "rounds")
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 
@@ -147,7 +148,7 @@ def migrate(old: Folder | str, new: Folder | str, by: str = "") -> Migrated:
     older.refuse_unread(entries)
     terms = older.terms(entries)
     made = Store(new, project=next((project for project, _ in terms.values()), None))
-    refuse_nested(old, made)
+    refuse_place(old, made)
     made.log.carrying = True
     n_before = carry_entries(old, made, entries, lambda entry: _as_today(older, entry, terms))
     for name in older.storage.names(ORIGINALS):
@@ -200,8 +201,8 @@ def carry_entries(
     return len(before)
 
 
-def refuse_nested(old: Folder | str, made: Store) -> None:
-    """Whoever deletes one of two stores must not delete the other one with it."""
+def refuse_place(old: Folder | str, made: Store) -> None:
+    """Whoever deletes one of two stores must not delete the other one, or more, with it."""
     places = [
         each.resolve() if isinstance(each, Path) else each for each in (folder_at(old), made.root)
     ]
@@ -210,6 +211,12 @@ def refuse_nested(old: Folder | str, made: Store) -> None:
         raise StoreError(
             f"{made.root}: found one store inside the other, {old}; expected a place beside it. "
             "Name another place."
+        )
+    there = () if made.storage.names(ENTRIES) else made.storage.names()
+    if others := sorted({name.partition("/")[0] for name in there} - {*BEFORE_ENTRIES}):
+        raise StoreError(
+            f"{made.root}: found {listed(others)}; expected an empty place, or a store that an "
+            "earlier attempt began. Name another place."
         )
 
 

@@ -130,8 +130,16 @@ def test_labels_without_a_draw_are_refused(place, capsys):
     status, _, err = run(capsys, "correct", "march.csv", "labels.csv")
     assert status == 1
     assert err.startswith("refused (draw_absent): ")
+    assert "agreement-pipeline draw POPULATION --n N --store STORE --output TASKS.csv." in err
     status, out, _ = run(capsys, "correct", "march.csv", "labels.csv", "--format", "json")
     assert (status, json.loads(out)["code"]) == (1, "draw_absent")
+
+
+def test_a_column_of_predictions_that_is_not_there_names_its_option(place, capsys):
+    status, _, err = run(capsys, "draw", "items.csv", "--predicted", "siad", "--n", "80")
+    assert status == 2
+    assert "items.csv: found no column 'siad' among" in err
+    assert "--predicted" in err
 
 
 def test_a_second_draw_needs_a_reason_that_is_shown(place, capsys):

@@ -145,6 +145,13 @@ def test_what_a_table_cannot_have_is_refused(tmp_path, capsys, more, why):
     assert not page.exists()
 
 
+def test_a_page_is_written_under_no_name_of_another_kind_of_file(tmp_path, capsys):
+    path = tmp_path / "page.pdf"
+    assert main(["report", str(SEROLOGY), "--policy", "standard", "--output", str(path)]) == 2
+    assert f"found {path}; expected a name ending in .html, or a folder." in capsys.readouterr().err
+    assert not path.exists()
+
+
 def test_what_a_project_names_itself_is_refused(project, tmp_path, capsys):
     page = str(tmp_path / "page.html")
     assert main(["report", str(project), "--level", "ordinal", "--output", page]) == 2

@@ -5,11 +5,12 @@ import os
 import pty
 import subprocess
 import sys
+import threading
 from contextlib import suppress
 
 import pytest
 
-from agreement_pipeline import progress
+from agreement_pipeline import progress, readers
 from agreement_pipeline.cli import main
 from agreement_pipeline.readers import json_files
 from tests.cli.rounds import SEROLOGY, WIDE, unanimous
@@ -116,6 +117,31 @@ def test_a_large_file_says_how_far_it_has_been_read(tmp_path, monkeypatch, capsy
         assert list(records) == []
         while not capsys.readouterr().err.endswith(" s"):
             pass
+
+
+def test_who_speaks_of_work_that_is_done_says_nothing_of_the_next(monkeypatch, capsys):
+    """The first work ends, and the next begins, while somebody looks how far the first is."""
+    looking, next_began = threading.Event(), threading.Event()
+
+    def how_far():
+        looking.set()
+        assert next_began.wait(10)
+        return ""
+
+    monkeypatch.setattr(readers, "how_far", how_far)
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    before = {*threading.enumerate()}
+    with progress.progress("first"):
+        assert looking.wait(10)
+    (speaker,) = {*threading.enumerate()} - before
+    monkeypatch.setattr(progress, "PATIENCE_SECONDS", 60)
+    with progress.progress("next"):
+        next_began.set()
+        speaker.join(10)
+        assert not speaker.is_alive()
+    assert "first: at work" not in capsys.readouterr().err
 
 
 def test_rules_that_only_warn_are_shown_met_or_not(tmp_path, capsys):

@@ -19,7 +19,8 @@ def test_verify_refuses_what_is_no_release(tmp_path, capsys):
     assert main(["verify", str(tmp_path)]) == 10
     assert "refused (release_unfinished)" in capsys.readouterr().out
     assert main(["verify", str(tmp_path / "misspelt")]) == 10
-    assert "found no file; expected a release. Check the path." in capsys.readouterr().out
+    said = "found no folder with files; expected that of a release. Check the path."
+    assert said in capsys.readouterr().out
 
 
 def test_a_demand_without_a_cut_off_is_refused(tmp_path, capsys):

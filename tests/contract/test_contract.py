@@ -1,10 +1,12 @@
 """A contract as files and as plain data."""
 
 import json
+from shutil import copytree
 
 import pytest
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract.contract import BUILT_IN
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.ratings import Ratings
 from tests.contract.tables import DEFAULT, SCALE, contract_of, entry, good_table
@@ -176,6 +178,19 @@ def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
         3,
         "d4ffe4e0ed10",
     )
+
+
+def test_a_contract_with_the_name_and_version_of_the_built_in_one_has_its_checks(tmp_path):
+    own = copytree(BUILT_IN, tmp_path / "default")
+    assert Contract.load(own) == DEFAULT
+    (own / "round.yaml").unlink()
+    with pytest.raises(ContractError) as refused:
+        Contract.load(own)
+    assert str(refused.value) == (
+        f"{own}: found other checks under the name and version of the built-in contract, default "
+        "3; expected a name of its own, since pages name a contract. Rename the folder."
+    )
+    assert Contract.load(own.rename(tmp_path / "own")).contract == "own"
 
 
 def test_a_contract_is_called_as_its_folder_and_has_a_version(tmp_path):

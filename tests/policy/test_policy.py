@@ -225,6 +225,24 @@ def test_limits_further_out_than_the_draws_can_tell_are_refused(level, draws):
     ).inference.tail == pytest.approx((1 - level) / 2)
 
 
+def test_a_policy_with_the_name_and_version_of_a_bundled_one_decides_as_it_does(tmp_path):
+    """Pages name a policy by these two."""
+    own, text = tmp_path / "own.yaml", BUNDLED["standard"].read_text()
+    own.write_text(text)
+    assert load_policy(own) == load_policy("standard")
+    lower = text.replace("reliable: 0.8", "reliable: 0.7")
+    own.write_text(lower)
+    with pytest.raises(PolicyError) as caught:
+        load_policy(own)
+    assert str(caught.value) == (
+        f"{own}:1: found 'standard', version 2, which decides otherwise than the bundled policy "
+        "of that name; expected a name of its own, since pages name a policy. Rename it."
+    )
+    for old, new in (("policy: standard", "policy: ours"), ("version: 2", "version: 3")):
+        own.write_text(lower.replace(old, new))
+        assert load_policy(own).rules[0].reliable == 0.7
+
+
 def test_a_misspelt_name_is_answered_with_the_bundled_policies():
     with pytest.raises(PolicyError) as caught:
         load_policy("standrad")

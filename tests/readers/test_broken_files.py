@@ -84,10 +84,18 @@ def parquet():
             "item,rater,label,label\ni,a,x,y\n",
             "round.csv: row 1: found column 'label' twice; expected each once",
         ),
+        *(
+            (
+                f"round.{end}",
+                GOOD.replace(",", mark) + f"i3{mark}ana\n",
+                f"round.{end}: row 5: found 2 cells; expected 3, as in the header",
+            )
+            for end, mark in [("csv", ";"), ("csv", "\t"), ("csv", "|"), ("tsv", ";")]
+        ),
         (
             "round.csv",
-            GOOD.replace(",", ";") + "i3;ana\n",
-            "round.csv: row 1: found one column, 'item;rater;label', that holds ';'; expected "
+            "Round 3; May\n" + GOOD.replace(",", ";"),
+            "round.csv: row 1: found one column, 'Round 3; May', that holds ';'; expected "
             "columns separated by ','",
         ),
         (

@@ -126,6 +126,7 @@ def test_a_missing_column_is_named_with_those_there_are_and_the_one_that_was_mea
 def test_a_named_further_column_must_be_there(saved, refusal, tmp_path):
     words = refusal(saved(tmp_path, "round.csv", GOOD), Columns(occurrence="nth"))
     assert "found no column 'nth' among ['item', 'rater', 'label']" in words
+    assert words.endswith("Correct what you name as occurrence.")
 
 
 def test_one_column_named_for_two_parts_is_refused():
@@ -195,7 +196,7 @@ REFUSED = {
         Columns(raters=("ana", "chloe")),
         None,
         "wide.csv: found no column 'chloe' among ['item', 'ana', 'ben']; expected a named column "
-        "for each rater",
+        "for each rater of a wide table. Correct the name (--raters or --predicted, or `raters` of",
     ),
     "no named raters": (
         "item,date,ana maria,ben,,final_label\na,a,a,a,a,a\n",

@@ -258,6 +258,19 @@ def test_a_score_of_inspect_with_several_numbers_is_no_label(tmp_path):
     assert rows.left_out.total() == whole.left_out.total() + 1
 
 
+@pytest.mark.parametrize("scores", [None, {}])
+def test_a_sample_of_inspect_without_scores_is_counted_as_no_answer(scores, tmp_path):
+    path = judges.inspect_json(tmp_path)
+    whole = rows_of(path, Columns(label="score"))
+    said = json.loads(path.read_text())
+    n_scores = len(said["samples"][0]["scores"])
+    said["samples"][0]["scores"] = scores
+    path.write_text(json.dumps(said))
+    rows = rows_of(path, Columns(label="score"))
+    assert len(frame_in(rows)) == len(frame_in(whole)) - n_scores
+    assert rows.origin.words == "no answer 1"
+
+
 def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refusal):
     path = judges.promptfoo(tmp_path)
     said = json.loads(path.read_text())

@@ -328,6 +328,23 @@ def test_labels_of_a_video_are_not_passed_over(tmp_path, refusal):
     )
 
 
+def test_labels_of_a_video_in_labelbox_are_not_passed_over(tmp_path, refusal):
+    """It writes them by frame too, and those of the whole video as those of an image."""
+
+    def video(rows):
+        marks = first_label_of_labelbox(rows)["annotations"]
+        marks["frames"] = {"3": {"objects": {}, "classifications": marks["classifications"]}}
+        if not of_whole:
+            marks["classifications"] = []
+
+    of_whole = True
+    assert alpha_of("labelbox", changed("labelbox", tmp_path, video)) == RIGHT
+    of_whole = False
+    words = words_of(refusal, "labelbox", changed("labelbox", tmp_path, video))
+    assert words.startswith("labelbox_export.ndjson: record 1, label ")
+    assert "found labels of frames; expected classifications. Labels of a video stand by" in words
+
+
 @pytest.mark.parametrize(
     ("users", "found"),
     [({}, "no 'sentiment.responses.users'"), ({USERS: None}, "a value of another kind")],

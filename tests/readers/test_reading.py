@@ -30,6 +30,24 @@ def test_what_pandas_calls_missing_is_no_rating(missing):
     assert len(read(FRAME.assign(label=labels))) == 3
 
 
+@pytest.mark.parametrize("name", ["r.csv", "r.parquet", "r.jsonl"])
+def test_rows_of_raters_without_a_label_are_counted_as_in_exports(tmp_path, name):
+    """The item i3 is there without a rater, and who left out a cell of a wide table is unknown."""
+    rows = [*ROWS, ("i3", None, None), ("i4", "ana", None), ("i4", "gus", "no")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    path = tmp_path / name
+    {
+        "r.csv": lambda: frame.to_csv(path, index=False),
+        "r.parquet": lambda: frame.to_parquet(path, index=False),
+        "r.jsonl": lambda: frame.to_json(path, orient="records", lines=True),
+    }[name]()
+    assert read(path).origin.words == read(frame).origin.words == "no answer 2"
+    found = read(path, rules=Rules(exclude_raters=("gus",)))
+    assert dict(found.origin.left_out) == {"excluded rater": 1, "no answer": 2}
+    wide = pd.DataFrame({"item": ["p1", "p2"], "ana": ["yes", None], "ben": ["no", "yes"]})
+    assert read(wide, Columns(raters=("ana", "ben")), layout="wide").origin.words == ""
+
+
 @pytest.mark.parametrize("kind", ["category", "string", "object"])
 def test_a_frame_is_read_whatever_its_columns_are_kept_as(kind):
     assert read(FRAME.astype(kind)).digest == read(FRAME).digest

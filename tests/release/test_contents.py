@@ -135,6 +135,20 @@ def test_the_card_counts_one_item_as_one_and_relabelled_items_as_no_adjudicators
     assert "1 label is that of an adjudicator. On 5 items all raters gave one other label." in said
 
 
+def test_the_card_writes_thousands_as_the_pages_do():
+    rows = {"train": 3000, "unresolved": 1200, "in_conflict": 1100, "adjudicated": 1000}
+    told = {"rows": {**rows, "overruled": 1050}, "rounds": {"w1": {"counts": {"items": 4200}}}}
+    verdict = {"measure": "m", "scope": "round", "value": None, "n_items": 4200, "effect": "hold"}
+    verdicts = [{**verdict, "verdict": "reliable", "reason": "since"}]
+    decision = {"findings": [], "waivers": [], "verdicts": verdicts}
+    decisions = {"w1": {**decision, "version": 1, "tentative": False}}
+    said = card("p", decisions, told, LENIENT, Contract.default(), SCALE)
+    assert "3,000 items have a training label; 1,200 are unresolved." in said
+    assert "1,100 items have other labels in other rounds, and are unresolved." in said
+    assert "1,000 labels are those of an adjudicator. On 1,050 of these items" in said
+    assert said.count("| 4,200 |") == 2
+
+
 def beside_a_model(n_items):
     """The panel agrees on one of the seven items that the model labelled.
 

@@ -19,7 +19,7 @@ from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.release import judge_round, release_round, tables
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.report import charted, round_table
-from agreement_pipeline.store import digest_of, migrate, migration, names_in
+from agreement_pipeline.store import digest_of, erase, migrate, migration, names_in
 from agreement_pipeline.store.local import LocalStorage
 from agreement_pipeline.store.log import Line
 from tests.killing import killed
@@ -267,6 +267,22 @@ def test_a_store_of_this_version_or_another_place_is_refused(carried, tmp_path):
     with pytest.raises(StoreError, match="does not come from"):
         migrate(GOLDEN / OLDER[0] / "forum", other)
     assert names_in(other) == before
+
+
+def test_a_place_with_other_files_is_refused_and_left_as_it_was(older, tmp_path):
+    new = tmp_path / "papers"
+    for name in ("letters/may.txt", "rounds/none.parquet", "todo.md"):
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        (new / name).write_text("mine")
+    before = names_in(new)
+    for carry in (migrate, partial(erase, what="item", name="i1", by="me", why="asked")):
+        with pytest.raises(StoreError) as refused:
+            carry(older, new)
+        assert str(refused.value) == (
+            f"{new}: found ['letters', 'todo.md']; expected an empty place, or a store that an "
+            "earlier attempt began. Name another place."
+        )
+    assert names_in(new) == before
 
 
 def test_a_log_of_more_than_one_segment_is_carried_over(older, tmp_path):

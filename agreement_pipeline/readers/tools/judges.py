@@ -91,7 +91,10 @@ def _sample(sample: Data, run: Data, place: str) -> Iterator[Submission]:
         "text": sample["input"] if isinstance(sample.get("input"), str) else None,
         **(sample.get("metadata") or {}),
     }
-    for scorer, score in (sample.get("scores") or {}).items():
+    scores = sample.get("scores") or {}
+    if not scores:
+        yield Submission(name, None, {}, f"{place}: {name}", fields=fields)
+    for scorer, score in scores.items():
         value = _before_edits(score)
         if isinstance(value, list):
             value = None  # several numbers, of which none has a name, are no label

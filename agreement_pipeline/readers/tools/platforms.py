@@ -32,6 +32,13 @@ SUPERANNOTATE: dict[str, Status] = {
 REVIEWERS = ("QA", "Quality Assurance")
 
 
+def _of_a_video(where: str, found: str) -> RatingsError:
+    return RatingsError(
+        f"{where}: found labels of {found}; expected classifications. Labels of a video stand by "
+        "frame: write them as a table with the columns item, rater and label."
+    )
+
+
 @tool(
     "dataloop",
     "Dataloop's items",
@@ -73,11 +80,7 @@ def encord(export: Export) -> Iterator[Submission]:
         for unit in row["data_units"].values():
             labels = unit["labels"] or {"classifications": ()}
             if "classifications" not in labels:
-                raise RatingsError(
-                    f"{place}: found labels of {listed([*labels][:3])}; expected classifications. "
-                    "Labels of a video stand by frame: write them as a table with the columns "
-                    "item, rater and label."
-                )
+                raise _of_a_video(place, listed([*labels][:3]))
             classes = labels["classifications"] or ()
             for maker, made in together((each.get("createdBy"), each) for each in classes).items():
                 hashes = [each["classificationHash"] for each in made]
@@ -135,6 +138,9 @@ def labelbox(export: Export) -> Iterator[Submission]:
                         "labelled. Export again with label_details and performance_details."
                     )
                 classes = label["annotations"].get("classifications") or ()
+                frames = label["annotations"].get("frames") or {}
+                if not classes and any(at(each, "classifications") for each in frames.values()):
+                    raise _of_a_video(f"{place}, {record}", "frames")
                 work = label.get("performance_details") or {}
                 is_skipped = flag(work.get("skipped"), "skipped", f"{place}, {record}")
                 yield Submission(
