@@ -95,7 +95,8 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
             value = row.get(at)
             if isinstance(value, Wrong):
                 wrong.setdefault(names[at], value.at(first + number, names[at]))
-            column.append(None if isinstance(value, Wrong | None) else category_text(value))
+                value = None
+            column.append(None if value is None else category_text(value))
     sheet = {name: pa.array(cells[at], pa.large_string()) for at, name in names.items()}
     return pa.table(sheet), wrong
 
