@@ -142,7 +142,8 @@ class Draw:
             were replaced (`draw_replaced`).
         """
         strata = _strata(population, the_classifier(population, classifier), self.design)
-        if _digest(strata) != self.population_digest:
+        found = _digest(strata), sum(map(len, strata.values()))
+        if found != (self.population_digest, self.population_items):
             other = {"stratified": "labels or items", "clustered": "clusters or items"}
             what = other.get(self.design, "items")
             if population.gold:

@@ -4,6 +4,7 @@ import datetime
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -174,9 +175,10 @@ def load_identity(path: Path | str) -> Identity:
         return Identity.from_mapping(data, source=place)
     for key in FILES.keys() & data.keys():
         named = data.pop(key)
-        if not is_text(named) or not (file.parent / named).is_file() or FILES[key] in data:
+        # A Path raises an error for a whole prompt, since that is too long for a name.
+        if not is_text(named) or not isfile(file.parent / named) or FILES[key] in data:
             raise CertificateError(
-                f"{place / key}: {key}: found {named!r}; expected the path of a file from "
+                f"{place / key}: {key}: found {shown(named)}; expected the path of a file from "
                 f"{file.parent.resolve()}, and no {FILES[key]} beside it. Correct the path."
             )
         data[FILES[key]] = digest_at(file.parent / named)

@@ -130,7 +130,7 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
     waiting = told.untold(notices(project, now, _broken(context.instance, project)))
     if not waiting:
         return "nothing new to tell"
-    if now < told.next:
+    if now < told.next <= now + LONGEST_WAIT:
         return f"{len(waiting)} to tell; the webhook did not answer, and is tried again later"
     url, first = checked_url(variable, os.environ), waiting[0]
     try:

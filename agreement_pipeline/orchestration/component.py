@@ -1,6 +1,7 @@
 """A project as a Dagster component, with its jobs and its weekly schedule."""
 
 import re
+from collections.abc import Mapping
 from inspect import getdoc
 from typing import Annotated, Any
 
@@ -112,9 +113,21 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
         (request.target_path / name).write_text(text.format(**said), encoding="utf-8")
 
 
-MAPPING = dg.Resolver.default(model_field_type=dict[str, Any])
+def as_written(context: dg.ResolutionContext, value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: as_written(context, each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_written(context, each) for each in value]
+    # Dagster would read the text 12 as a number, though it is no template.
+    is_plain = isinstance(value, str) and "{{" not in value and "{%" not in value
+    return value if is_plain else context.resolve_value(value)
 
-MAPPING_OR_NOTHING = dg.Resolver.default(model_field_type=dict[str, Any] | None)
+
+def written(kind: Any) -> dg.Resolver:
+    return dg.Resolver(as_written, model_field_type=kind, inject_before_resolve=False)
+
+
+MAPPING, NAMES = written(dict[str, Any]), written(tuple[str, ...])
 
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
 
@@ -137,7 +150,12 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     scale: Annotated[Scale, MAPPING]
     columns: Annotated[Columns, MAPPING] = Columns()
     limits: Annotated[Limits, MAPPING] = Limits()
-    units: Annotated[UnitSettings | None, MAPPING_OR_NOTHING] = None
+    units: Annotated[UnitSettings | None, written(dict[str, Any] | None)] = None
+    classifiers: Annotated[tuple[str, ...], NAMES] = ()
+    optional_classifiers: Annotated[tuple[str, ...], NAMES] = ()
+    exclude_raters: Annotated[tuple[str, ...], NAMES] = ()
+    strata: Annotated[tuple[str, ...], NAMES] = ()
+    where: Annotated[dict[str, tuple[str, ...]], written(dict[str, tuple[str, ...]])] = Field({})
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 
     @classmethod

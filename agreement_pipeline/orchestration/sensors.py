@@ -102,7 +102,8 @@ class Asked:
         return {
             each.round: each.digest
             for each in deliveries
-            if (until := self._known(each)["next"]) is None or now < until
+            # No wait is longer, unless the clock was put back since.
+            if (until := self._known(each)["next"]) is None or now < until <= now + LONGEST_WAIT
         }
 
     def settle(

@@ -26,9 +26,9 @@ from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import (
     ProjectSettings,
-    absent_configs,
     load_project,
     written_waivers,
+    wrong_places,
 )
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import (
@@ -211,7 +211,7 @@ class Project:
         return found
 
     def checked(self) -> "Project":
-        for key, mistake in absent_configs(self.settings, self.configs):
+        for key, mistake in wrong_places(self.settings, self.configs):
             raise ProjectError(f"project {self.name}: {key}: {mistake}")
         _ = self.terms
         if wrong := self.no_inbox():

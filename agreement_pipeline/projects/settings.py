@@ -1,7 +1,7 @@
 """What a team says of one project, in its file, and what else the folder configs/ holds for it."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -430,10 +430,31 @@ class ProjectSettings(BaseModel):
 
 
 def written_waivers(configs: Path) -> dict[str, Waiver]:
-    return {path.name: load_waiver(path) for path in sorted((configs / "waivers").glob("*.yaml"))}
+    folder = configs / "waivers"
+    read = sorted(folder.glob("*.yaml"))
+    _refuse_unread(configs, {*folder.rglob("*.y*ml")} - {*read})
+    return {path.name: load_waiver(path) for path in read}
 
 
-def absent_configs(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
+def _refuse_unread(configs: Path, unread: Collection[Path]) -> None:
+    if unread:  # who wrote one of them takes it to be in force
+        raise ProjectError(
+            f"{configs}: found {listed(sorted(map(str, unread)))}, which nothing reads; "
+            "expected names that end in .yaml, and no folders in waivers. Move or rename them."
+        )
+
+
+def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
+    """A store inside the inbox would be delivered as rounds."""
+    inbox, store = (
+        (configs.parent / each).resolve() for each in (settings.inbox, settings.store or "")
+    )
+    if settings.store and (inbox == store or inbox in store.parents):
+        yield (
+            "store",
+            f"found {settings.store!r} inside the inbox {settings.inbox!r}; expected another "
+            "place. Move one of them.",
+        )
     policies, contracts = configs / "policies", configs / "contracts"
     there = sorted(path.stem for path in policies.glob("*.yaml"))
     if settings.policy not in (*there, *BUNDLED):
@@ -466,27 +487,16 @@ def load_project(path: Path) -> ProjectSettings:
     _refuse_templates(data, place)
     settings = validated(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()
-    absent = absent_configs(settings, root / "configs")
-    mistakes = [*_mistakes(settings, data, path), *absent]
+    places = wrong_places(settings, root / "configs")
+    mistakes = [*_mistakes(settings, data, path), *places]
     if mistakes:
         raise ProjectError(" ".join(f"{place / key}: {key}: {words}" for key, words in mistakes))
     return settings.model_copy(update={"root": str(root)})
 
 
 def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
-    # Files that look like a project, a policy or a waiver, and that nothing reads, are refused.
-    places = [folder, *(folder.parent / each for each in ("policies", "waivers"))]
-    unread = sorted(str(path) for place in places for path in place.rglob("*.yml"))
-    unread += sorted(
-        str(path)
-        for path in (folder.parent / "waivers").rglob("*.yaml")
-        if path.parent.name != "waivers"
-    )
-    if unread:
-        raise ProjectError(
-            f"{folder.parent}: found {listed(unread)}, which nothing reads; "
-            "expected names that end in .yaml, and no folders in waivers. Move or rename them."
-        )
+    places = folder, folder.parent / "policies"
+    _refuse_unread(folder.parent, [path for each in places for path in each.rglob("*.yml")])
     files = sorted(folder.glob("*.yaml"))
     if not files:
         there = sorted(path.name for path in folder.glob("*"))
@@ -508,8 +518,7 @@ def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
 def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[tuple[str, str]]:
     """What is wrong in a file that is well formed, by the key.
 
-    The folder of its policies is reviewed, so the file must not choose it. A store inside the inbox
-    would be delivered as rounds.
+    The folder of its policies is reviewed, so the file must not choose it.
     """
     if path.stem != settings.project:
         yield (
@@ -522,13 +531,6 @@ def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[t
             "root",
             "found a folder; expected none, since the folder above configs/ is the root. "
             "Leave it out.",
-        )
-    inbox, store = Path(settings.inbox), Path(settings.store or "")
-    if settings.store and (inbox == store or inbox in store.parents):
-        yield (
-            "store",
-            f"found {settings.store!r} inside the inbox {settings.inbox!r}; expected another "
-            "place. Move one of them.",
         )
 
 

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.footer import (
         Footer as Footer,
         FooterError as FooterError,
+        TwiceError as TwiceError,
     )
     from agreement_pipeline.ratings.frames import (
         TEXT as TEXT,

@@ -460,7 +460,11 @@ class Birth:
             self._refuse_off(LABELLED, "label", bad, f"{among}. {TO_THE_SCALE}")
 
     def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
-        off = called("label", sorted({*map(category_text, bad)}))
+        labels = sorted({*map(category_text, bad)})
+        groups = lookalikes([*self.scale.names, *labels])
+        if alike := [each for each in groups if not "".join(each).isascii()]:
+            expected += f" {described(alike[0])} print alike."
+        off = called("label", labels)
         self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:

@@ -94,6 +94,10 @@ class FooterError(ValueError):
     """What is wrong with the description that a file gives of itself."""
 
 
+class TwiceError(FooterError):
+    pass
+
+
 class Field(NamedTuple):
     many: str
     kind: str
@@ -543,7 +547,7 @@ def _leaves(
         here = (*path, element["name"])
         shown = _shown(here)
         if shown.casefold() in names:
-            raise FooterError(f"column {shown!r} twice, or in capitals and small letters")
+            raise TwiceError(f"column {shown!r} twice, or in capitals and small letters")
         names.add(shown.casefold())
         repetition, children = element.get("repetition_type"), element.get("num_children", 0)
         if repetition not in (REQUIRED, OPTIONAL, REPEATED) or ("type" in element) == bool(

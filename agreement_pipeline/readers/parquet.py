@@ -21,6 +21,7 @@ from agreement_pipeline.ratings import (
     FooterError,
     Limits,
     NoTextError,
+    TwiceError,
     expanded_bytes,
     is_as_given,
     listed_values,
@@ -99,6 +100,10 @@ class ParquetTable:
 def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
     try:
         yield
+    except TwiceError as error:
+        raise RatingsError(
+            f"{source}: found {error}; expected each once. Rename or remove one."
+        ) from None
     except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as error:
         said = (error.__context__ or error) if isinstance(error, Unreadable) else error
         agree = " whose footer and pages agree" if isinstance(error, FooterError) else ""

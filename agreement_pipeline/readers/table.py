@@ -1,7 +1,4 @@
-"""Tables of all kinds, and how their cells get into a session as they are written.
-
-A long table has one row a rating, and a wide one has one column a rater.
-"""
+"""Tables of all kinds, and how their cells get into a session as they are written."""
 
 import math
 import sys
@@ -108,6 +105,8 @@ class Table:
         Refuses a source that is not whole while what was seen is read.
     first
         The number of the first row of data, as an editor or a spreadsheet counts.
+    wrong
+        Why a column is refused if it is read.
     """
 
     source: str
@@ -117,6 +116,7 @@ class Table:
     reading: Reading | None = None
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
+    wrong: Mapping[str, str] = field(default_factory=dict)
 
     def load(
         self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
@@ -124,6 +124,8 @@ class Table:
         """Lists of labels in `lists` become text with `|` between them. `nth` counts the rows from
         0, and `row` is what errors call a row.
         """
+        if wrong := [self.wrong[of] for of in columns.values() if of in self.wrong]:
+            raise RatingsError(f"{self.source}: {wrong[0]}")
         number = f"nth + {self.first}"
         seen = self.see(session, columns)
         if seen is None:
@@ -198,7 +200,8 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     if kind == "workbook":
         from agreement_pipeline.readers.workbooks import sheet_of
 
-        return arrow_table(sheet_of(path, limits, columns), path.name, limits, first=first)
+        sheet, wrong = sheet_of(path, limits, columns)
+        return arrow_table(sheet, path.name, limits, first=first, wrong=wrong)
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
@@ -251,13 +254,15 @@ def arrow_table(
     limits: Limits,
     named: "Mapping[str, Named] | None" = None,
     first: int = 1,
+    wrong: Mapping[str, str] | None = None,
 ) -> Table:
     _refuse_large(table.column_names, len(table), source, limits)
 
     def read(names: Sequence[str], _: Collection[str]) -> Iterator[pa.RecordBatch]:
         return iter(table.select(list(names)).to_batches())
 
-    return Table(source, table.column_names, read, first=first, named=named or {})
+    names, odd = table.column_names, wrong or {}
+    return Table(source, names, read, first=first, named=named or {}, wrong=odd)
 
 
 def _may_hold_lists(values: "pd.Series") -> bool:
@@ -465,7 +470,7 @@ def labels_left_out(
         labels, found = set(map(str, scale.categories)), list[str]()
         for name in table.header:
             if name not in named:
-                rows = table.load(duckdb_session(), {"label": name})
+                rows = replace(table, wrong={}).load(duckdb_session(), {"label": name})
                 some = f"SELECT DISTINCT {rows.text('label')} AS label FROM {rows}"
                 texts = {*rows.relation.values(f"{some} LIMIT {len(labels) + 2}")} - {None}
                 found += [name] if texts and texts <= labels else []
@@ -526,7 +531,7 @@ def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
 
 
 def _by_rater(rows: Rows, raters: Sequence[str], labels: Sequence[str]) -> Rows:
-    """The rows are in the order of the wide table's. The labels are told in SQL."""
+    """The rows are in the order of the wide table's."""
     shared = [each for each in rows.names if not each.startswith(RATER) and each != "nth"]
     names = pa.table({"name": pa.array(raters, TEXT)})
     named = rows.relation.session.load(names.schema, names.to_batches())

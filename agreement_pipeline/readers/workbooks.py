@@ -1,14 +1,15 @@
 """The sheets of workbooks: those of Excel by openpyxl, and those of OpenDocument (.ods)."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from io import BytesIO
 from itertools import islice, repeat
 from pathlib import Path
 from shlex import quote
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import ZipFile
 
 import pyarrow as pa
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 Cells = Mapping[int, object]
-Sheets = dict[str, Iterator[Cells]]
+Area = tuple[int, int, int, int]
+Sheets = dict[str, tuple[Iterator[Cells], Iterable[Area]]]
 CONTENT = "content.xml"
 OFFICE, OF_TABLE, OF_TEXT = (
     f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("office", "table", "text")
@@ -33,9 +35,26 @@ CELLS = (f"{OF_TABLE}table-cell", f"{OF_TABLE}covered-table-cell")
 MARKS = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"}
 MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
 """How often one element may repeat a cell, a row or a blank, and how large sheets can be."""
+AREA = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
+PART, BESIDE = 1 << 20, 1 << 8
 
 
-def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
+class Wrong(NamedTuple):
+    found: str
+    step: str
+
+    def at(self, row: int, column: str) -> str:
+        return f"row {row}, column {column!r}: found {self.found}; expected a value. {self.step}"
+
+
+MERGED = Wrong("a cell that is merged with another", "Unmerge the cells, and fill in each.")
+
+
+def of_error(shown: object) -> Wrong:
+    return Wrong(f"the error {shown}", "Correct its formula, or empty the cell.")
+
+
+def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
     if start_of(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
@@ -50,24 +69,36 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> pa.Table:
     named = columns.sheet
     if named not in sheets and (named is not None or len(sheets) > 1):
         expected = "one, or the name of one" if named is None else f"{named!r} among them"
-        first = next(iter(sheets))
+        title = next(iter(sheets))
         raise RatingsError(
             f"{path.name}: found sheets {listed(sheets, 20)}; expected {expected}. "
-            f"Name the sheet of the ratings, as --sheet {quote(first)} (sheet: "
-            f"{json.dumps(first, ensure_ascii=False)} among the columns of a project)."
+            f"Name the sheet of the ratings, as --sheet {quote(title)} (sheet: "
+            f"{json.dumps(title, ensure_ascii=False)} among the columns of a project)."
         )
-    above = columns.header_row - 1
-    rows = islice(sheets[next(iter(sheets)) if named is None else named], above, None)
-    names = {at: str(name) for at, name in next(rows, {}).items() if name is not None}
-    refuse_twice(list(names.values()), f"{path.name}: row {columns.header_row}")
+    first = columns.header_row
+    rows, areas = sheets[next(iter(sheets)) if named is None else named]
+    rows = islice(rows, first - 1, None)
+    header = next(rows, {}).items()
+    names = {at: str(name) for at, name in header if not isinstance(name, Wrong | None)}
+    refuse_twice(list(names.values()), f"{path.name}: row {first}")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
     cells: dict[int, list[str | None]] = {at: [] for at in names}
+    wrong = {
+        name: MERGED.at(top + (at == left), name)
+        for left, top, right, last in areas
+        for at, name in names.items()
+        if first < top and left <= at <= right and (at, top) != (left, last)
+    }
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
         for at, column in cells.items():
             value = row.get(at)
+            if isinstance(value, Wrong):
+                wrong.setdefault(names[at], value.at(first + number, names[at]))
+                value = None
             column.append(None if value is None else category_text(value))
-    return pa.table({name: pa.array(cells[at], pa.large_string()) for at, name in names.items()})
+    sheet = {name: pa.array(cells[at], pa.large_string()) for at, name in names.items()}
+    return pa.table(sheet), wrong
 
 
 def _of_excel(path: Path) -> Sheets:
@@ -86,11 +117,12 @@ def _of_excel(path: Path) -> Sheets:
         sheet.reset_dimensions()  # some programs write a smaller size of the sheet than it has
         yield from sheet.iter_rows()
 
+    def read(sheet: Any) -> tuple[Iterator[Cells], Iterable[Area]]:
+        values, formulas = (rows_of(sheet.title, values=values) for values in (True, False))
+        return _in_place(values, formulas, path.name), _merged_in(sheet, path.name)
+
     try:
-        return {
-            title: _in_place(rows_of(title, values=True), rows_of(title, values=False), path.name)
-            for title in (sheet.title for sheet in opened(values=True).worksheets)
-        }
+        return {sheet.title: read(sheet) for sheet in opened(values=True).worksheets}
     except Exception as error:
         raise _no_workbook(path.name, error) from None
 
@@ -109,9 +141,29 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
                 for at in empty:
                     if written[at].value is not None:
                         raise _no_value(source, written[at].coordinate)
-            yield {at: cell.value for at, cell in enumerate(row)}
+            yield {
+                at: of_error(cell.value) if cell.data_type == "e" else cell.value
+                for at, cell in enumerate(row)
+            }
     except RatingsError:
         raise
+    except Exception as error:
+        raise _no_workbook(source, error) from None
+
+
+def _merged_in(sheet: Any, source: str) -> Iterator[Area]:
+    """From column and row to column and row. Columns begin with 0."""
+    # openpyxl does not tell them of a workbook that it only reads.
+    from openpyxl.utils.cell import range_boundaries
+
+    beside = b""
+    try:
+        with sheet._get_source() as file:
+            while part := file.read(PART):
+                for area in AREA.findall(beside + part):
+                    left, top, right, last = range_boundaries(area.decode())
+                    yield left - 1, top, right - 1, last
+                beside = part[-BESIDE:]
     except Exception as error:
         raise _no_workbook(source, error) from None
 
@@ -150,7 +202,7 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
                     rows.append(_row(element, path.name))
                     element.clear()
                 elif element.tag == f"{OF_TABLE}table":
-                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows, path.name)
+                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows, path.name), ()
                     rows = []
     except DAMAGED as error:
         raise _no_workbook(path.name, error) from None
@@ -176,19 +228,18 @@ def _row(element: "Element", source: str) -> tuple[int, Cells]:
                 _value(cell, source),
             )
             if value is not None:
-                _refuse_repeated(times, source)
+                _refuse_repeated({value}, times, source)
                 if at + times > MOST_COLUMNS:
                     raise _too_large(at + times, "columns", MOST_COLUMNS, source)
                 cells |= dict.fromkeys(range(at, at + times), value)
             at += times
     times = _times(element, f"{OF_TABLE}number-rows-repeated", source)
-    if cells:
-        _refuse_repeated(times, source)
+    _refuse_repeated({*cells.values()}, times, source)
     return times, cells
 
 
-def _refuse_repeated(times: int, source: str) -> None:
-    if times > MOST_REPEATED:
+def _refuse_repeated(values: set[object], times: int, source: str) -> None:
+    if times > MOST_REPEATED and values - {MERGED}:
         raise RatingsError(
             f"{source}: found {times} equal rows or cells beside each other; expected "
             f"{MOST_REPEATED} at most. Check that the export is the right one."
@@ -220,9 +271,9 @@ def _value(cell: "Element", source: str) -> object:
         return cell.get(f"{OFFICE}boolean-value") == "true"
     if kind in ("date", "time"):
         return cell.get(f"{OFFICE}{kind}-value")
+    shown = "\n".join("".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p")
     if (text := cell.get(f"{OFFICE}string-value")) is not None:
-        return text or None
+        return text or (of_error(shown) if shown else None)
     if kind is None and cell.get(f"{OF_TABLE}formula"):
         raise _no_value(source, "a cell")
-    lines = ["".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p"]
-    return "\n".join(lines) or None
+    return shown or (MERGED if cell.tag == CELLS[1] else None)

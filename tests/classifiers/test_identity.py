@@ -94,6 +94,10 @@ def test_true_is_not_one():
         ("name: ' '\n", "expected text"),
         ("name: judge\nmodle: m\n", "Did you mean 'model'"),
         ("name: judge\nprompt: other.txt\n", "yaml:2: prompt: found 'other.txt'"),
+        (
+            f"name: j\nprompt: {'Is it rude? ' * 50}\n",
+            r"yaml:2: prompt: found 'Is it rude\?.{48}…; ex",
+        ),
         (f"name: j\nprompt: judge.txt\nprompt_digest: {'a' * 64}\n", "no prompt_digest beside"),
         ("name: judge\nprompt_digest: abc\n", "64 hexadecimal digits"),
         (f"name: judge\nprompt_digest: {'A' * 64}\n", "64 hexadecimal digits in lower case"),

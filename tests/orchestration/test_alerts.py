@@ -366,6 +366,14 @@ def test_waits_double_up_to_an_hour_and_end_with_an_answer():
     assert Told.of(told.to_cursor()) == told
 
 
+def test_a_wait_that_began_before_the_clock_was_put_back_is_over(told, webhook):
+    hold(told, "w1")
+    daemon = Daemon(told)
+    daemon.cursor = json.dumps({"failures": 1, "next": time.time() + LONGEST_WAIT + 60})
+    assert daemon.tick().startswith("told of ")
+    assert len(webhook.got) == 1
+
+
 @pytest.mark.parametrize("cursor", ["[" * 100_000, json.dumps({"failures": -(10**400)})])
 def test_a_cursor_that_no_sensor_wrote_says_nothing(cursor):
     assert Told.of(cursor) == Told()

@@ -183,6 +183,50 @@ def test_a_mistake_in_the_yaml_of_a_component_is_refused(wrong, words):
         AnnotationProject.resolve_from_yaml(wrong, scope=scope)
 
 
+NUMBERS = """
+project: p
+inbox: inbox
+scale: {categories: ["250.10", "1e3", "0x1F", "None"]}
+policy: standard
+columns: {raters: ["1", "2"]}
+layout: wide
+classifiers: ["12"]
+optional_classifiers: ["1_3"]
+exclude_raters: ["True"]
+strata: ["2024"]
+where: {version: ["1.10"]}
+"""
+
+
+def test_texts_that_look_like_numbers_are_texts_as_they_are_in_a_project_s_file():
+    """Dagster reads them as numbers and so on, also those without a template."""
+    found = AnnotationProject.resolve_from_yaml(NUMBERS)
+    assert found.scale.categories == ("250.10", "1e3", "0x1F", "None")
+    assert found.columns.raters == ("1", "2")
+    assert (found.classifiers, found.optional_classifiers) == (("12",), ("1_3",))
+    assert (found.exclude_raters, found.strata) == (("True",), ("2024",))
+    assert found.where == {"version": ("1.10",)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "file", "words"),
+    [
+        ({"store": "inbox/kept"}, None, "store: found 'inbox/kept' inside the inbox 'inbox'"),
+        ({"store": "./other/../inbox"}, None, "found './other/../inbox' inside the inbox"),
+        ({}, "waivers/w1.yml", r"w1\.yml'\], which nothing reads"),
+        ({}, "waivers/more/w1.yaml", r"w1\.yaml'\], which nothing reads"),
+    ],
+)
+def test_a_component_is_refused_what_a_project_s_file_is_refused(root, settings, file, words):
+    said = {"project": "reviews", "inbox": "inbox", "policy": "strict", "root": str(root)}
+    if file is not None:
+        (root / "configs" / file).parent.mkdir(parents=True)
+        (root / "configs" / file).write_text("project: reviews")
+    project = AnnotationProject(**said, scale={"categories": ["good", "bad"]}, **settings)
+    with pytest.raises(ProjectError, match=words):
+        dg.build_defs_for_component(project)
+
+
 @pytest.mark.parametrize(
     ("wrong", "line"),
     [

@@ -61,6 +61,13 @@ def test_other_bytes_and_other_rules_end_the_rest_of_a_round():
     assert asked.resting([replace(W1, digest="e" * 64)], 1.0) == {}
 
 
+def test_a_round_does_not_rest_for_longer_than_a_day_if_the_clock_is_put_back():
+    asked = Asked("s")
+    asked.rest(W1, 1e9)
+    assert asked.resting([W1], 1e9) == {"w1": W1.digest}
+    assert asked.resting([W1], 1e9 - 1) == {}
+
+
 OF_OTHER_ROUNDS = ("[]", "3", '{"w1": 3}', '{"w1": {}}', '{"w1": {"digest": "d", "tries": "1"}}')
 OF_ROUNDS = [f'{{"judged_by": "s", "rounds": {rounds}}}' for rounds in OF_OTHER_ROUNDS]
 

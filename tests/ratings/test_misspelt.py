@@ -1,7 +1,10 @@
 """Seldom labels that resemble a common one are told; all others are not."""
 
+import pandas as pd
 import pytest
 
+from agreement_pipeline import Scale, read_ratings
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import doubtful, misspelt
 
 SLIPS = ["spma", "spm", "spamm", "spab", "Spam", "spam ", "sp\u0430m", "sapm"]
@@ -59,3 +62,16 @@ def test_several_labels_in_one_are_told_once(several):
 def test_a_set_that_is_written_as_one_and_a_label_with_a_comma_are_not_told():
     fine = ["joy", "fear", "joy|fear", "none", "sorry, no", "sorry", "1,5", ""]
     assert list(doubtful(fine)) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "words"),
+    [("ne\u0301", r" 'ne\u0301' and 'n\xe9' print alike."), ("nee", "")],
+)
+def test_a_label_that_prints_as_a_category_is_told_from_it(label, words):
+    rows = [("i1", "ana", label), ("i1", "ben", "yes")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    with pytest.raises(RatingsError) as refusal:
+        read_ratings(frame, scale=Scale(("n\xe9", "yes")))
+    expected = f"found label '{label}'; expected one of ['n\xe9', 'yes']. Correct the label or add "
+    assert str(refusal.value).endswith(f"{expected}it to the scale.{words}")

@@ -7,8 +7,9 @@ import pytest
 from openpyxl import Workbook, load_workbook
 from openpyxl.chart import BarChart
 
+from agreement_pipeline import Scale
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Limits, read
+from agreement_pipeline.readers import Columns, Limits, labels_left_out, read
 
 NAMES = ("urn:oasis:names:tc:opendocument:xmlns:{}:1.0", ("office", "table", "text"))
 SPACES = " ".join(f'xmlns:{each}="{NAMES[0].format(each)}"' for each in NAMES[1])
@@ -270,3 +271,83 @@ def test_a_formula_whose_value_is_the_empty_text_is_an_empty_cell(tmp_path):
     cell = '<table:table-cell table:formula="of:=&quot;&quot;" office:value-type="string"/>'
     body = sheet(HEADER, *RATED, row(number(2), text("ana"), cell))
     assert len(said(document(tmp_path / "r.ods", body))) == 2
+
+
+def changed(path, change):
+    book = load_workbook(excel(path))
+    change(book.active)
+    book.save(path)
+    return path
+
+
+def with_error(place):
+    def change(sheet):
+        sheet[place] = "#N/A"
+        assert sheet[place].data_type == "e"
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [("C4", "row 4, column 'label'"), ("A3", "row 3, column 'item'")],
+)
+def test_an_error_of_a_formula_is_neither_a_label_nor_an_item(tmp_path, place, words):
+    path = changed(tmp_path / "r.xlsx", with_error(place))
+    with pytest.raises(RatingsError, match=rf"r\.xlsx: {words}: found the error #N/A; expected a"):
+        read(path)
+
+
+def test_an_error_in_a_sheet_of_open_document_is_no_empty_cell(tmp_path):
+    """LibreOffice writes it so: the empty text, and beside it what the cell shows."""
+    error = (
+        '<table:table-cell table:formula="of:=NA()" office:value-type="string" '
+        'office:string-value=""><text:p>#N/A</text:p></table:table-cell>'
+    )
+    path = document(tmp_path / "r.ods", sheet(HEADER, *RATED, row(number(2), text("ana"), error)))
+    with pytest.raises(RatingsError, match=r"r\.ods: row 4, column 'label': found the error #N/A"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("area", "words"),
+    [("C2:C3", "row 3, column 'label'"), ("B4:C4", "row 4, column 'label'")],
+)
+def test_merged_cells_hide_no_label(tmp_path, area, words):
+    path = changed(tmp_path / "r.xlsx", lambda sheet: sheet.merge_cells(area))
+    with pytest.raises(RatingsError, match=rf"{words}: found a cell that is merged with another"):
+        read(path)
+
+
+def test_merged_cells_of_open_document_hide_no_label(tmp_path):
+    covered = "<table:covered-table-cell/>"
+    path = document(tmp_path / "r.ods", sheet(HEADER, *RATED, row(number(2), text("b"), covered)))
+    with pytest.raises(RatingsError, match="row 4, column 'label': found a cell that is merged"):
+        read(path)
+
+
+def test_a_title_that_is_merged_over_its_whole_row_is_above_the_header(tmp_path):
+    title = text("Ratings") + '<table:covered-table-cell table:number-columns-repeated="16383"/>'
+    head = f"<table:table-row>{title}</table:table-row>"
+    path = document(tmp_path / "r.ods", sheet(head, HEADER, *RATED))
+    assert said(path, Columns(header_row=2)) == [("1", "ana", "x"), ("1", "ben", "y")]
+
+
+def test_errors_and_merged_cells_beside_the_ratings_and_in_the_header_do_no_harm(tmp_path):
+    def beside(sheet):
+        sheet["D1"], sheet["D2"], sheet["D4"], sheet["F1"] = "note", "why?", "#N/A", "#N/A"
+        sheet.merge_cells("D2:D3")
+        sheet.merge_cells("D1:E1")
+
+    assert said(changed(tmp_path / "r.xlsx", beside)) == said(excel(tmp_path / "usual.xlsx"))
+
+
+def test_a_column_with_an_error_may_be_that_of_a_rater_who_is_not_read(tmp_path):
+    book = Workbook()
+    for each in (("item", "ana", "ben", "chi"), (1, "x", "y", "x"), (2, "y", "y", "#N/A")):
+        book.active.append(each)
+    book.save(tmp_path / "r.xlsx")
+    columns = Columns(raters=("ana", "ben"))
+    assert labels_left_out(tmp_path / "r.xlsx", columns, Scale(("x", "y"))) == ("chi",)
+    with pytest.raises(RatingsError, match="row 3, column 'chi': found the error #N/A"):
+        read(tmp_path / "r.xlsx", Columns(raters=("ana", "chi")), layout="wide")

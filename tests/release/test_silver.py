@@ -611,6 +611,7 @@ def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, p
         lambda silver: silver["draw"].update(seed="0" * 64),
         lambda silver: silver["draw"].update(strata="all"),
         lambda silver: silver["draw"].update(items=["s0001"]),
+        lambda silver: silver["draw"].update(population_items=40_000),
         lambda silver: silver.update(certificate="none"),
         lambda silver: silver.update(expires="soon"),
         lambda silver: silver["classifier"].update(model="another"),
