@@ -103,6 +103,17 @@ def pytest_sessionfinish():
     gc.unfreeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk():
+    """Tests end processes, and no machine: what was written is there without a flush.
+
+    The programs that tests start flush as always.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # a file that is not open is still an error
+        yield
+
+
 @pytest.fixture(scope="session")
 def shared_data():
     """The folder of shared data sets."""
