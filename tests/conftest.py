@@ -32,10 +32,31 @@ settings.load_profile("the same examples in every run, however long")
 ASKS_FOR_SPARK = re.compile(r"def \w+\([^)]*\b(spark|in_parts)\b|getfixturevalue\(.spark.\)")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Each worker begins in another folder, so that a file is compiled by one of them only."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", None)
+    if worker and collector.path == Path(__file__).parent:
+        begin = len(report.result) * int(worker["workerid"][2:]) // worker["workercount"]
+        report.result = [*report.result[begin:], *report.result[:begin]]
+    return report
+
+
 def pytest_collection_modifyitems(items):
-    """Files with a slow test come first, so no worker begins one when the others are done."""
+    """Files with a slow test come first, so no worker begins one when the others are done.
+
+    Examples in docstrings come last. All workers have one order.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (not asks_for_spark(item.path), item.path not in slow))
+    items.sort(
+        key=lambda item: (
+            not asks_for_spark(item.path),
+            item.path not in slow,
+            isinstance(item, pytest.DoctestItem),
+            item.path,
+        )
+    )
 
 
 def pytest_xdist_make_scheduler(config, log):
@@ -80,6 +101,17 @@ def pytest_collection():
 def pytest_sessionfinish():
     """DuckDB complains at its end of what stays frozen."""
     gc.unfreeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_waits_for_the_disk():
+    """Tests end processes, and no machine: what was written is there without a flush.
+
+    The programs that tests start flush as always.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # a file that is not open is still an error
+        yield
 
 
 @pytest.fixture(scope="session")
