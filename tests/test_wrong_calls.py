@@ -4,6 +4,7 @@ import sys
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -160,6 +161,14 @@ def test_a_scope_that_there_is_none_of_is_named(scopes):
     with pytest.raises(AgreementError, match=r"^scopes: found .*; expected some of \['round', "):
         ap.survey(TABLE, "alpha", scopes=scopes)
     assert len(ap.survey(TABLE, "alpha", scopes="round")) == 1
+    assert len(ap.survey(TABLE, "alpha", scopes=np.array(["round", "pair"]))) == 2
+
+
+def test_what_can_be_read_only_once_is_refused_before_it_is_read():
+    with pytest.raises(AgreementError, match=r"^labels_an_item: found <generator .*; expected a"):
+        ap.plan("standard", labels_an_item=(each for each in (2, 3)))
+    with pytest.raises(AgreementError, match=r"^scopes: found <generator .*; expected some of"):
+        ap.survey(TABLE, "alpha", scopes=(each for each in ("round", "pair")))
 
 
 RULE = ap.Rule("krippendorff_alpha")
