@@ -192,6 +192,12 @@ def test_settings_of_another_kind_are_named(make, words):
     assert str(refused.value).startswith(words)
 
 
+def test_of_several_wrong_values_the_same_one_is_named_at_each_call():
+    wrong = {"classifiers": "m", "limits": 1, "level": "x", "layout": "x", "rules": 1, "scale": 1}
+    with pytest.raises(AgreementError, match=r"^scale: found 1; expected a Scale"):
+        ap.read_ratings(TABLE, **wrong)
+
+
 def test_a_path_may_be_a_text_wherever_one_is_taken(tmp_path):
     path = tmp_path / "counts.csv"
     path.write_text("item,no,yes\na,3,0\nb,1,2\n")
