@@ -93,7 +93,7 @@ def of_machine(error: BaseException) -> str:
             "found data that are nested too deeply; expected a few levels. "
             "Check that the file is the right one."
         )
-    if isinstance(error, OSError) and error.errno == ENAMETOOLONG:
+    if isinstance(error, OSError) and error.errno == ENAMETOOLONG and error.filename:
         return (
             f"found a path of {len(str(error.filename)):,} characters, "
             f"{str(error.filename)[:40]!r}…; expected one that the disk takes. Shorten it."

@@ -79,7 +79,7 @@ def refuse_mistakes(
 def refuse_unfit(
     expected: Mapping[str, Value], given: Mapping[str, object], error: type[AgreementError]
 ) -> None:
-    for name in expected.keys() & given.keys():
+    for name in filter(given.__contains__, expected):
         try:
             expected[name].check(given[name])
         except ValueError as cause:

@@ -4,7 +4,7 @@ A table or a path may stand for ratings, a short name for a measure, and a name 
 policy. What is not ratings yet is read as `read_ratings` reads it. Long work says that it goes on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import wraps
 from inspect import getdoc, signature
 from numbers import Integral, Real
@@ -69,7 +69,7 @@ MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 def _each(kind: type) -> Callable[[Any], bool]:
     def meets(given: Any) -> bool:
-        is_several = isinstance(given, Iterable) and not isinstance(given, str | Mapping)
+        is_several = isinstance(given, Collection) and not isinstance(given, str | Mapping)
         return is_several and all(isinstance(each, kind) for each in given)
 
     return meets
@@ -80,8 +80,8 @@ def _from_1(given: Any) -> bool:
 
 
 def _are_scopes(given: Any) -> bool:
-    kinds = estimates.SCOPE_KINDS
-    return isinstance(given, Iterable) and (given in kinds or all(each in kinds for each in given))
+    named = [given] if isinstance(given, str) else given
+    return isinstance(named, Collection) and all(each in estimates.SCOPE_KINDS for each in named)
 
 
 FITS: Mapping[str, Value] = MappingProxyType(

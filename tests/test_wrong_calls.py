@@ -4,6 +4,7 @@ import sys
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -160,6 +161,14 @@ def test_a_scope_that_there_is_none_of_is_named(scopes):
     with pytest.raises(AgreementError, match=r"^scopes: found .*; expected some of \['round', "):
         ap.survey(TABLE, "alpha", scopes=scopes)
     assert len(ap.survey(TABLE, "alpha", scopes="round")) == 1
+    assert len(ap.survey(TABLE, "alpha", scopes=np.array(["round", "pair"]))) == 2
+
+
+def test_what_can_be_read_only_once_is_refused_before_it_is_read():
+    with pytest.raises(AgreementError, match=r"^labels_an_item: found <generator .*; expected a"):
+        ap.plan("standard", labels_an_item=(each for each in (2, 3)))
+    with pytest.raises(AgreementError, match=r"^scopes: found <generator .*; expected some of"):
+        ap.survey(TABLE, "alpha", scopes=(each for each in ("round", "pair")))
 
 
 RULE = ap.Rule("krippendorff_alpha")
@@ -181,6 +190,12 @@ def test_settings_of_another_kind_are_named(make, words):
     with pytest.raises(AgreementError) as refused:
         make()
     assert str(refused.value).startswith(words)
+
+
+def test_of_several_wrong_values_the_same_one_is_named_at_each_call():
+    wrong = {"classifiers": "m", "limits": 1, "level": "x", "layout": "x", "rules": 1, "scale": 1}
+    with pytest.raises(AgreementError, match=r"^scale: found 1; expected a Scale"):
+        ap.read_ratings(TABLE, **wrong)
 
 
 def test_a_path_may_be_a_text_wherever_one_is_taken(tmp_path):

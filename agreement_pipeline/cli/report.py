@@ -86,7 +86,7 @@ def report(
     project, it shows all rounds, or one round that is named. Of a folder of projects, it shows
     which rounds are held, waiting or overdue. Of a table, it needs a policy.
     """
-    if target is not None and target.suffix not in ("", ".html"):
+    if target is not None and target.suffix and not (_is_page(target) or target.is_dir()):
         raise click.UsageError(
             f"--output: found {target}; expected a name ending in .html, or a folder."
         )
@@ -121,12 +121,16 @@ def report(
     return 0
 
 
+def _is_page(target: Path) -> bool:
+    return target.suffix.lower() in (".html", ".htm")
+
+
 def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[str]:
     from agreement_pipeline.projects import INDEX, Project, load_projects, projects_page
 
     projects = [Project(settings) for settings in load_projects(folder)]
     of_all = partial(projects_page, projects, datetime.now(UTC).timestamp(), names=names)
-    if target is None or target.suffix:
+    if target is None or _is_page(target):
         yield _shown(of_all, target)
         return
     pages: dict[str, str] = {}
@@ -148,7 +152,7 @@ def _of_project(
     if round_name:
         today = datetime.now(UTC).date()
         yield _shown(partial(round_page, project, round_name, on=today, names=names), target)
-    elif target is None or target.suffix:
+    elif target is None or _is_page(target):
         yield _shown(partial(project_page, project, names=names), target)
     else:
         yield from _pages(project, target, names, {})

@@ -32,6 +32,7 @@ from agreement_pipeline.projects.settings import (
 )
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.ratings import (
+    COLUMNS_NOT_READ,
     Adjudicated,
     Ratings,
     category_text,
@@ -324,7 +325,7 @@ class Project:
             ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
             if ratings.origin is not None:
                 n_left_out = len(self._columns_left_out(fetched))
-                ratings = ratings.from_origin(ratings.origin.without_columns(n_left_out))
+                ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
             if said.replicates == "across":
                 ratings = with_earlier_rounds(ratings, fetched.round, self.store)
             return fetched, ratings

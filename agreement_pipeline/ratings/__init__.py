@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings.origin import (
         CAPABILITIES as CAPABILITIES,
+        COLUMNS_NOT_READ as COLUMNS_NOT_READ,
+        NO_ANSWER as NO_ANSWER,
         Origin as Origin,
     )
     from agreement_pipeline.ratings.parquet import (

@@ -222,6 +222,7 @@ class Birth:
         self.items_later = is_plain and not (self.is_number or self.is_vector)
         self._facts, self._keys = self._counted()
         self.n = int(self._facts["labelled"])
+        self.n_unanswered = int(self._facts.get("unanswered", 0))
         if not self.n:
             raise NoRatingError(
                 f"{cells.source}: found no rating; expected at least one row with a label. "
@@ -260,6 +261,9 @@ class Birth:
         if self.is_number or self.is_vector:
             keys.remove("label")
         asked = {"labelled": f"COUNT({cells.quoted('label')})"}
+        # A wide table does not tell who was asked, nor does a row without a rater.
+        if "label" in cells.columns:
+            asked["unanswered"] = f"COUNT(CASE WHEN NOT ({LABELLED}) THEN rater END)"
         for name, test in self._tests.items():
             asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
         for name in ("item", "cluster"):

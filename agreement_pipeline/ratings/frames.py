@@ -50,7 +50,7 @@ def seconds(given: "pd.Series[Any]") -> Seconds:
         return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
     since = np.full(len(given), np.nan)
     # Before pandas 3, a time without a zone took the zone of another one.
-    of_zone = given.notna() if is_time else given.str.contains(OF_ZONE, na=False)
+    of_zone = given.notna() if is_time else given.astype(TEXT).str.contains(OF_ZONE, na=False)
     for some in (of_zone.to_numpy(dtype=bool), ~of_zone.to_numpy(dtype=bool)):
         form = None if is_time else "ISO8601"
         times = pd.to_datetime(given[some], errors="coerce", utc=True, format=form)

@@ -1,5 +1,6 @@
 """Where ratings came from: what their export can show, and what of it are no ratings."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -21,6 +22,7 @@ CAPABILITIES = {
     "rejected": "which work was rejected",
 }
 
+NO_ANSWER = "no answer"
 COLUMNS_NOT_READ = "columns of labels not read"
 """The columns have raters' names, so only their number is kept."""
 
@@ -96,9 +98,9 @@ class Origin:
         known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
         return {**known, **part, **told}
 
-    def without_columns(self, n_columns: int) -> "Origin":
-        counts = {COLUMNS_NOT_READ: n_columns} if n_columns else {}
-        return replace(self, left_out=dict(sorted({**self.left_out, **counts}.items())))
+    def without(self, reason: str, count: int) -> "Origin":
+        counts = Counter(self.left_out) + Counter({reason: count})
+        return replace(self, left_out=dict(sorted(counts.items())))
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         return tuple(name for name in required if name not in self.shows)

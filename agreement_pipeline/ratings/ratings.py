@@ -26,7 +26,7 @@ from agreement_pipeline.ratings.birth import (
     content_columns,
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
-from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.origin import NO_ANSWER, Origin
 from agreement_pipeline.ratings.scale import (
     MISSING,
     Category,
@@ -180,7 +180,7 @@ class Ratings:
                 birth.has,
                 birth.again,
                 birth.earlier,
-                origin=origin,
+                origin=origin and origin.without(NO_ANSWER, birth.n_unanswered),
                 texts=birth.texts,
             )
             vars(ratings).update(everyone=birth.raters, _n=birth.n)

@@ -20,6 +20,7 @@ from agreement_pipeline.ratings import (
     CAPABILITIES,
     LEVELS,
     LIMITS,
+    NO_ANSWER,
     STRATUM,
     Classifiers,
     Level,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-EMPTY, NO_ANSWER = "of an item without content", "no answer"
+EMPTY = "of an item without content"
 HERE = "file://"
 ASKED = {
     "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
@@ -239,11 +240,8 @@ def _units_in(
         contents = {name: of_item.map(said) for name, said in each.items()}
         whole = replace(whole, rows=found.rows.assign(**contents))
     part = "" if units.part == "all" else units.part
-    n_empty = sum(each.is_empty for each in marked)
     origin = replace(rows.origin, part=part)
-    if n_empty:
-        origin = replace(origin, left_out={**origin.left_out, EMPTY: n_empty})
-    return whole.ratings.from_origin(origin)
+    return whole.ratings.from_origin(origin.without(EMPTY, sum(each.is_empty for each in marked)))
 
 
 def read_rounds(
@@ -383,7 +381,7 @@ def _checked(
     in_order: bool,
 ) -> Ratings:
     try:
-        ratings = Ratings.from_cells(
+        return Ratings.from_cells(
             rows,
             scale,
             level=level,
@@ -405,19 +403,6 @@ def _checked(
         raise RatingsError(
             f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
         ) from None
-    if n_empty := _unanswered(rows, len(ratings)):
-        counts = Counter(rows.origin.left_out) + Counter({NO_ANSWER: n_empty})
-        return ratings.from_origin(replace(rows.origin, left_out=counts))
-    return ratings
-
-
-def _unanswered(rows: Rows, n_ratings: int) -> int:
-    # A wide table does not tell who was asked, nor does a row without a rater.
-    n_rows = rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
-    if n_rows == n_ratings or "label" not in rows.columns:
-        return 0
-    asked = f"SELECT COUNT(rater) AS n FROM {rows} WHERE label IS NULL"
-    return int(rows.relation.values(asked)[0])
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:

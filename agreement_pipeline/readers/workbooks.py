@@ -83,12 +83,7 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
     refuse_twice(list(names.values()), f"{path.name}: row {first}")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
     cells: dict[int, list[str | None]] = {at: [] for at in names}
-    wrong = {
-        name: MERGED.at(top + (at == left), name)
-        for left, top, right, last in areas
-        for at, name in names.items()
-        if first < top and left <= at <= right and (at, top) != (left, last)
-    }
+    wrong = dict[str, str]()
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
         for at, column in cells.items():
@@ -97,8 +92,16 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
                 wrong.setdefault(names[at], value.at(first + number, names[at]))
                 value = None
             column.append(None if value is None else category_text(value))
+    hidden = {
+        name: MERGED.at(top + (at == left), name)
+        for left, top, right, last in areas
+        # An area whose first cell is empty hides nothing.
+        if first < top and (left not in cells or any(cells[left][top - first - 1 : top - first]))
+        for at, name in names.items()
+        if left <= at <= right and (at, top) != (left, last)
+    }
     sheet = {name: pa.array(cells[at], pa.large_string()) for at, name in names.items()}
-    return pa.table(sheet), wrong
+    return pa.table(sheet), wrong | hidden
 
 
 def _of_excel(path: Path) -> Sheets:

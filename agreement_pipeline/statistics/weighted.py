@@ -38,6 +38,8 @@ class SomeRows(NamedTuple):
 
     def at(self, place: Codes) -> Array:
         found = np.zeros((len(place), self.values.shape[-1]))
+        if not len(self.places):
+            return found
         at = np.minimum(np.searchsorted(self.places, place), len(self.places) - 1)
         here = self.places[at] == place
         found[here] = dense(self.values[at[here]])

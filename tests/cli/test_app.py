@@ -1,8 +1,10 @@
 import sys
+from errno import ENAMETOOLONG
 
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.errors import of_machine
 from agreement_pipeline.version import __version__
 
 
@@ -22,6 +24,13 @@ def test_a_path_that_the_system_refuses_is_an_error_in_one_line(capsys, command)
     assert line.startswith("error: found a path of 5,00")
     assert line.endswith("xxx'…; expected one that the disk takes. Shorten it.")
     assert len(line) < 140
+
+
+def test_a_refusal_of_the_system_that_tells_no_path_names_none():
+    """Those of Arrow tell none."""
+    assert of_machine(OSError(ENAMETOOLONG, "Failed stat()ing path")).startswith(
+        "found [Errno 36] Failed stat()ing path; expected files that can be read"
+    )
 
 
 @pytest.mark.parametrize(

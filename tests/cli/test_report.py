@@ -97,6 +97,17 @@ def test_a_folder_gets_a_page_for_the_project_and_for_each_round(project, tmp_pa
     assert "Ref-1" not in index + of_round
 
 
+def test_the_name_of_a_folder_that_is_there_may_hold_a_point_and_a_page_may_end_in_htm(
+    project, tmp_path
+):
+    folder, page = tmp_path / "pages.v2", tmp_path / "page.HTM"
+    folder.mkdir()
+    for target in (folder, page):
+        assert main(["report", str(project), "--output", str(target)]) == 0
+    assert (folder / "index.html").read_text(encoding="utf-8")[:15].lower() == "<!doctype html>"
+    assert page.read_text(encoding="utf-8")[:15].lower() == "<!doctype html>"
+
+
 def test_a_folder_of_projects_gets_a_page_that_leads_to_each(project, tmp_path, capsys):
     folder = project.parent
     assert main(["report", str(folder)]) == 0

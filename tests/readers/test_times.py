@@ -1,10 +1,13 @@
 """A rater's meetings with an item are in the order of their instants, however these are told."""
 
+from datetime import date
+
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from agreement_pipeline.ratings import TEXT, seconds
+from agreement_pipeline.ratings import TEXT, in_pandas, seconds
 from agreement_pipeline.readers import Rules, read
 
 UTC = ["2026-10-25T00:30Z", "2026-10-25T01:15Z"]
@@ -82,3 +85,18 @@ def test_a_year_far_away_is_a_time_as_others_are(year):
     # Before pandas 3, such a time is not known.
     far = np.nan if pd.__version__.startswith("2.") else days * 86_400
     assert seconds(times).tolist() == pytest.approx([far, 1.5, np.nan], nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.float64(), pa.int64(), pa.date32(), pa.timestamp("us"), pa.string(), pa.null()]
+)
+def test_times_that_are_all_missing_are_not_known_whatever_their_kind(kind):
+    """The replicates of a round may have none, though other ratings have."""
+    for n in (0, 2):
+        times = in_pandas(pa.chunked_array([pa.nulls(n, kind)]))
+        assert np.isnan(seconds(times)).tolist() == [True] * n
+
+
+def test_days_of_arrow_are_times():
+    days = in_pandas(pa.chunked_array([pa.array([date(1970, 1, 3), None])]))
+    assert seconds(days).tolist() == pytest.approx([2 * 86_400, np.nan], nan_ok=True)

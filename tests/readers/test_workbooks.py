@@ -319,6 +319,20 @@ def test_merged_cells_hide_no_label(tmp_path, area, words):
         read(path)
 
 
+@pytest.mark.parametrize("area", ["A12:C13", "C4:C5", "C4:D4"])
+def test_merged_cells_that_are_empty_hide_nothing(tmp_path, area):
+    def unlabelled(sheet):
+        sheet["C4"] = sheet["C5"] = None
+
+    def merged(sheet):
+        unlabelled(sheet)
+        sheet.merge_cells(area)
+
+    expected = said(changed(tmp_path / "usual.xlsx", unlabelled))
+    assert len(expected) == 6
+    assert said(changed(tmp_path / "r.xlsx", merged)) == expected
+
+
 def test_merged_cells_of_open_document_hide_no_label(tmp_path):
     covered = "<table:covered-table-cell/>"
     path = document(tmp_path / "r.ods", sheet(HEADER, *RATED, row(number(2), text("b"), covered)))

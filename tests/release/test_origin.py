@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from agreement_pipeline.ratings import Origin
+from agreement_pipeline.ratings import COLUMNS_NOT_READ, Origin
 from agreement_pipeline.release import release_round, verify_release
 from agreement_pipeline.store import Store
 from tests.release.forging import CONTRACT, POLICY, edit, make_ratings, refused
@@ -57,7 +57,7 @@ def test_an_origin_that_no_round_has_is_refused(copy, wrong):
 
 
 def test_the_part_of_units_is_kept_and_is_not_said_of_other_ratings():
-    origin = Origin.of("cvat", ["raters"], {}, "naming").without_columns(2)
+    origin = Origin.of("cvat", ["raters"], {}, "naming").without(COLUMNS_NOT_READ, 2)
     assert Origin.from_mapping(origin.to_mapping()) == origin
     assert origin.part == "naming"
     assert "part" not in ORIGIN.to_mapping()

@@ -21,7 +21,10 @@ VALUES = RNG.integers(0, 3, (SEEN + UNSEEN, COLUMNS)).astype(float)
 EVERY = every_row(VALUES)
 SOME = SomeRows(np.array([1, 4, 8, 11]), VALUES[[1, 4, 8, 11]])
 FEW = SomeRows(SOME.places, csr_array(SOME.values))
-ROWS = pytest.mark.parametrize("rows", [EVERY, SOME, FEW], ids=["every", "some", "sparse"])
+NONE = SomeRows(np.arange(0), np.zeros((0, COLUMNS)))
+ROWS = pytest.mark.parametrize(
+    "rows", [EVERY, SOME, FEW, NONE], ids=["every", "some", "sparse", "none"]
+)
 
 
 def plain(rows, weights):
@@ -62,6 +65,13 @@ def test_an_unseen_row_that_alone_has_weight_is_added(rows):
         weights[:, :SEEN] = RNG.random((3, SEEN))
         known = Beside(SeenRows(weights[:, :SEEN]), np.array([place]))
         assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
+
+
+@ROWS
+def test_rows_that_say_nothing_say_zeros(rows):
+    said = dict(zip(rows.places.tolist(), dense(rows.values).tolist(), strict=True))
+    places = [11, 0, 1, 2, 8, 8]
+    assert rows.at(np.array(places)).tolist() == [said.get(each, [0] * COLUMNS) for each in places]
 
 
 def test_what_a_crowd_says_is_kept_without_its_zeros():
