@@ -34,6 +34,7 @@ from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
+LOST = "lost+found"
 BEFORE_ENTRIES = (LOCK, PARTIAL, PROBE, SALT, "populations", "rounds")
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
@@ -213,7 +214,9 @@ def refuse_place(old: Folder | str, made: Store) -> None:
             "Name another place."
         )
     there = () if made.storage.names(ENTRIES) else made.storage.names()
-    if others := sorted({name.partition("/")[0] for name in there} - {*BEFORE_ENTRIES}):
+    # A volume has a folder for lost files, and hidden ones belong to nobody's store.
+    names = {name.partition("/")[0] for name in there if not name.startswith((".", LOST))}
+    if others := sorted(names - {*BEFORE_ENTRIES}):
         raise StoreError(
             f"{made.root}: found {listed(others)}; expected an empty place, or a store that an "
             "earlier attempt began. Name another place."

@@ -285,6 +285,14 @@ def test_a_place_with_other_files_is_refused_and_left_as_it_was(older, tmp_path)
     assert names_in(new) == before
 
 
+def test_what_a_disk_puts_into_a_new_volume_is_nobodys(older, tmp_path):
+    new = tmp_path / "volume"
+    for name in (".DS_Store", "lost+found/#12"):
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        (new / name).write_text("")
+    assert migrate(older, new).n_entries == migrate(older, tmp_path / "other").n_entries
+
+
 def test_a_log_of_more_than_one_segment_is_carried_over(older, tmp_path):
     """The older log has no segments, however long it is."""
     last = Line.of((older / "log/00000012.json").read_bytes())
