@@ -48,16 +48,21 @@ def seconds(given: "pd.Series[Any]") -> Seconds:
         found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
         size = np.nanmedian(np.abs(found))
         return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
+    if is_time:
+        return _since_1970(given, None)
     since = np.full(len(given), np.nan)
     # Before pandas 3, a time without a zone took the zone of another one.
-    of_zone = given.notna() if is_time else given.astype(TEXT).str.contains(OF_ZONE, na=False)
-    for some in (of_zone.to_numpy(dtype=bool), ~of_zone.to_numpy(dtype=bool)):
-        form = None if is_time else "ISO8601"
-        times = pd.to_datetime(given[some], errors="coerce", utc=True, format=form)
-        # Years such as 9999 have no nanoseconds.
-        start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)
-        since[some] = (times - start).dt.total_seconds()
+    of_zone = given.astype(TEXT).str.contains(OF_ZONE, na=False).to_numpy(dtype=bool)
+    for some in (of_zone, ~of_zone):
+        since[some] = _since_1970(given[some], "ISO8601")
     return since
+
+
+def _since_1970(given: "pd.Series[Any]", form: str | None) -> Seconds:
+    times = pd.to_datetime(given, errors="coerce", utc=True, format=form)
+    # Years such as 9999 have no nanoseconds.
+    start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)
+    return np.asarray((times - start).dt.total_seconds(), dtype=np.float64)
 
 
 def is_clock(times: Seconds) -> bool:

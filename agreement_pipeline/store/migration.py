@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.store.entries import HERE, Entry, of_event
-from agreement_pipeline.store.local import LOCK, PARTIAL, digest_of, kinds_in
+from agreement_pipeline.store.local import digest_of, kinds_in
 from agreement_pipeline.store.log import ENTRIES, KEPT, NAME, OLD_SEALS, Line, seal_name
 from agreement_pipeline.store.objects import PROBE, Folder, Storage
 from agreement_pipeline.store.store import (
@@ -34,8 +34,8 @@ from agreement_pipeline.text import listed
 
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
-LOST = "lost+found"
-BEFORE_ENTRIES = (LOCK, PARTIAL, PROBE, SALT, "populations", "rounds")
+# What may stand where a store has no entry yet, beside hidden files. A volume has the last.
+NOT_BEGUN = {PROBE, SALT, "populations", "rounds", "lost+found"}
 Terms = dict[str, tuple[str, dict[str, Any]]]
 UNNAMED: tuple[str, dict[str, Any]] = "", {"policy": "not named", "version": 1}
 
@@ -214,9 +214,8 @@ def refuse_place(old: Folder | str, made: Store) -> None:
             "Name another place."
         )
     there = () if made.storage.names(ENTRIES) else made.storage.names()
-    # A volume has a folder for lost files, and hidden ones belong to nobody's store.
-    names = {name.partition("/")[0] for name in there if not name.startswith((".", LOST))}
-    if others := sorted(names - {*BEFORE_ENTRIES}):
+    names = {name.partition("/")[0] for name in there if not name.startswith(".")}
+    if others := sorted(names - NOT_BEGUN):
         raise StoreError(
             f"{made.root}: found {listed(others)}; expected an empty place, or a store that an "
             "earlier attempt began. Name another place."
