@@ -141,6 +141,7 @@ COLUMNS = {
     "soft_label": "The share of the raters who gave each category, in the order of the scale.",
     "n_raters": "How many raters rated the item.",
     "entropy_bits": "The entropy of the shares, in bits: 0 if all agree.",
+    "label_id": "The position of the label on the scale, from 0.",
     "nothing": "There are no rows.",
 }
 PATTERN = {"items": "How many items show this row."}

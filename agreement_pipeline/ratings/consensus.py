@@ -295,10 +295,11 @@ class PanelLabels:
         }
         if self.texts is not None:
             columns["text"] = list(self.texts.astype(object).where(self.texts.notna(), None))
-        numeric, names = self.scale.numeric, np.array(self.scale.names, dtype=object)
-        label = self.label.astype(object) if numeric else names[self.label]
-        label[self.unresolved] = None
-        columns["label"] = pd.Series(label, dtype=object)
+        scale, unresolved = self.scale, self.unresolved
+        label = self.label if scale.numeric else np.array(scale.label_values)[self.label]
+        columns["label"] = _with_gaps(label, unresolved)
+        if not scale.numeric:
+            columns["label_id"] = _with_gaps(self.label.astype(np.int64), unresolved)
         if self.votes is not None:
             columns |= {"soft_label": self.soft_label.tolist(), "votes": self.votes.tolist()}
         columns["n_raters"] = self.n_raters.astype(np.int64)
@@ -306,6 +307,15 @@ class PanelLabels:
             columns["entropy_bits"] = self.entropy_bits
         columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[self.resolution]
         return pd.DataFrame(columns, index=range(len(self)))
+
+
+def _with_gaps(values: Rows, missing: Rows) -> "pd.Series[Any]":
+    """Numbers and booleans have their own dtype if none is missing; the rest are objects."""
+    if values.dtype.kind != "U" and not missing.any():
+        return pd.Series(values)
+    objects = values.astype(object)
+    objects[missing] = None
+    return pd.Series(objects, dtype="object")
 
 
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series | None:
@@ -362,7 +372,9 @@ def consensus(
         Sorted by `id`, with these columns:
 
         - `id`, `round`, and `text` if the items have texts
-        - `label`: the category that leads, or the mean of numbers. None for an unresolved item.
+        - `label`: the category that leads as people gave it (`Scale.label_values`), or the mean
+          of numbers. None for an unresolved item.
+        - `label_id`: the position of that category on the scale, from 0
         - `soft_label`, `votes`: the share and number of the ratings in each category of the scale
         - `n_raters`: the number of raters
         - `entropy_bits`: -Σ p log2 p of the soft label, from 0 to log2 K

@@ -140,6 +140,7 @@ Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Category = str | int | float
+MAX_INT64 = 2**63 - 1
 MISSING = -1  # the code of a missing rating, where codes are positions among the categories
 
 
@@ -316,6 +317,26 @@ class Scale:
     @cached_property
     def names(self) -> tuple[str, ...]:
         return tuple(category_text(category) for category in self.categories or ())
+
+    @cached_property
+    def label_values(self) -> tuple[str, ...] | tuple[bool, ...] | tuple[int | float, ...]:
+        """The categories as data: booleans or numbers where all are spelt so, and texts otherwise.
+
+        A number must have one spelling, or the label could not be given back as it came.
+
+        >>> Scale(("1", "2"), "ordinal").label_values, Scale(("False", "True")).label_values
+        ((1, 2), (False, True))
+        >>> Scale(("1", "2.5")).label_values, Scale(("01", "2")).label_values
+        ((1.0, 2.5), ('01', '2'))
+        """
+        names = self.names
+        if set(names) == {"False", "True"}:
+            return tuple(name == "True" for name in names)
+        if all(WHOLE.fullmatch(name) and abs(int(name)) <= MAX_INT64 for name in names):
+            return tuple(map(int, names))
+        if all(NUMBER.fullmatch(name) and name == category_text(float(name)) for name in names):
+            return tuple(map(float, names))
+        return names
 
     @property
     def in_words(self) -> str:

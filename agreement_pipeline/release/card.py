@@ -17,7 +17,7 @@ from agreement_pipeline.ratings import Origin, Scale
 from agreement_pipeline.text import counted, in_words, interval, unlinked
 
 if TYPE_CHECKING:
-    from jinja2 import Template
+    from jinja2 import Environment
 
 CROISSANT, RAI = "http://mlcommons.org/croissant/", "http://mlcommons.org/croissant/RAI/"
 PARQUET = "application/x-parquet"
@@ -99,7 +99,9 @@ def card(
     contract: Contract,
     scale: Scale,
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
+    form: int = 4,
 ) -> str:
+    """The card in Markdown. Releases up to form 3 keep the words that they were written with."""
     findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
 
     def found(check: str) -> list[tuple[str, str]]:
@@ -121,7 +123,8 @@ def card(
         if name != "unresolved" or has_unresolved  # `datasets` refuses one without rows
     ]
     front_matter = {"pretty_name": project, "configs": configs}
-    return _template().render(
+    template = _templates().get_template("card.md.jinja" if form > 3 else "card_to_form_3.md.jinja")
+    return template.render(
         project=project,
         front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True),
         decisions=decisions,
@@ -139,7 +142,7 @@ def card(
 
 
 @cache
-def _template() -> "Template":
+def _templates() -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -157,7 +160,7 @@ def _template() -> "Template":
         "interval": interval,
         "waived": waived,
     }
-    return environment.get_template("card.md.jinja")
+    return environment
 
 
 def croissant(

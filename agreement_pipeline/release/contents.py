@@ -27,10 +27,8 @@ from agreement_pipeline.release.tables import ANNOTATIONS, Member, tables_of
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
-SCHEMA, BEFORE, OLDER = (f"agreement-release/{number}" for number in (3, 2, 1))
-"""The form of a release, and those of older versions. `BEFORE` is derived again, as
-Croissant 1.0.
-"""
+OLDEST_SCHEMA, *_, SCHEMA = SCHEMAS = tuple(f"agreement-release/{form}" for form in (1, 2, 3, 4))
+"""The forms of a release, the present one last. Only a log can prove one of the oldest form."""
 
 REPORT = "agreement_report.json"
 POLICY = "policy.json"
@@ -93,6 +91,10 @@ class Release:
     decided: Mapping[str, dict[str, Any]] | None = None
 
     @property
+    def form(self) -> int:
+        return SCHEMAS.index(self.schema) + 1
+
+    @property
     def rounds(self) -> tuple[str, ...]:
         return tuple(member.round for member in self.members)
 
@@ -108,7 +110,7 @@ class Release:
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        return tables_of(self.members, self.labels)
+        return tables_of(self.members, self.labels, labels_as_positions=self.form < 4)
 
     @cached_property
     def train(self) -> pd.DataFrame:
@@ -157,7 +159,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
     schemas = {name: (rows.schema, digests[name]) for name, rows in release.tables.items()}
     classifiers = {name for each in release.ratings.values() for name in each.classifiers}
     origins = {name: ratings.origin for name, ratings in release.ratings.items()}
-    new = release.schema == SCHEMA
+    has_croissant_1_1 = release.form > 2
     judged_by = {
         "policy": policy.to_mapping(),
         "contract": release.contract.to_mapping(),
@@ -171,14 +173,16 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
         silver={each.audit.classifier.name for each in release.members if each.audit},
-        rows=report["rows"] if new else {},
-        version="1.1" if new else "1.0",
+        rows=report["rows"] if has_croissant_1_1 else {},
+        version="1.1" if has_croissant_1_1 else "1.0",
     )
     return {
         REPORT: as_json(report),
         POLICY: as_json(judged_by),
         DECISION: as_json(decisions),
-        README: card(project, decisions, report, policy, release.contract, scale, origins).encode(),
+        README: card(
+            project, decisions, report, policy, release.contract, scale, origins, release.form
+        ).encode(),
         CROISSANT: as_json(described),
     }
 

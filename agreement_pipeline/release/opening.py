@@ -32,13 +32,12 @@ from agreement_pipeline.ratings import (
     stored_cells,
 )
 from agreement_pipeline.release.contents import (
-    BEFORE,
     DECISION,
     DOCUMENTS,
     MANIFEST,
-    OLDER,
+    OLDEST_SCHEMA,
     POLICY,
-    SCHEMA,
+    SCHEMAS,
     VERSION,
     WORDING,
     Paths,
@@ -253,7 +252,7 @@ def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -
     release = _derived(data, manifest, path, on)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
         return _as_decided(data, release)
-    if release.schema != OLDER:
+    if release.schema != OLDEST_SCHEMA:
         _refuse_otherwise_derived(data, manifest, release)
     elif logged is not None:
         raise ReleaseInvalidError(
@@ -314,7 +313,7 @@ def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -
     try:
         with read_of(path, ANNOTATIONS):
             annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
-        if manifest["schema"] not in (SCHEMA, BEFORE, OLDER):
+        if manifest["schema"] not in SCHEMAS:
             raise KeyError("schema")
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract, Finding
@@ -85,18 +86,24 @@ TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 UNIT_OF = "unit_of"
+OF_LABELS = frozenset({"label", "last_label", "gold_label"})
+HUGGING_FACE_DTYPES = {pa.float64(): "float64"}
 MOST_OVERRULED = 0.1
 """So large a share of the items on which all raters agree may be overruled."""
 
 
-def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]:
+def tables_of(
+    members: Sequence[Member], labels: PanelLabels, *, labels_as_positions: bool = False
+) -> dict[str, Rows]:
+    """The tables by path. Releases before form 4 hold `labels_as_positions` of their categories."""
     numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
         numbers = numbers_named(name for each in items for name in each.to_pylist())
     rounds = tuple(member.round for member in members)
+    typed_scale = None if labels_as_positions else labels.scale
     annotations = AnnotationRows(
-        rounds, tuple(RatingsRows(member.ratings) for member in members), numbers
+        rounds, tuple(RatingsRows(member.ratings) for member in members), numbers, typed_scale
     )
     try:
         _ = annotations.schema
@@ -107,8 +114,10 @@ def tables_of(members: Sequence[Member], labels: PanelLabels) -> dict[str, Rows]
             "Ingest them again with that column as text in each."
         ) from None
     return {
-        TRAIN: LabelRows(labels, labels.resolved, numbers),
-        UNRESOLVED: LabelRows(labels, np.flatnonzero(labels.unresolved), numbers),
+        TRAIN: LabelRows(labels, labels.resolved, numbers, labels_as_positions),
+        UNRESOLVED: LabelRows(
+            labels, np.flatnonzero(labels.unresolved), numbers, labels_as_positions
+        ),
         ANNOTATIONS: annotations,
     }
 
@@ -141,8 +150,8 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
 
 @dataclass(frozen=True, eq=False)
 class LabelRows:
-    """A category is its position on the scale, and the metadata name the categories for Hugging
-    Face.
+    """`label` is the category as people gave it, and `label_id` its position on the scale. The
+    metadata name the categories for Hugging Face.
 
     Units have their item and the `numbers` of their place.
     """
@@ -150,10 +159,13 @@ class LabelRows:
     labels: PanelLabels
     rows: np.ndarray[Any, Any]
     numbers: tuple[str, ...] = ()
+    labels_as_positions: bool = False
 
     @cached_property
     def schema(self) -> pa.Schema:
         kinds = _kinds(self.labels, self.numbers)
+        if self.labels_as_positions and "label_id" in kinds:
+            kinds["label"] = kinds.pop("label_id")
         features = {name: feature for name, (_, feature) in kinds.items()}
         return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
             {"huggingface": json.dumps({"info": {"features": features}})}
@@ -173,6 +185,7 @@ class LabelRows:
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,
+            "label_id": some.label,
             "n_raters": some.n_raters,
             "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
         }
@@ -182,9 +195,15 @@ class LabelRows:
                 "votes": some.votes,
                 "entropy_bits": some.entropy_bits,
             }
+        if "label_id" in self.schema.names:
+            columns["label"] = np.array(some.scale.label_values)[some.label]
         hidden = some.unresolved
         arrays = [
-            _array(columns[each.name], each.type, hidden if each.name == "label" else None)
+            _array(
+                columns[each.name],
+                each.type,
+                hidden if each.name in ("label", "label_id") else None,
+            )
             for each in self.schema
         ]
         return pa.record_batch(arrays, schema=self.schema)
@@ -192,16 +211,25 @@ class LabelRows:
 
 @dataclass(frozen=True, eq=False)
 class AnnotationRows:
+    """The ratings of all rounds. With a `typed_scale`, labels are as in the training table."""
+
     rounds: tuple[str, ...]
     each: tuple[RatingsRows, ...]
     numbers: tuple[str, ...] = ()
+    typed_scale: Scale | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
         column = pa.field("round", pa.string())
         schemas = [rows.schema.insert(0, column) for rows in self.each]
         places = pa.schema([(name, pa.float64()) for name in self.numbers])
-        return pa.unify_schemas([*schemas, places], promote_options="default")
+        schema = pa.unify_schemas([*schemas, places], promote_options="default")
+        if self.typed_scale is None or self.typed_scale.numeric:
+            return schema
+        kind = label_type(self.typed_scale)
+        for name in OF_LABELS & {*schema.names}:
+            schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        return schema
 
     def __len__(self) -> int:
         return sum(map(len, self.each))
@@ -214,12 +242,19 @@ class AnnotationRows:
                 columns = {"round": pa.repeat(name, len(part)), **given}
                 columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
                 arrays = [
-                    columns[each.name].cast(each.type)
+                    self._cast(columns[each.name], each)
                     if each.name in columns
                     else pa.nulls(len(part), each.type)
                     for each in self.schema
                 ]
                 yield pa.record_batch(arrays, schema=self.schema)
+
+    def _cast(self, column: pa.Array, field: pa.Field) -> pa.Array:
+        scale = self.typed_scale
+        if field.name not in OF_LABELS or scale is None or scale.numeric:
+            return column.cast(field.type)
+        ids = pc.index_in(column, pa.array(scale.names, column.type))
+        return pa.array(scale.label_values, field.type).take(ids)
 
 
 def _places(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
@@ -230,6 +265,11 @@ def _places(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
         UNIT_OF: [item for item, _ in found],
         **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
     }
+
+
+def label_type(scale: Scale) -> pa.DataType:
+    """The type of a category of the scale as data."""
+    return pa.float64() if scale.numeric else pa.array(scale.label_values).type
 
 
 def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
@@ -252,15 +292,15 @@ def _kinds(
         "soft_label": (pa.list_(pa.float64(), len(scale.names)), _by_category("float64", scale)),
         "votes": (pa.list_(pa.int64(), len(scale.names)), _by_category("int64", scale)),
     }
-    label = (
-        real if scale.numeric else (pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"})
-    )
+    kind = label_type(scale)
+    label_id = pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"}
     return {
         "id": text,
         **({UNIT_OF: text, **dict.fromkeys(numbers, real)} if numbers else {}),
         "round": text,
         **({} if labels.texts is None else {"text": text}),
-        "label": label,
+        "label": (kind, _value(HUGGING_FACE_DTYPES.get(kind, str(kind)))),
+        **({} if scale.numeric else {"label_id": label_id}),
         **({} if labels.votes is None else by_category),
         "n_raters": whole,
         **({} if labels.votes is None else {"entropy_bits": real}),

@@ -148,6 +148,7 @@ def test_a_round_that_only_a_classifier_rated_has_no_rows():
         "id",
         "round",
         "label",
+        "label_id",
         "soft_label",
         "votes",
         "n_raters",

@@ -49,10 +49,10 @@ def test_spans_have_a_start_and_an_end_and_load(store, original, load):
     found = release_of(store, original, "spans", spans)
     verify_release(found.path)
     train = load(str(found.path)).to_pandas()
-    agreed = train[train["label"] != 0]
+    agreed = train[train["label"] != "none"]
     assert {*zip(agreed["start"], agreed["end"], agreed["label"], strict=True)} == {
-        (0, 3, 1),
-        (8, 12, 2),
+        (0, 3, "PER"),
+        (8, 12, "ORG"),
     }
     assert {*agreed["unit_of"]} == {f"d {n:02}" for n in range(40)}
     said = load(str(found.path), "annotations").to_pandas()

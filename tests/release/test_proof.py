@@ -183,8 +183,9 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda table: table.set_column(2, "label", [[1] * len(table)]),
-        lambda table: table.set_column(2, table.schema.field(2), pa.nulls(len(table), pa.int64())),
+        lambda table: table.set_column(2, "label", [["no"] * len(table)]),
+        lambda table: table.set_column(3, "label_id", [[1] * len(table)]),
+        lambda table: table.set_column(3, table.schema.field(3), pa.nulls(len(table), pa.int64())),
         lambda table: table.slice(1),
         lambda table: table.take([1, 0, *range(2, len(table))]),
         lambda table: table.drop_columns(["votes"]),
@@ -195,7 +196,7 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
                 )
             }
         ),
-        lambda table: table.set_column(6, "entropy_bits", [[0.5] * len(table)]),
+        lambda table: table.set_column(7, "entropy_bits", [[0.5] * len(table)]),
     ],
 )
 def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change):
@@ -204,7 +205,8 @@ def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change
 
 
 @pytest.mark.parametrize(
-    "column", ["id", "n_raters", "soft_label", "votes", "entropy_bits", "resolution"]
+    "column",
+    ["id", "label", "n_raters", "soft_label", "votes", "entropy_bits", "resolution"],
 )
 def test_training_data_with_a_value_missing_are_refused(copy, column):
     def change(table):

@@ -24,7 +24,7 @@ from agreement_pipeline.release import (
     release_round,
     verify_release,
 )
-from agreement_pipeline.release.contents import BEFORE, documents
+from agreement_pipeline.release.contents import SCHEMAS, documents
 from agreement_pipeline.store import Store
 from tests.release.rounds import CONTRACT, make_ratings
 from tests.releases import current_release
@@ -96,7 +96,7 @@ def test_it_is_let_out_and_says_who_answers_for_it(store):
         "2027-01-31: adjudicated | by hand",
         "r1: admitted on a tentative verdict, so conclusions from these labels are tentative too",
     } <= {*described["rai:dataAnnotationAnalysis"]}
-    older = json.loads(documents(replace(found, schema=BEFORE), DIGESTS)["croissant.json"])
+    older = json.loads(documents(replace(found, schema=SCHEMAS[1]), DIGESTS)["croissant.json"])
     assert older["rai:dataAnnotationAnalysis"] == [
         f"r1: {each['reason']}" for each in found.decisions["r1"]["verdicts"]
     ]
