@@ -42,8 +42,10 @@ from agreement_pipeline.estimates import (
     survey,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
+from agreement_pipeline.ratings import SAME_LABEL_TWICE
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.report import estimate_rows
+from agreement_pipeline.text import counted
 
 OF_POLICIES = "tail_adaptive_bootstrap"
 MOVED = ("at_least", "step")
@@ -160,6 +162,9 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     if layout not in AGGREGATED:
         ratings = read_table(source, reading)
         tell_models(source, ratings)
+        if ratings.origin and (n_same := ratings.origin.left_out.get(SAME_LABEL_TWICE)):
+            told = f"{counted(n_same, 'rating')} had the item, rater and label of another one"
+            say_aside(f"{Path(source).name}: {told}, and each such label counts once")
         return ratings
     given = given_options(click.get_current_context(), INPUT, COLUMNS)
     if of_ratings := [name for name in given if name not in OF_COUNTS]:

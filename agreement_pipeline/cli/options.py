@@ -431,6 +431,14 @@ table_options = together(
         help="Field that names the item which an item repeats.",
     ),
     option(
+        "--duplicates",
+        group=INPUT,
+        type=OneOf(("first", "last")),
+        metavar="first|last",
+        help="The row that counts where several have one item and one rater: by time, if each "
+        "row has one.",
+    ),
+    option(
         "--requires",
         group=INPUT,
         type=ReadBy("a,b,…", lambda text: () if text == "none" else tuple(text.split(","))),

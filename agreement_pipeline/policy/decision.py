@@ -41,7 +41,18 @@ from agreement_pipeline.policy.waivers import (
     Waivers,
     of_gate,
 )
-from agreement_pipeline.ratings import CAPABILITIES, Array, Codes, Ratings, numbers_in, whole
+from agreement_pipeline.ratings import (
+    CAPABILITIES,
+    DUPLICATE,
+    HOW_OF_DUPLICATES,
+    HOW_OF_OCCURRENCES,
+    SAME_LABEL_TWICE,
+    Array,
+    Codes,
+    Ratings,
+    numbers_in,
+    whole,
+)
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
 from agreement_pipeline.version import __version__
@@ -277,6 +288,7 @@ def assess(
         findings=(
             *kept,
             *_of_labels(ratings, policy, n_late),
+            *_of_duplicates(ratings, policy),
             *also,
             *_of_round(policy, also, version),
         ),
@@ -538,6 +550,39 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             "differed then"
         )
         yield of_gate("labels_given_again", words, "warning")
+
+
+def _of_duplicates(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """Rows that repeat another one's item and rater. Under a rule on self-agreement they may be
+    repetitions, which such a rule reads, so they hold the round until the settings say what they
+    are.
+    """
+    left_out = ratings.origin.left_out if ratings.origin else {}
+    n_same, n_declared = (left_out.get(name, 0) for name in (SAME_LABEL_TWICE, DUPLICATE))
+    reads_repetitions = any(
+        registered(rule.measure).question == "intra-rater" for rule in policy.rules
+    )
+    if n_same and reads_repetitions and not ratings.n_repeated:
+        words = (
+            f"found {counted(n_same, 'rating')} with the item, rater and label of another one, "
+            "under a rule on self-agreement; expected it stated whether raters met these items "
+            f"again. If they did, number the repetitions ({HOW_OF_OCCURRENCES}). If the rows are "
+            f"duplicates, name the one that counts ({HOW_OF_DUPLICATES})."
+        )
+        yield of_gate("duplicates_not_declared", words)
+    elif n_same:
+        words = (
+            f"{counted(n_same, 'rating')} had the item, rater and label of another one, and each "
+            "such label counts once; if raters met these items again, number the repetitions "
+            f"({HOW_OF_OCCURRENCES})"
+        )
+        yield of_gate("duplicates", words, "warning")
+    if n_declared:
+        words = (
+            f"{counted(n_declared, 'rating')} had the item and rater of another one, and "
+            f"{'was' if n_declared == 1 else 'were'} left out, as `duplicates` says"
+        )
+        yield of_gate("duplicates_left_out", words, "warning")
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> str:

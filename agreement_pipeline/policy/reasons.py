@@ -60,6 +60,9 @@ HELPS = {
     "labels_given_again": (
         "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
     ),
+    "duplicates_not_declared": (
+        "a column that numbers repetitions, or `duplicates: first` or `last` if they are none"
+    ),
     "silver_no_limit": "a limit in the policy, as `silver: {most_wrong: 0.05}`",
     "silver_not_audited": (
         "a project that says `certified_by`; or a policy without `silver` if people gave the labels"

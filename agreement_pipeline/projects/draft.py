@@ -27,6 +27,7 @@ from agreement_pipeline.readers import (
     Export,
     Limits,
     Reader,
+    Rows,
     Rules,
     answers,
     header_of,
@@ -322,6 +323,8 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     if None in raters:
         unsure.append("some rows name no rater; fill them in or drop them")
     unsure += _of_raters(filter(None, raters), said, path)
+    if "duplicates" not in said:
+        unsure += _of_repeated_ratings(rows)
     name = "" if is_wide else columns.label
     again = next((each for each in header if REPLICATE.fullmatch(each)), None)
     replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
@@ -329,6 +332,32 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     named.pop("label", None)
     question = _question(name, labels, said)
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
+
+
+def _of_repeated_ratings(rows: Rows) -> Iterator[str]:
+    """Whether some rows have the item and rater of another one, which an error or a decision on
+    self-agreement would ask about later.
+    """
+    names = ["item", "rater", *({"occurrence", "round"} & {*rows.names})]
+    keys = ", ".join(map(rows.text, names))
+    label = rows.text("label")
+    groups = (
+        f"SELECT COUNT(*) AS n, COUNT(DISTINCT {label}) AS n_labels FROM {rows} "
+        f"WHERE {label} IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1"
+    )
+    found = rows.relation.ask(
+        "SELECT COALESCE(SUM(n - 1), 0) AS again, "
+        f"COALESCE(SUM(CASE WHEN n_labels > 1 THEN 1 ELSE 0 END), 0) AS differ FROM ({groups}) AS g"
+    ).to_pylist()[0]
+    n_again, n_differ = int(found["again"]), int(found["differ"])
+    if n_again:
+        rows_repeat = f"{n_again} row{' repeats' if n_again == 1 else 's repeat'}"
+        differ = f" ({n_differ} with another label)" if n_differ else ""
+        yield (
+            f"{rows_repeat} the item and rater of another one{differ}. If raters met these items "
+            "again, name the column that numbers the occurrences; if the rows are duplicates, "
+            "write duplicates: first, or last"
+        )
 
 
 def _of_raters(

@@ -13,7 +13,16 @@ from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import READERS, Columns, EngineName, Layout, Limits, Rejected, Rules
+from agreement_pipeline.readers import (
+    READERS,
+    Columns,
+    Duplicates,
+    EngineName,
+    Layout,
+    Limits,
+    Rejected,
+    Rules,
+)
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -227,6 +236,9 @@ class ProjectSettings(BaseModel):
         Raters whose rows do not count.
     replicate_of, replicates_share
         The field that names the item which an item repeats. Or the field that both share.
+    duplicates
+        first or last: which row counts where several have one item and one rater. If omitted, the
+        same label twice counts once, and different ones are refused.
     rejected
         kept or left out: whether rejected work counts.
     requires
@@ -299,6 +311,7 @@ class ProjectSettings(BaseModel):
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
+    duplicates: Duplicates | None = None
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings.birth import (
         EXTRAS as EXTRAS,
+        HOW_OF_DUPLICATES as HOW_OF_DUPLICATES,
+        HOW_OF_OCCURRENCES as HOW_OF_OCCURRENCES,
         LIMITS as LIMITS,
         Classifiers as Classifiers,
         Limits as Limits,
@@ -71,7 +73,9 @@ if TYPE_CHECKING:
     from agreement_pipeline.ratings.origin import (
         CAPABILITIES as CAPABILITIES,
         COLUMNS_NOT_READ as COLUMNS_NOT_READ,
+        DUPLICATE as DUPLICATE,
         NO_ANSWER as NO_ANSWER,
+        SAME_LABEL_TWICE as SAME_LABEL_TWICE,
         Origin as Origin,
     )
     from agreement_pipeline.ratings.parquet import (

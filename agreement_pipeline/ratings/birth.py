@@ -144,6 +144,7 @@ REQUIRED = ("item", "rater", "label")
 EXTRAS = ("confidence", "assisted", "drawn", "timestamp", "last_label", "changed_at")
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
+RATING_KEYS = ("item", "place", "occurrence")
 MOST_KEYS, MOST_INLINE = 1_000_000, 24
 MOST_OCCURRENCES = 2**31 - 1
 MOST_STRATA = 200
@@ -169,6 +170,8 @@ OF_CLUSTERS = (
     "out, if no items belong together.",
 )
 OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum too.")
+HOW_OF_DUPLICATES = "--duplicates first or last; duplicates: first in a project"
+HOW_OF_OCCURRENCES = "--occurrence COLUMN; columns: {occurrence: COLUMN} in a project"
 HOW_OF_PERCENT = " If it is a percentage, take off its sign."
 OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
 TO_THE_SCALE = "Correct the label or add it to the scale."
@@ -516,12 +519,42 @@ class Birth:
         found = cells.relation.values(f"SELECT {largest} FROM {cells.relation} WHERE {LABELLED}")
         refuse_all_tiny(np.array(found), self._where)
 
-    def refuse_repeats(self) -> NoReturn:
+    def single_ratings(self) -> tuple[Relation, int]:
+        """The ratings without those that only repeat the label of another one, and how many those
+        are. One with another label is refused.
+        """
+        self.refuse_repeats(only_if_labels_differ=True)
+        rated, names = self.rated, self.rated.schema.names
+        quoted = [rated.session.column(name) for name in names]
+        (n_rows,) = rated.values(f"SELECT COUNT(*) FROM {rated}")
+        # An engine that does not number rows still takes the same one each time.
+        order = ", ".join(["nth", *(each for each in quoted if each not in (*RATING_KEYS, "nth"))])
+        turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(RATING_KEYS)} ORDER BY {order}) AS turn"
+        chosen = ", ".join(quoted)
+        once = rated.view(
+            f"SELECT {chosen} FROM (SELECT {chosen}, {turn} FROM {rated}) AS t WHERE turn = 1"
+        )
+        (n_single,) = once.values(f"SELECT COUNT(*) FROM {once}")
+        return once, int(n_rows) - int(n_single)
+
+    def refuse_repeats(self, *, only_if_labels_differ: bool = False) -> None:
         rated, cells = self.rated, self.cells
-        keys = "item, place, occurrence"
-        groups = f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth FROM {rated} GROUP BY {keys}"
+        keys = ", ".join(RATING_KEYS)
+        labels = [name for name in rated.schema.names if name in ("code", "last_label")]
+        labels += [name for name in rated.schema.names if re.fullmatch("d[0-9]+", name)]
+        differ = " OR ".join(
+            f"MIN({name}) <> MAX({name}) OR COUNT({name}) NOT IN (0, COUNT(*))" for name in labels
+        )
+        groups = (
+            f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth, {differ} AS differ FROM {rated} "
+            f"GROUP BY {keys}"
+        )
         twice = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
+        if only_if_labels_differ:
+            twice += " AND differ"
         one = rated.ask(f"SELECT * FROM ({twice}) AS t ORDER BY nth, item, place LIMIT 1")
+        if not one.num_rows:
+            return
         first = one.to_pylist()[0]
         (total,) = rated.values(f"SELECT CAST(SUM(n) AS BIGINT) FROM ({twice}) AS t")
         rater = self.raters[first["place"]]
@@ -542,8 +575,9 @@ class Birth:
             f"{cells.at(test, 'item', 'rater')}: found {first['n']} labels of rater "
             f"{rater!r} for item {first['item']!r} as occurrence {first['occurrence']} "
             f"({listed(said)}, {total} such rows in all); "
-            "expected one label for each (item, rater, occurrence). Keep one of them, name the "
-            "column that numbers the occurrences, or give each round a table of its own."
+            "expected one label for each (item, rater, occurrence). Say which one counts "
+            f"({HOW_OF_DUPLICATES}), name the column that numbers repetitions "
+            f"({HOW_OF_OCCURRENCES}), or give each round a table of its own."
         )
 
     # Other columns of ratings

@@ -25,6 +25,10 @@ CAPABILITIES = {
 NO_ANSWER = "no answer"
 COLUMNS_NOT_READ = "columns of labels not read"
 """The columns have raters' names, so only their number is kept."""
+SAME_LABEL_TWICE = "same label twice"
+"""Rows that repeat the item, rater and label of another one; no setting says what they are."""
+DUPLICATE = "duplicate"
+"""Rows that the setting `duplicates` left out: the first or the last one counts."""
 
 Part = Literal["", "marking", "naming"]
 """The question about marked objects that ratings answer. Empty: both, or they are no units."""

@@ -26,7 +26,7 @@ from agreement_pipeline.ratings.birth import (
     content_columns,
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
-from agreement_pipeline.ratings.origin import NO_ANSWER, Origin
+from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
 from agreement_pipeline.ratings.scale import (
     MISSING,
     Category,
@@ -140,6 +140,7 @@ class Ratings:
         limits: Limits = UNLIMITED,
         origin: Origin | None = None,
         in_order: bool = False,
+        same_label_counts_once: bool = False,
     ) -> "Ratings":
         """Check cells as a source wrote them.
 
@@ -156,6 +157,9 @@ class Ratings:
             More of them, as far as they rated.
         in_order
             They will be read in order, so that items are grouped only once.
+        same_label_counts_once
+            A rating that repeats the item, rater and label of another is left out, and `origin`
+            says how many are. False: such ratings are refused.
 
         Raises
         ------
@@ -192,8 +196,16 @@ class Ratings:
                 longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
                 birth.check_of_items(longest.max(), blank.max())
             if ratings.repeats:
-                birth.refuse_repeats()
+                if not same_label_counts_once:
+                    birth.refuse_repeats()
+                ratings = ratings._single(*birth.single_ratings())
         return ratings
+
+    def _single(self, rated: Relation, n_left_out: int) -> "Ratings":
+        origin = self.origin and self.origin.without(SAME_LABEL_TWICE, n_left_out)
+        single = replace(self, table=rated, origin=origin)
+        vars(single).update(everyone=self.everyone)
+        return single
 
     @classmethod
     def from_frame(

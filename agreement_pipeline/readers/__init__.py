@@ -45,7 +45,9 @@ if TYPE_CHECKING:
         unnamed as unnamed,
     )
     from agreement_pipeline.readers.rules import (
+        Duplicates as Duplicates,
         Rejected as Rejected,
+        Rows as Rows,
         Rules as Rules,
     )
     from agreement_pipeline.readers.submissions import (

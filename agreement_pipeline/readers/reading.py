@@ -390,6 +390,7 @@ def _checked(
             limits=limits,
             origin=rows.origin,
             in_order=in_order,
+            same_label_counts_once=True,
         )
     except NoRatingError:
         left_out = rows.origin.words

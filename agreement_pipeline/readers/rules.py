@@ -11,7 +11,16 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import CAPABILITIES, STRATUM, Cells, Origin, category_text
+from agreement_pipeline.ratings import (
+    CAPABILITIES,
+    DUPLICATE,
+    HOW_OF_DUPLICATES,
+    HOW_OF_OCCURRENCES,
+    STRATUM,
+    Cells,
+    Origin,
+    category_text,
+)
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -19,6 +28,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
+Duplicates = Literal["first", "last"]
 ALIKE = 0.85
 FIELD = "field:"
 OFFSET = (
@@ -40,6 +50,10 @@ class Rules:
         Raters whose rows do not count, for example who gave the gold answers.
     replicate_of, replicates_share
         The field that names the item which an item repeats, or one that they share, as the text.
+    duplicates
+        Which row counts where several have one item and one rater: the `first` or the `last`, by
+        their times if every row has one, else by their order. None: the same label twice counts
+        once, and different ones are refused.
     rejected
         Whether rejected work counts. If it does not, agreement is that of those who were paid.
     requires
@@ -57,6 +71,7 @@ class Rules:
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
+    duplicates: Duplicates | None = None
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
@@ -212,10 +227,59 @@ def kept(rows: Rows, rules: Rules) -> Rows:
 
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
-    linked = _with_models(_linked(rows, rules), models)
+    once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
+    linked = _with_models(_linked(once, rules), models)
     if rules.strata:
         linked = linked.made({STRATUM + each: linked.quoted(FIELD + each) for each in rules.strata})
     return replace(linked, classifiers=tuple(sorted({*rows.classifiers, *models})))
+
+
+def _drop_duplicates(rows: Rows, rules: Rules) -> Rows:
+    """A row without a label is no duplicate: it is counted as no answer."""
+    times = _times_in_order(rows)
+    if not (times or rows.relation.session.numbers_rows):
+        raise RatingsError(
+            f"{rows.source}: found duplicates: {rules.duplicates} for rows without an order, of "
+            "which not every one has a time; expected a time in every row. Name the column of "
+            "times (columns: {timestamp: …}), or drop the duplicates before."
+        )
+    towards = "DESC" if rules.duplicates == "last" else "ASC"
+    order = ", ".join(f"{column} {towards}" for column in [*times, "nth"])
+    keys = ", ".join(
+        [*_keys_of_ratings(rows, apart_by_round=not rules.all_rounds), "label IS NULL"]
+    )
+    turn = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY {order})"
+    numbered = rows.view(
+        f"SELECT {rows}.*, CASE WHEN label IS NULL THEN 1 ELSE {turn} END AS turn FROM {rows}"
+    )
+    return numbered.without("turn > 1", DUPLICATE).made({}, rows.names)
+
+
+def _keys_of_ratings(rows: Rows, *, apart_by_round: bool) -> list[str]:
+    """The columns, as SQL, in which two ratings may not be equal."""
+    optional = ("occurrence", *(["round"] if apart_by_round else []))
+    names = ["item", "rater", *(name for name in optional if name in rows.names)]
+    return [rows.text(name) for name in names]
+
+
+def _require_single_ratings(rows: Rows) -> None:
+    """Refuse a row that is there twice where repetitions are numbered: it would pass for one."""
+    keys = ", ".join(_keys_of_ratings(rows, apart_by_round=True))
+    found = rows.relation.ask(
+        f"SELECT MIN(nth) AS first_nth, COUNT(*) AS n FROM {rows} WHERE label IS NOT NULL "
+        f"AND item IS NOT NULL AND rater IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1 "
+        "ORDER BY first_nth"
+    )
+    if not found.num_rows:
+        return
+    (first,) = found["first_nth"].to_pylist()[:1]
+    n_rows = sum(found["n"].to_pylist())
+    raise RatingsError(
+        f"{rows.at(f'nth = {first}', 'item', 'rater')}: found {n_rows} rows that have item and "
+        "rater in common with another one, beside a field that says which items repeat others; "
+        "expected one rating of each, since a duplicate would pass for a repetition. Say which "
+        f"one counts ({HOW_OF_DUPLICATES}), or number repetitions ({HOW_OF_OCCURRENCES})."
+    )
 
 
 def _linked(rows: Rows, rules: Rules) -> Rows:
@@ -226,6 +290,7 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
         firsts = _shared_firsts(rows, rules.replicates_share)
     else:
         return rows
+    _require_single_ratings(rows)
     item = rows.text("item")
     found = rows.view(
         f"SELECT {rows}.*, COALESCE(firsts.first_item, {item}) AS first_item, "
@@ -327,14 +392,20 @@ def _shared_firsts(rows: Rows, field: str) -> Relation:
 
 
 def _in_time(rows: Rows) -> str:
-    """Times count if every row has one, else the order of rows. Times of several zones are not in
-    the order of their texts.
-    """
-    time, session = rows.quoted("timestamp"), rows.relation.session
+    """Times count if every row has one, else the order of rows."""
     numbered = f"{rows.quoted('occurrence')} NULLS LAST"
     order = ["again", *([numbered] if "occurrence" in rows.names else []), "nth"]
+    return ", ".join([*_times_in_order(rows), *order])
+
+
+def _times_in_order(rows: Rows) -> list[str]:
+    """What orders rows by their times, as SQL. Nothing, unless every row has one.
+
+    Times of several zones are not in the order of their texts.
+    """
+    time, session = rows.quoted("timestamp"), rows.relation.session
     if "timestamp" not in rows.names or rows.any(f"{time} IS NULL"):
-        return ", ".join(order)
+        return []
     times = [time]
     if rows.kinds.get("timestamp") == "text":
         clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
@@ -344,4 +415,4 @@ def _in_time(rows: Rows) -> str:
         instant = f"TRY_CAST(CONCAT({whole}) AS {kind})"
         if not rows.any(f"NOT ({session.matches(time, OFFSET)} AND {instant} IS NOT NULL)"):
             times = [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
-    return ", ".join([*times, *order])
+    return times

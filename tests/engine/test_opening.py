@@ -15,6 +15,7 @@ from agreement_pipeline.readers import Columns, Limits, Rules, read
 from tests.counting.tables import PLAIN, Made, ratings_of
 
 NUMBERS = ratings_of(labels=(1.5, 2.5))
+OTHERWISE = PLAIN.assign(label="yes").where(PLAIN["label"] != "yes", PLAIN.assign(label="no"))
 
 
 def with_cell(frame, row, column, cell):
@@ -36,9 +37,9 @@ WRONG = {
         with_cell(NUMBERS, 3, "label", -1.0),
         {"level": "ratio", "scale": Scale(None, "ratio")},
     ),
-    "two labels": (pd.concat([PLAIN, PLAIN.iloc[[4, 11]]]), {}),
+    "two labels": (pd.concat([PLAIN, OTHERWISE.iloc[[4, 11]]]), {}),
     "two labels of one occurrence": (
-        pd.concat([PLAIN.assign(occurrence=2), PLAIN.iloc[[4]].assign(occurrence=2)]),
+        pd.concat([PLAIN.assign(occurrence=2), OTHERWISE.iloc[[4]].assign(occurrence=2)]),
         {},
     ),
     "no occurrence": (with_cell(PLAIN.assign(occurrence=1), 6, "occurrence", None), {}),
@@ -124,15 +125,19 @@ WORDS = {
     ),
     "two labels": (
         "rows [<5>, <199>], columns ['item', 'rater']: found 2 labels of rater 'r2' for item "
-        "'i004' as occurrence 1 (['no', 'no'], 4 such rows in all); expected one label for "
-        "each (item, rater, occurrence). Keep one of them, name the column that numbers the "
-        "occurrences, or give each round a table of its own."
+        "'i004' as occurrence 1 (['no', 'yes'], 4 such rows in all); expected one label for "
+        "each (item, rater, occurrence). Say which one counts "
+        "(--duplicates first or last; duplicates: first in a project), name the column that "
+        "numbers repetitions (--occurrence COLUMN; columns: {occurrence: COLUMN} in a project), "
+        "or give each round a table of its own."
     ),
     "two labels of one occurrence": (
         "rows [<5>, <199>], columns ['item', 'rater']: found 2 labels of rater 'r2' for item "
-        "'i004' as occurrence 2 (['no', 'no'], 2 such rows in all); expected one label for "
-        "each (item, rater, occurrence). Keep one of them, name the column that numbers the "
-        "occurrences, or give each round a table of its own."
+        "'i004' as occurrence 2 (['no', 'yes'], 2 such rows in all); expected one label for "
+        "each (item, rater, occurrence). Say which one counts "
+        "(--duplicates first or last; duplicates: first in a project), name the column that "
+        "numbers repetitions (--occurrence COLUMN; columns: {occurrence: COLUMN} in a project), "
+        "or give each round a table of its own."
     ),
     "no occurrence": (
         "row <7>, column 'occurrence': found nothing; expected a whole number from 1 to "

@@ -120,7 +120,7 @@ def test_no_setting_of_spark_reads_a_text_otherwise(spark, escaped):
         assert found.digest == expected.digest
         assert found.raters == expected.raters
         assert found.n_by_rater == expected.n_by_rater
-        again = pd.concat([frame, frame.tail(1)])
+        again = pd.concat([frame, frame.tail(1).assign(label="9")])
         with pytest.raises(RatingsError, match="found 2 labels of rater"):
             read(again, level="interval", engine="spark")
     finally:

@@ -307,7 +307,10 @@ def test_pages_that_cannot_be_read_are_refused_before_what_other_cells_say(
         ((" ", "r0", "yes"), "row 4001, column 'item': found no item"),
         ((LONG, "r0", "yes"), "row 4001, column 'item': found 1001 characters; expected at most"),
         ((LONG, "r0", None), "row 4001, column 'item': found 1001 characters; expected at most"),
-        (GIVEN[0], "rows [1, 4001], columns ['item', 'rater']: found 2 labels of rater 'r0'"),
+        (
+            ("i0", "r0", "yes"),
+            "rows [1, 4001], columns ['item', 'rater']: found 2 labels of rater 'r0'",
+        ),
     ],
 )
 def test_cells_of_a_parquet_file_are_refused_by_their_row(refusal, tmp_path, row, words):
