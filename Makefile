@@ -1,4 +1,5 @@
-# Two commands on a fresh machine: `make run` and `make test`. `make ui` opens the Dagster UI on the same data.
+# Two commands on a fresh machine: `make run` and `make test`. `make run` works in the folder
+# `agreement-demo`, and `make ui` opens the Dagster UI on it.
 
 PYTHON ?= python3
 VENV := .venv
@@ -26,6 +27,8 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
 
+ui: export DAGSTER_HOME := $(CURDIR)/agreement-demo/.agreement/dagster
+ui: export AGREEMENT_ROOT := $(CURDIR)/agreement-demo
 ui: $(VENV)/.runs
 	-@$(BIN)/agreement-pipeline demo > /dev/null
 	$(BIN)/dagster dev -w workspace.yaml
@@ -88,7 +91,7 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement
+	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement agreement-demo
 
 INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable

@@ -35,7 +35,7 @@ ORDER = (
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names.split()}
 MIDDLE = ("statistics", "measures", "intervals", "estimates", "policy")
 ONLY_IN = {
-    "dagster": {"orchestration", "demo"},
+    "dagster": {"orchestration"},
     "great_expectations": {"contract"},
     "matplotlib": set(),
     "jinja2": {"release", "report"},

@@ -20,13 +20,14 @@ SETTINGS = {
     "show_default": True,
 }
 PURPOSES = {
-    "demo": "Run the projects and print their rounds.",
+    "demo": "Run bundled projects on simulated rounds, in a folder of their own.",
     "init": "Write a project file and a policy for an export.",
     "measure": "Print the agreement in a table, with intervals.",
     "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
     "judge": "Print the decision on a table under a policy.",
     "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
+    "run": "Judge what is new in your projects, and release what is admitted.",
     "history": "Print the log of a store.",
     "reassess": "Judge the rounds of a project again by today's policy.",
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",

@@ -2,20 +2,21 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, command, option
+from agreement_pipeline.cli.options import FILE, FOLDER, command, option
 from agreement_pipeline.cli.output import say, terminal_width
+
+OWN_FOLDER = Path("agreement-demo")
 
 
 @command(
     "agreement-pipeline demo",
     "agreement-pipeline demo --export posts.json",
 )
-@option(
-    "--root",
-    group=INPUT,
+@click.argument(
+    "folder",
     type=FOLDER,
-    default=Path(),
-    help="The folder that holds configs/.",
+    default=OWN_FOLDER,
+    help="A new folder for it, or that of an earlier demo. Nothing else is touched.",
 )
 @option(
     "--export",
@@ -27,8 +28,11 @@ from agreement_pipeline.cli.output import say, terminal_width
 @option(
     "--worse", group="Output", is_flag=True, help="One in which a rater reads a rule otherwise."
 )
-def demo(root: Path, export: Path | None, worse: bool) -> int:
-    """Run the projects of a folder through Dagster and print what became of their rounds."""
+def demo(folder: Path, export: Path | None, worse: bool) -> int:
+    """Run four bundled projects on simulated rounds, in a folder of their own.
+
+    `agreement-pipeline run` runs your own projects.
+    """
     from agreement_pipeline.demo import run_demo, write_export
 
     if export is not None:
@@ -36,5 +40,6 @@ def demo(root: Path, export: Path | None, worse: bool) -> int:
         return 0
     if worse:
         raise click.UsageError("found --worse without --export; expected both. Add --export FILE.")
-    say(run_demo(root, terminal_width()))
+    say(run_demo(folder, terminal_width()))
+    say(f"All of it is in {folder}. Your own projects are run by: agreement-pipeline run")
     return 0

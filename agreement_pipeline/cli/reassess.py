@@ -36,6 +36,6 @@ def reassess(file: Path) -> int:
     if unreleased:
         say(
             f"Admitted and not released: {listed(unreleased, 50)}. Run the asset reassessment in "
-            "Dagster, or agreement-pipeline demo."
+            "Dagster, or agreement-pipeline run."
         )
     return UNJUDGED if failed else 0

@@ -1,4 +1,4 @@
-"""Simulated rounds, and a run of every project."""
+"""Simulated rounds, and the projects that are run on them."""
 
 from agreement_pipeline.demo.rounds import write_export
 from agreement_pipeline.demo.run import run_demo

@@ -1,109 +1,96 @@
-"""Run the projects of a folder with the jobs that their sensors would start."""
+"""The demo: simulated rounds of four projects, in a folder of their own."""
 
-import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
-import dagster as dg
-
 from agreement_pipeline.demo.objects import WRITTEN
-from agreement_pipeline.demo.rounds import write_moderation_rounds
-from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.projects import Project, load_projects
-from agreement_pipeline.report import admitted_rounds, aligned, round_table, round_text
+from agreement_pipeline.demo.rounds import write_moderation_rounds, write_whole
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.orchestration import describe_runs, run_projects
+from agreement_pipeline.projects import Project, load_project
 
-QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
+PROJECTS = ("cells", "entities", "moderation", "serology")
+COPIED = ("policies", "rounds")
+MARK = "MADE-BY-DEMO.txt"
+MARK_TEXT = """This folder was made by `agreement-pipeline demo`, which overwrites it the next time.
+Nothing outside of it was touched. You may delete it.
+Your own projects are run by `agreement-pipeline run`: see `agreement-pipeline guide tutorial`.
+"""
 
 
-def run_demo(root: Path, width: int | None = None) -> str:
-    """Run every project of the folder and return the result of every round as text.
+def run_demo(folder: Path, width: int | None = None) -> str:
+    """Run the four bundled projects in a folder of their own; what became of each round as text.
 
-    The bundled rounds of spans and boxes are delivered once, and the moderation rounds twice: the
-    last is admitted at first and held when it comes again. A round is not run again on the same
-    bytes, unless it is admitted now and has no release.
+    The rounds of spans and boxes are delivered once, and the moderation rounds twice: the last is
+    admitted at first and held when it comes again.
+
+    Raises
+    ------
+    ProjectError
+        The folder holds something that no demo wrote, or a project would write outside of it.
     """
-    projects = {
-        settings.project: Project(settings)
-        for settings in load_projects(root / "configs" / "projects")
-    }
-    for name in WRITTEN.keys() & projects.keys():
-        WRITTEN[name](root / projects[name].settings.inbox)
-    with _instance(root) as instance:
-        for delivery in _deliveries(projects):
-            if delivery:
-                moderation = projects["moderation"]
-                write_moderation_rounds(moderation.root / moderation.settings.inbox, delivery)
-            for project in projects.values():
-                _run_project(project, instance)
-    return "\n\n".join(
-        [*(_said(project, width) for project in projects.values()), _where(root, projects)]
-    )
+    _make_folder(folder)
+    configs = _bundled_configs()
+    for name in COPIED:
+        shutil.copytree(configs / name, folder / "configs" / name, dirs_exist_ok=True)
+    projects = {name: _copy_project(configs, folder, name) for name in PROJECTS}
+    for name, write_rounds in WRITTEN.items():
+        write_rounds(folder / projects[name].settings.inbox)
+    for delivery in _deliveries(projects["moderation"]):
+        write_moderation_rounds(folder / projects["moderation"].settings.inbox, delivery)
+        run_projects(projects.values())
+    return describe_runs([*projects.values()], width)
 
 
-def _deliveries(projects: Mapping[str, Project]) -> tuple[int, ...]:
-    """The deliveries of moderation rounds, each before a look at the inboxes. 0 stands for none.
+def _make_folder(folder: Path) -> None:
+    """Only a folder that is new, empty or of an earlier demo is written into."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise ProjectError(
+            f"{folder}: found a link or a file; expected the folder of the demo, or nothing. Name "
+            "another folder: agreement-pipeline demo FOLDER."
+        )
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise ProjectError(
+            f"{folder}: found a folder that no demo made; expected an empty one, or none, since "
+            "the demo overwrites files. Name another folder: agreement-pipeline demo FOLDER. Your "
+            "own projects are run by: agreement-pipeline run."
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / MARK, MARK_TEXT.encode())
 
-    If the second has been run before, only that one is made again.
-    """
-    if "moderation" not in projects:
-        return (0,)
-    store = projects["moderation"].store
+
+def _bundled_configs() -> Path:
+    """They come with the package, or stand beside it in a checkout."""
+    inside = Path(__file__).parent / "configs"
+    return inside if inside.is_dir() else Path(__file__).parents[2] / "configs"
+
+
+def _copy_project(configs: Path, folder: Path, name: str) -> Project:
+    """In a checkout, somebody may have changed a bundled project so that it writes elsewhere."""
+    source = configs / "projects" / f"{name}.yaml"
+    copy = write_whole(folder / "configs" / "projects" / source.name, source.read_bytes())
+    project = Project(load_project(copy))
+    inside = folder.resolve()
+    for place in _written_places(project):
+        if not (folder / place).resolve().is_relative_to(inside):
+            raise ProjectError(
+                f"{source}: found {place!r}, which leads out of the demo's folder {folder}; "
+                "expected places inside it. Correct the project, or move it to a folder of yours "
+                "and run it there: agreement-pipeline run."
+            )
+    return project
+
+
+def _written_places(project: Project) -> Iterator[str]:
+    settings = project.settings
+    yield ".agreement/dagster"
+    yield settings.inbox
+    yield settings.store or f".agreement/store/{project.name}"
+    yield from filter(None, (settings.pages, settings.populations))
+
+
+def _deliveries(moderation: Project) -> tuple[int, ...]:
+    """If the second delivery has been run before, only that one is made again."""
+    store = moderation.store
     return (2,) if any(len(store.versions(name)) > 1 for name in store.rounds()) else (1, 2)
-
-
-def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
-    """A failed run is no error here: the store says why it failed."""
-    definitions = project_definitions(project.settings)
-    new, store = [delivery.round for delivery in project.due()], project.store
-    waiting = {name for name in admitted_rounds(store) if not store.in_force(name)} - {*new}
-    if not new and not waiting:
-        return
-    instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
-
-    def run(job: str, round_name: str | None = None) -> None:
-        definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
-            instance=instance, partition_key=round_name, raise_on_error=False, run_config=QUIET
-        )
-
-    for name in new:
-        run("round", name)
-    for name in sorted(waiting):
-        run("again", name)
-    run("history")
-    if admitted_rounds(store):
-        run("release")
-
-
-def _instance(root: Path) -> dg.DagsterInstance:
-    home = (root / ".agreement" / "dagster").resolve()
-    home.mkdir(parents=True, exist_ok=True)
-    settings = home / "dagster.yaml"
-    if not settings.exists():
-        settings.write_text(
-            "telemetry:\n  enabled: false\n"
-            "nux:\n  enabled: false\n"
-            f"concurrency:\n  runs:\n    max_concurrent_runs: {os.cpu_count() or 1}\n"
-            "run_coordinator:\n  module: dagster\n  class: QueuedRunCoordinator\n"
-            "  config:\n    dequeue_interval_seconds: 1\n"
-        )
-    os.environ["DAGSTER_HOME"] = str(home)
-    return dg.DagsterInstance.get()
-
-
-def _said(project: Project, width: int | None) -> str:
-    rounds = round_table(project.store, project.unjudged())
-    said = round_text(rounds)
-    table = aligned(list(said.columns), said.to_numpy().tolist(), wrapped="reason", width=width)
-    title = ": ".join(filter(None, (project.name, project.settings.description)))
-    return f"{title}\n\n{table}"
-
-
-def _where(root: Path, projects: dict[str, Project]) -> str:
-    folders = "\n".join(
-        f"  {project.store.root / 'releases'}".replace(f"{root.resolve()}/", "")
-        for project in projects.values()
-    )
-    return (
-        f"Releases:\n{folders}\nSee it all in the Dagster UI: `make ui` in a checkout, or: "
-        "agreement-pipeline guide in-dagster"
-    )

@@ -4,5 +4,14 @@ from agreement_pipeline.orchestration.component import AnnotationProject, projec
 from agreement_pipeline.orchestration.overview import AllProjects
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.orchestration.host import release_of
+from agreement_pipeline.orchestration.in_process import describe_runs, run_projects
 
-__all__ = ["AllProjects", "AnnotationProject", "project_definitions", "release_of", "rounds_of"]
+__all__ = [
+    "AllProjects",
+    "AnnotationProject",
+    "describe_runs",
+    "project_definitions",
+    "release_of",
+    "rounds_of",
+    "run_projects",
+]

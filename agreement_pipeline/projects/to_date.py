@@ -31,7 +31,7 @@ def to_date(store: Store) -> CountedRatings:
     if not versions:
         raise StoreError(
             f"{store.root}: found no round; expected one at least. Let Dagster judge one, "
-            "or run `agreement-pipeline demo`, or name another store."
+            "or run `agreement-pipeline run`, or name another store."
         )
     parts = [_Part(version.table_digest, version) for version in versions]
     while len(parts) > MOST_ADDED:

@@ -251,7 +251,7 @@ def certify(
         raise CertificateError(
             f"classifier {identity.name}: found no round in {store.root}; expected at least one "
             "that is admitted. Deliver a round with its labels, and run the project in Dagster "
-            "or with `agreement-pipeline demo`."
+            "or with `agreement-pipeline run`."
         )
     if not rules.classifiers:
         raise CertificateError(

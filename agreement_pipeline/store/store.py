@@ -169,7 +169,7 @@ class Store:
             raise StoreError(
                 f"{self.root}: found no round {round_name!r} among {listed(self.rounds())}; "
                 "expected one that was ingested. Let Dagster judge it, or run "
-                "`agreement-pipeline demo`, since `judge` keeps none."
+                "`agreement-pipeline run`, since `judge` keeps none."
             )
         return versions[-1]
 

@@ -97,7 +97,7 @@ def test_names_of_measures_are_completed(complete, command):
         (["plan", "--plot", "lab"], "file"),
         (["verify", "lab"], "dir"),
         (["history", "--store", "lab"], "dir"),
-        (["demo", "--root", "lab"], "dir"),
+        (["run", "--root", "lab"], "dir"),
     ],
 )
 def test_files_and_folders_are_left_to_the_shell(complete, words, kind):

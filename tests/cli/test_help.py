@@ -17,6 +17,7 @@ IN_ORDER = [
     "judge",
     "report",
     "plan",
+    "run",
     "history",
     "reassess",
     "disputed",

@@ -1,94 +1,112 @@
-import os
+"""The demo works in a folder of its own, whatever stands around it."""
+
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from agreement_pipeline.cli import main
-from tests.orchestration.conftest import ratings_frame
+from agreement_pipeline.demo import run as demo_run
+from agreement_pipeline.demo.run import MARK
 
-ROOT = Path(__file__).parents[2]
-PROJECT = (
-    "project: reviews\ninbox: inbox\npolicy: strict\n"
-    "scale: {categories: [safe, offensive, hateful]}\n"
+OWN_PROJECT = """project: moderation
+inbox: inbox/moderation
+policy: standard
+scale: {categories: [safe, offensive, hateful]}
+"""
+OWN_ROUND = "item,rater,label\n" + "".join(
+    f"post-{n},{rater},safe\n" for n in range(20) for rater in ("ana", "ben")
 )
-POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with one project, none of the bundled ones."""
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
-    for name, text in (("projects/reviews.yaml", PROJECT), ("policies/strict.yaml", POLICY)):
-        path = tmp_path / "configs" / name
+def team(tmp_path, monkeypatch):
+    """A folder with a team's own project `moderation` and its first round, which one works in."""
+    files = {
+        "configs/projects/moderation.yaml": OWN_PROJECT,
+        "inbox/moderation/2026-W01.csv": OWN_ROUND,
+        ".agreement/inbox/moderation/2026-W01.csv": OWN_ROUND,
+    }
+    for name, text in files.items():
+        path = tmp_path / "team" / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
-    (tmp_path / "inbox").mkdir()
-    return tmp_path
+    monkeypatch.chdir(tmp_path / "team")
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "team/dagster"))
+    return tmp_path / "team"
 
 
-def test_the_demo_runs_the_projects_that_are_there(root, capsys):
-    ratings_frame(0.55).to_csv(root / "inbox/w1.csv", index=False)
-    ratings_frame(0.99).replace("hateful", "hatefull").to_csv(root / "inbox/w2.csv", index=False)
+@pytest.fixture
+def without_runs(monkeypatch):
+    monkeypatch.setattr(demo_run, "run_projects", list)
 
-    assert main(["demo", "--root", str(root)]) == 0
+
+def bytes_below(folder, without=None):
+    """The bytes of each file, and nothing for a folder."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None
+        for path in folder.rglob("*")
+        if without is None or without not in (path, *path.parents)
+    }
+
+
+@pytest.mark.slow
+def test_demo_leaves_everything_around_its_folder_as_it_was(team, capsys):
+    before = bytes_below(team)
+    assert main(["demo"]) == 0
+    assert bytes_below(team, without=team / "agreement-demo") == before
     said = capsys.readouterr().out
-    assert [line.split()[:3] for line in said.splitlines() if line.startswith("w")] == [
-        ["w1", "held", "none"],
-        ["w2", "not", "judged"],
-    ]
+    assert "2026-W06  held, version 2  withdrawn" in said
+    assert "agreement-demo/.agreement/store/moderation/releases" in said
 
 
-def test_the_demo_of_a_project_without_a_round_says_so_much(root, capsys):
-    assert main(["demo", "--root", str(root)]) == 0
-    assert capsys.readouterr().out.startswith("reviews\n\nround ")
+@pytest.mark.usefixtures("without_runs")
+def test_demo_refuses_a_folder_that_it_did_not_make(team, capsys):
+    before = bytes_below(team)
+    assert main(["demo", "."]) == 2
+    assert "found a folder that no demo made; expected an empty one" in capsys.readouterr().err
+    assert bytes_below(team) == before
 
 
-def test_the_ui_starts_when_the_demo_fails_and_its_error_is_seen(tmp_path):
-    if shutil.which("make") is None:
-        pytest.skip("make is not installed")
-    commands = tmp_path / "venv/bin"
-    commands.mkdir(parents=True)
-    for name, text in (
-        ("agreement-pipeline", "echo 'error: a round twice' >&2; exit 2"),
-        ("dagster", 'echo "started $@"'),
-    ):
-        (commands / name).write_text(f"#!/bin/sh\n{text}\n")
-        os.chmod(commands / name, 0o755)
-    (tmp_path / "venv/.runs").touch()
-    done = subprocess.run(
-        ["make", "ui", f"VENV={tmp_path / 'venv'}"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+@pytest.mark.usefixtures("without_runs")
+def test_demo_does_not_follow_a_link_out_of_its_folder(team, tmp_path, capsys):
+    before = bytes_below(team)
+    own = tmp_path / "own"
+    own.symlink_to(team)
+    assert main(["demo", str(own)]) == 2
+    assert "found a link or a file; expected the folder of the demo" in capsys.readouterr().err
+    again = tmp_path / "again"
+    (again / ".agreement").mkdir(parents=True)
+    (again / MARK).touch()
+    (again / ".agreement/inbox").symlink_to(team / "inbox")
+    assert main(["demo", str(again)]) == 2
+    assert "leads out of the demo's folder" in capsys.readouterr().err
+    assert bytes_below(team) == before
+
+
+@pytest.mark.usefixtures("without_runs")
+def test_demo_refuses_a_bundled_project_that_was_changed_to_write_elsewhere(
+    team, tmp_path, monkeypatch, capsys
+):
+    configs = tmp_path / "configs"
+    shutil.copytree(demo_run._bundled_configs(), configs)
+    file = configs / "projects/moderation.yaml"
+    file.write_text(
+        file.read_text().replace(".agreement/inbox/moderation", str(team / "inbox/moderation"))
     )
+    monkeypatch.setattr(demo_run, "_bundled_configs", lambda: configs)
+    before = bytes_below(team)
+    assert main(["demo", str(tmp_path / "own")]) == 2
+    assert "leads out of the demo's folder" in capsys.readouterr().err
+    assert bytes_below(team) == before
 
-    assert (done.returncode, "started dev -w workspace.yaml" in done.stdout) == (0, True)
-    assert "error: a round twice" in done.stderr
 
-
-def test_a_round_that_is_admitted_again_is_released_again(root, capsys):
-    ratings_frame(0.97).to_csv(root / "inbox/w1.csv", index=False)
-    file, policy = root / "configs/projects/reviews.yaml", root / "configs/policies/strict.yaml"
-    lenient = (
-        "policy: strict\nversion: 3\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"
+@pytest.mark.usefixtures("without_runs")
+def test_demo_runs_again_in_the_folder_that_it_made(team):
+    assert main(["demo", "trial"]) == 0
+    project = team / "trial/configs/projects/moderation.yaml"
+    project.write_text(OWN_PROJECT)
+    assert main(["demo", "trial"]) == 0
+    assert (
+        project.read_bytes()
+        == (demo_run._bundled_configs() / "projects/moderation.yaml").read_bytes()
     )
-    strict = lenient.replace("3", "2") + "    reliable: 0.999\n"
-
-    def decided():
-        capsys.readouterr()
-        assert main(["demo", "--root", str(root)]) == 0
-        (line,) = [each for each in capsys.readouterr().out.splitlines() if each.startswith("w1")]
-        return line.split()[1:3]
-
-    assert decided() == ["admitted", "released"]
-    policy.write_text(strict)
-    assert main(["reassess", str(file)]) == 0
-    assert "not released" not in capsys.readouterr().out
-    assert decided() == ["held", "withdrawn"]
-    policy.write_text(lenient)
-    assert main(["reassess", str(file)]) == 0
-    assert "Admitted and not released: ['w1']." in capsys.readouterr().out
-    assert decided() == ["admitted", "released"]

@@ -101,7 +101,7 @@ def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tm
     (folder / "demo.yaml").write_text(
         '"\\e[2J\\x9B1m\\n\\u202ecaf\u00e9 \u65e5\u672c": 1\n', encoding="utf-8"
     )
-    assert main(["demo", "--root", str(tmp_path)]) == 2
+    assert main(["run", "--root", str(tmp_path)]) == 2
     printed = capsys.readouterr().err
     assert (
         "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of "

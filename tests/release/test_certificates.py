@@ -91,7 +91,7 @@ def test_without_a_round_it_says_how_the_store_gets_one(store):
     said = refused("certificate_refused", certified, store, rounds=())
     assert said.endswith(
         "Deliver a round with its labels, and run the project in Dagster or with "
-        "`agreement-pipeline demo`."
+        "`agreement-pipeline run`."
     )
 
 

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import click
+
+from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, OF_PROJECT, command, option
+from agreement_pipeline.cli.output import say, terminal_width
+from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.text import listed, meant
+
+
+@command(
+    "agreement-pipeline run",
+    "agreement-pipeline run configs/projects/posts.yaml",
+)
+@click.argument(
+    "projects",
+    nargs=-1,
+    type=FILE,
+    metavar="[PROJECT]...",
+    help="A project's YAML file, or its name. By default, all of configs/projects.",
+)
+@option(
+    "--root",
+    group=INPUT,
+    type=FOLDER,
+    default=Path(),
+    help="The folder that holds configs/.",
+)
+def run(projects: tuple[Path, ...], root: Path) -> int:
+    """Judge what is new in the inboxes of your projects, and release what is admitted.
+
+    Each project is run once, as Dagster would run it.
+    """
+    from agreement_pipeline.orchestration import describe_runs, run_projects
+    from agreement_pipeline.projects import Project, load_project, load_projects
+
+    folder = root / "configs" / "projects"
+    files = [_file_of(each, folder) for each in projects]
+    settings = [load_project(file) for file in files] if files else load_projects(folder)
+    asked = [Project(each) for each in settings]
+    run_projects(asked)
+    say(describe_runs(asked, terminal_width()))
+    return 0
+
+
+def _file_of(project: Path, folder: Path) -> Path:
+    """The file of a project, which may be called by its name alone."""
+    named = folder / f"{project}.yaml"
+    if project.is_file() or project.suffix in OF_PROJECT:
+        return project
+    if not named.is_file():
+        names = sorted(each.stem for each in folder.glob("*.yaml"))
+        raise ProjectError(
+            f"found no project {str(project)!r} among {listed(names)} of {folder}; expected a "
+            f"project's name or its YAML file. {meant(str(project), names, 'Correct the name.')}"
+        )
+    return named

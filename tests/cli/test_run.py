@@ -1,0 +1,48 @@
+import pytest
+
+from agreement_pipeline.cli import main
+from tests.orchestration.conftest import ratings_frame
+
+PROJECT = (
+    "project: {}\ninbox: {}\npolicy: exploratory\n"
+    "scale: {{categories: [safe, offensive, hateful]}}\n"
+)
+
+
+@pytest.fixture
+def two_projects(tmp_path, monkeypatch):
+    """A folder with the projects `posts` and `reviews`, each with one good round."""
+    projects = tmp_path / "configs/projects"
+    projects.mkdir(parents=True)
+    for name in ("posts", "reviews"):
+        (tmp_path / name).mkdir()
+        (projects / f"{name}.yaml").write_text(PROJECT.format(name, name))
+        ratings_frame(0.99).to_csv(tmp_path / name / "w1.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_folder_without_projects_is_refused(tmp_path, capsys):
+    assert main(["run", "--root", str(tmp_path)]) == 2
+    said = capsys.readouterr()
+    assert not said.out
+    (line,) = said.err.splitlines()
+    assert line.startswith("error: ")
+    assert str(tmp_path) in line
+
+
+@pytest.mark.parametrize("named", ["posts", "configs/projects/posts.yaml"])
+def test_one_project_is_run_and_no_other(two_projects, capsys, named):
+    assert main(["run", named]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("posts\n")
+    assert "reviews" not in said
+    stores = two_projects / ".agreement/store"
+    assert [each.name for each in stores.iterdir()] == ["posts"]
+    assert len([*stores.glob("posts/releases/w1/*/manifest.json")]) == 1
+
+
+def test_a_name_without_a_project_is_refused(two_projects, capsys):
+    assert main(["run", "post"]) == 2
+    assert "Did you mean 'posts'?" in capsys.readouterr().err
+    assert not (two_projects / ".agreement").exists()
