@@ -247,6 +247,8 @@ class ProjectSettings(BaseModel):
         Read the rounds of a file as one.
     strata
         Fields of items that tell strata apart, such as the language.
+    keep
+        Fields that go with the items into a release, such as a source. No measure reads them.
     units
         The kind of the label objects, and the rule that makes units of them. The scale is then
         that of the units. Labels are categories if omitted.
@@ -316,6 +318,7 @@ class ProjectSettings(BaseModel):
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     contract: str | None = None

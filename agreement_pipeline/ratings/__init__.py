@@ -29,6 +29,8 @@ if TYPE_CHECKING:
         refuse_absent as refuse_absent,
     )
     from agreement_pipeline.ratings.cells import (
+        CONTENT_PREFIX as CONTENT_PREFIX,
+        PART_PREFIX as PART_PREFIX,
         STRATUM as STRATUM,
         Cells as Cells,
         NoTextError as NoTextError,

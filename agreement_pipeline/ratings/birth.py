@@ -17,7 +17,7 @@ from agreement_pipeline.engine import Relation, Session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.arrays import parts
-from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts
+from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, Cells, Texts
 from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookalikes
 from agreement_pipeline.ratings.scale import (
     LARGEST,
@@ -178,10 +178,24 @@ TO_THE_SCALE = "Correct the label or add it to the scale."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
-    """The columns that speak of items, in a fixed order. Those of strata come last."""
+    """The columns that speak of items, in a fixed order: those of strata come after the plain ones,
+    then the parts of units and other contents.
+    """
     names = list(map(str, columns))
-    strata = sorted(name for name in names if name.startswith(STRATUM))
-    return [*(name for name in CONTENT if name in names), *strata]
+    prefixed = [
+        name
+        for prefix in (STRATUM, PART_PREFIX, CONTENT_PREFIX)
+        for name in sorted(names)
+        if name.startswith(prefix)
+    ]
+    return [*(name for name in CONTENT if name in names), *prefixed]
+
+
+def is_beside_ratings(column: str) -> bool:
+    """True for a column of items that no query of ratings needs, so that it stands with items."""
+    return column in ("text", "gold", "gold_label") or column.startswith(
+        (PART_PREFIX, CONTENT_PREFIX)
+    )
 
 
 class NoRatingError(RatingsError):
@@ -830,7 +844,7 @@ class Birth:
                 same = f"last_label IS NOT NULL AND {kept['last_label']} IS NULL"
                 kept["changed_at"] = f"CASE WHEN NOT ({same}) THEN {kept['changed_at']} END"
         kept["gold"] = self._is_yes("gold")
-        of_items = [name for name in self.contents if name not in ("text", "gold", "gold_label")]
+        of_items = [name for name in self.contents if not is_beside_ratings(name)]
         kept |= {name: self._content(name) for name in of_items}
         kept["nth"] = "nth"
         chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 Kind = Literal["text", "whole", "float", "flag"]
 
 STRATUM = "stratum:"
+PART_PREFIX = "part:"
+"""Columns of units: `unit_of`, the item of a unit, and what the unit is in it, such as `member`."""
+CONTENT_PREFIX = "content:"
+"""Columns of a delivery that no measure reads, such as a prompt. They go with the items."""
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
 WHOLE = 9e18
 VECTORS = (tuple, list, np.ndarray)
@@ -109,7 +113,7 @@ class Cells:
                 )
 
     def called(self, name: str) -> str:
-        return self.columns.get(name, name).removeprefix(STRATUM)
+        return self.columns.get(name, name).removeprefix(STRATUM).removeprefix(CONTENT_PREFIX)
 
     def any(self, test: str) -> bool:
         return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))

@@ -16,8 +16,9 @@ An item is its place among the sorted names, and a category its place on the sca
 texts, gold, weights and clusters, as far as they are known. The header says what the scale is and
 which columns there are, so no two tables are the same bytes.
 
-Columns of strata enter with their names. Places are where the objects of ratings lie. Places,
-strata, assistance and later labels enter only where they are known, so older digests stay.
+Columns of strata, of parts of units and of other contents enter with their names. Places are where
+the objects of ratings lie. Places, strata, parts, contents, assistance and later labels enter only
+where they are known, so older digests stay.
 
 The order of rows and the names of raters and clusters do not enter: raters are put in the order of
 their own digests. Ratings come in batches, in the order of item, rater and occurrence, so an engine
@@ -32,12 +33,13 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.ratings.arrays import numbers_in, one_way, packed, whole
-from agreement_pipeline.ratings.cells import STRATUM, is_text, written
+from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, is_text, written
 
 if TYPE_CHECKING:
     from agreement_pipeline.ratings.ratings import Ratings
 
 VERSION = 2
+PREFIXES = (STRATUM, PART_PREFIX, CONTENT_PREFIX)
 
 
 def digest_of(ratings: "Ratings") -> str:
@@ -107,9 +109,10 @@ def _contents(ratings: "Ratings") -> bytes:
     for name, each in texts.items():
         if name == "cluster_at":
             columns.update(b"clusters" + each.digest() + numbers)
-        elif name.startswith(STRATUM):  # a team's own names have one width, so none is another
+        elif prefix := next(filter(name.startswith, PREFIXES), None):
+            # A team's own names have one width, so that none is another.
             own = hashlib.sha256(name.encode()).digest()
-            columns.update(STRATUM.encode() + own + each.digest())
+            columns.update(prefix.encode() + own + each.digest())
         else:
             columns.update(name.encode() + each.digest())
     return hashlib.sha256(columns.digest()).digest()

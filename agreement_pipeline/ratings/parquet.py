@@ -272,7 +272,8 @@ class RatingsRows:
     - always: `item`, `rater`, `kind` (panel or classifier), `label`, `occurrence`, `earlier`
     - as far as ratings have it: `confidence`, `assisted`, `drawn`, `timestamp`, `last_label`,
       `changed_at`
-    - as far as items have it: `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`
+    - as far as items have it: `text`, `gold`, `gold_label`, `cluster`, `weight`, `stratum:NAME`,
+      `part:NAME`, `content:NAME`
     """
 
     ratings: Ratings

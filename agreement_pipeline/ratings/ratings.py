@@ -24,6 +24,7 @@ from agreement_pipeline.ratings.birth import (
     Limits,
     Packing,
     content_columns,
+    is_beside_ratings,
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
@@ -102,10 +103,11 @@ class Ratings:
     has
         The optional columns: `confidence`, `assisted`, `drawn`, `timestamp`, `last_label` and
         `changed_at` of ratings; `text`, `gold`, `gold_label`, `cluster`, `weight` and
-        `stratum:NAME` of items. A cluster is the document, patient or batch of an item. A weight is
-        how many equal items it stands for. A stratum of NAME is, for example, its language. A label
-        is the first that a rater gave, as far as it is known. The last one stands in `last_label`
-        where it is another, and trains.
+        `stratum:NAME`, `part:NAME` and `content:NAME` of items. A cluster is the document, patient
+        or batch of an item. A weight is how many equal items it stands for. A stratum of NAME is,
+        for example, its language. Parts say which unit of which item it is, and contents are
+        columns of the delivery that no measure reads. A label is the first that a rater gave, as
+        far as it is known. The last one stands in `last_label` where it is another, and trains.
     met_again, preceded
         True if a rater may have met an item again, and if there may be ratings of earlier rounds.
     also_gold, origin
@@ -477,7 +479,7 @@ class Ratings:
         if self._unpacks(columns):
             return self._unpacked(columns)
         asked = self._asked(columns)
-        if beside := [name for name in columns if name in ("text", "gold", "gold_label")]:
+        if beside := [name for name in columns if is_beside_ratings(name)]:
             of_items = [f"k.{self.session.column(name)}" for name in beside]
             kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
             found = self.session.batches(
@@ -605,8 +607,8 @@ class Ratings:
         self, columns: Sequence[str] = (), *, names: Collection[str] | None = None
     ) -> "pa.Table":
         """Items are in the order of names. `columns` are some of `text`, `gold`, `gold_label`,
-        `cluster`, `weight` and `stratum:NAME`. `cluster_at` is the number of the cluster, in the
-        order of first items.
+        `cluster`, `weight`, `stratum:NAME`, `part:NAME` and `content:NAME`. `cluster_at` is the
+        number of the cluster, in the order of first items.
         """
         import pyarrow as pa
 
@@ -822,8 +824,7 @@ class Ratings:
     @property
     def _columns(self) -> list[str]:
         numbers = [] if self.coded.categories else _dimensions(self.scale)
-        aside = ("text", "gold", "gold_label")
-        of_items = [name for name in content_columns(self.has) if name not in aside]
+        of_items = [name for name in content_columns(self.has) if not is_beside_ratings(name)]
         label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
         return [*label, *self.extras, "gold", *of_items, "nth"]
 

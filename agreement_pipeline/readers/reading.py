@@ -1,6 +1,7 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_args
@@ -18,6 +19,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.ratings import (
     CAPABILITIES,
+    CONTENT_PREFIX,
     LEVELS,
     LIMITS,
     NO_ANSWER,
@@ -37,7 +39,9 @@ from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
 
 if TYPE_CHECKING:
-    from agreement_pipeline.units import Marked, UnitSettings
+    import pandas as pd
+
+    from agreement_pipeline.units import Marked, Units, UnitSettings
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
@@ -141,7 +145,7 @@ def read(
         if units is None:
             ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
         else:
-            ratings = _units_in(rows, units, scale, classifiers, session)
+            ratings = _units_in(rows, units, rules.keep, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
     if (origin := ratings.origin) and origin.classifiers:
@@ -215,11 +219,12 @@ def _marked(rows: Rows) -> "list[Marked]":
 def _units_in(
     rows: Rows,
     units: "UnitSettings",
+    keep: Sequence[str],
     scale: Scale | None,
     classifiers: Classifiers,
     session: Session,
 ) -> Ratings:
-    from agreement_pipeline.units import units_of
+    from agreement_pipeline.units import size_columns_of, units_of
 
     raters = rows.distinct("rater")
     named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
@@ -230,18 +235,62 @@ def _units_in(
         classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
         session=session,
     )
+    documents = found.rows["cluster"].astype(object)
+    contents = size_columns_of(marked, units.kind)
+    contents |= _contents_of_documents(rows, keep)
+    whole = replace(whole, rows=found.rows.assign(**_with_first_units(contents, whole)))
     if names := [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]:
         known = rows.relation.ask(
             f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
             f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
         )
-        items, of_item = known["item"].to_pylist(), found.rows["cluster"].astype(object)
+        items = known["item"].to_pylist()
         each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
-        contents = {name: of_item.map(said) for name, said in each.items()}
-        whole = replace(whole, rows=found.rows.assign(**contents))
+        groups = {name: documents.map(said) for name, said in each.items()}
+        whole = replace(whole, rows=whole.rows.assign(**groups))
     part = "" if units.part == "all" else units.part
     origin = replace(rows.origin, part=part)
     return whole.ratings.from_origin(origin.without(EMPTY, sum(each.is_empty for each in marked)))
+
+
+def _contents_of_documents(rows: Rows, keep: Sequence[str]) -> dict[str, dict[str, str]]:
+    """What the delivery has of each document, by the name of the column, then by item."""
+    column_by_content = {name: name for name in rows.names if name.startswith(CONTENT_PREFIX)}
+    if "text" in rows.names:
+        column_by_content[f"{CONTENT_PREFIX}text"] = "text"
+    contents: dict[str, dict[str, str]] = {}
+    for content, column in column_by_content.items():
+        text = rows.text(column)
+        values = rows.relation.ask(
+            f"SELECT item, MIN({text}) AS least, MAX({text}) AS greatest FROM {rows} "
+            f"WHERE {text} IS NOT NULL GROUP BY item ORDER BY item"
+        ).to_pylist()
+        differing = [value["item"] for value in values if value["least"] != value["greatest"]]
+        name = content.removeprefix(CONTENT_PREFIX)
+        if differing and (name == "text" or name in keep):
+            raise RatingsError(
+                f"{rows.source}: field {name!r}: found different contents of item "
+                f"{listed(differing)}; expected one. Give each content its own item."
+            )
+        # A field that nobody named and that differs by rater says nothing of the document.
+        if values and not differing:
+            contents[content] = {value["item"]: value["least"] for value in values}
+    return contents
+
+
+def _with_first_units(
+    contents: Mapping[str, Mapping[str, str]], units: "Units"
+) -> dict[str, "pd.Series"]:
+    """Columns for the rows of units. Only the first unit of a document has its contents, so that a
+    long text is not there once for each unit.
+    """
+    from agreement_pipeline.units import NONE
+
+    rows = units.rows
+    shown = rows[rows["label"] != NONE] if units.part == "naming" else rows
+    first_units = {*shown.groupby("cluster", observed=True)["item"].first()}
+    documents = rows["cluster"].astype(object).where(rows["item"].isin(first_units))
+    return {name: documents.map(dict(of_document)) for name, of_document in contents.items()}
 
 
 def read_rounds(

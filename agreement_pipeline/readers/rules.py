@@ -13,6 +13,7 @@ from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import (
     CAPABILITIES,
+    CONTENT_PREFIX,
     DUPLICATE,
     HOW_OF_DUPLICATES,
     HOW_OF_OCCURRENCES,
@@ -31,6 +32,8 @@ Rejected = Literal["kept", "left out"]
 Duplicates = Literal["first", "last"]
 ALIKE = 0.85
 FIELD = "field:"
+OF_A_RATER = ("timestamp", "confidence", "assisted", "last_label", "changed_at")
+"""Columns of a row that speak of its rater's answer. The row of a model inherits none of them."""
 OFFSET = (
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
     " ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$"
@@ -62,6 +65,8 @@ class Rules:
         Read several rounds as one.
     strata
         The fields that tell strata of items apart, for example the language.
+    keep
+        The fields that go with the items into a release. No measure reads them.
     units
         How label objects become units. None: labels are categories.
     """
@@ -76,6 +81,7 @@ class Rules:
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     units: "UnitSettings | None" = None
 
     def __post_init__(self) -> None:
@@ -85,12 +91,15 @@ class Rules:
                 f"requires: found {listed(unknown)}; expected some of "
                 f"{listed(CAPABILITIES, 20)}. Correct the names."
             )
-        twice = sorted({name for name in self.strata if self.strata.count(name) > 1})
-        if twice or "" in self.strata:
-            raise ProjectError(
-                f"strata: found {listed(twice or [''])} {'twice' if twice else 'as a name'}; "
-                "expected names of fields, each once. Correct the names."
-            )
+        for setting in ("strata", "keep"):
+            names = getattr(self, setting)
+            twice = sorted({name for name in names if names.count(name) > 1})
+            if twice or "" in names:
+                raise ProjectError(
+                    f"{setting}: found {listed(twice or [''])} "
+                    f"{'twice' if twice else 'as a name'}; expected names of fields, each once. "
+                    "Correct the names."
+                )
         if self.replicate_of and self.replicates_share:
             raise ProjectError(
                 "replicate_of: found replicates_share beside it; expected one rule that says which "
@@ -99,7 +108,7 @@ class Rules:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        named = (*self.where, self.replicate_of, self.replicates_share, *self.strata)
+        named = (*self.where, self.replicate_of, self.replicates_share, *self.strata, *self.keep)
         return tuple(dict.fromkeys(name for name in named if name))
 
 
@@ -229,8 +238,12 @@ def kept(rows: Rows, rules: Rules) -> Rows:
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
     once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
     linked = _with_models(_linked(once, rules), models)
-    if rules.strata:
-        linked = linked.made({STRATUM + each: linked.quoted(FIELD + each) for each in rules.strata})
+    of_items = {STRATUM + name: name for name in rules.strata}
+    of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
+    if of_items:
+        linked = linked.made(
+            {column: linked.quoted(FIELD + name) for column, name in of_items.items()}
+        )
     return replace(linked, classifiers=tuple(sorted({*rows.classifiers, *models})))
 
 
@@ -322,7 +335,7 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
             "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
             "column": rows.literal(column),
             "occurrence": "'1'" if is_text else "1",
-            **dict.fromkeys(("timestamp", "last_label", "changed_at"), "NULL"),
+            **dict.fromkeys(OF_A_RATER, "NULL"),
         }
         own = {key: sql for key, sql in made.items() if key in rows.names}
         keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]

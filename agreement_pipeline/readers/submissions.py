@@ -28,7 +28,14 @@ from agreement_pipeline.engine import DuckDB, Relation, Session, duckdb_session
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.ratings import LIMITS, STRATUM, Limits, category_text, refuse_capitals
+from agreement_pipeline.ratings import (
+    CONTENT_PREFIX,
+    LIMITS,
+    STRATUM,
+    Limits,
+    category_text,
+    refuse_capitals,
+)
 from agreement_pipeline.readers.columns import COLUMNS, Columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.rules import (
@@ -39,10 +46,12 @@ from agreement_pipeline.readers.rules import (
     of_first_labels,
 )
 from agreement_pipeline.text import called, counted, listed
-from agreement_pipeline.units import ChosenSet, LabelObject, Rubric, Span
+from agreement_pipeline.units import ChosenSet, LabelObject, Preference, Ranking, Rubric, Span
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agreement_pipeline.units import UnitSettings
 
 Status = Literal["submitted", "skipped", "draft", "rejected"]
 Kind = Literal["human", "model", "gold", "reviewer"]
@@ -397,7 +406,7 @@ class Gathered:
                 changed if _is_later(changed, created, where) else None,
                 each.record,
                 ticked,
-                *[_text(each.fields.get(name)) for name in self.columns],
+                *[_field_text(each.fields.get(name)) for name in self.columns],
             )
 
     def _place(self, record: str) -> str:
@@ -499,6 +508,13 @@ def _text(value: object) -> str | None:
     return None if value in (None, "") else category_text(value)
 
 
+def _field_text(value: object) -> str | None:
+    """A field of several parts, such as the turns of a dialogue, is written as JSON."""
+    if isinstance(value, list | dict):
+        return json.dumps(value, ensure_ascii=False, default=str)
+    return _text(value)
+
+
 # From the table of submissions to ratings
 
 GOLD = "gold"
@@ -513,6 +529,15 @@ LEFT_OUT = {
 }
 """What is no rating, by the reason."""
 OF_ITEMS = ("round", "text", "cluster")
+TOKENS, ALTERNATIVES = "tokens", "alternatives"
+"""Fields that readers make: the start and end of each token, and the text of each alternative."""
+FIELDS_OF_DOCUMENTS = (
+    *("prompt", "question", "instruction", "context", "answer", "response"),
+    *("image", "audio", "video", TOKENS, ALTERNATIVES),
+)
+"""Fields that go with the units of a document without being named, beside its text."""
+TEXTS_OF_ALTERNATIVES = ("text", "body", "content", "html", "title")
+"""Where an alternative of a list has its text: the first of these fields that it has."""
 OWN = ("item", "rater")
 Finds = Callable[..., Iterator[Submission]]
 
@@ -522,12 +547,13 @@ class Tool(Reader):
     """The export of a labelling tool. If it has kinds of objects, `finds` takes one too.
 
     `omits_none` is true if it writes nothing where a rater ticked nothing. `question` names the
-    question of a column.
+    question of a column. `own_fields` are the tool's own, and say nothing of an item.
     """
 
     finds: Finds
     omits_none: bool = False
     question: Callable[[str], str] = str
+    own_fields: tuple[str, ...] = ()
 
     @property
     def submissions(self) -> Finds:
@@ -564,20 +590,22 @@ class Tool(Reader):
         others = asked.others
         question = None if columns.label == COLUMNS.label else self.question(columns.label)
         units, export, objects = rules.units, Export(Path(str(source))), list[Drawn]()
-        said = self._checked(export)
+        said, of_documents = self._checked(export), list[str]()
         if units is not None:
-            said = self._numbered(export, units.kind, columns.text or "text", question, objects)
+            said = self._numbered(export, units, columns.text or "text", question, objects)
+            named_already = {*rules.keep, *self.own_fields, columns.text}
+            of_documents = [name for name in FIELDS_OF_DOCUMENTS if name not in named_already]
         found = Gathered(
             said,
             question,
-            (*named.values(), *others),
+            (*named.values(), *others, *of_documents),
             export.path.name,
             asked.limits,
             asked.session,
             omits_none=self.omits_none and units is None,
             single={name: of for name, of in named.items() if name in OWN},
         )
-        submitted = _canonical(found, columns, named, others, self.shows)
+        submitted = _canonical(found, columns, named, others, of_documents, self.shows)
         ratings = kept(submitted, rules)
         for reason, test in LEFT_OUT.items():
             if reason != "rejected" or rules.rejected == "left out":
@@ -587,18 +615,26 @@ class Tool(Reader):
             ratings = _with_gold(ratings, submitted, columns)
         rated = arranged(ratings, rules, columns.models)
         own = (*OWN, "label", "timestamp", "assisted", "occurrence", *CHANGES, *named)
-        names = [name for name in rated.names if name in own or name.startswith(STRATUM)]
+        prefixes = STRATUM, CONTENT_PREFIX
+        names = [name for name in rated.names if name in own or name.startswith(prefixes)]
         told = {"timestamp": "created", **named, "label": columns.label}
         called = {name: told.get(name, name) for name in names}
         read = rated.made({}, (*names, "row", "nth"))
         return replace(read, columns=called, drawn=objects, told=found.judges)
 
     def _numbered(
-        self, export: Export, kind: str, text: str, question: str | None, objects: list[Drawn]
+        self,
+        export: Export,
+        units: "UnitSettings",
+        text: str,
+        question: str | None,
+        objects: list[Drawn],
     ) -> Iterator[Submission]:
         """Who submitted nothing for a question drew nothing there. But a model is asked only what
         it answered.
         """
+        kind = units.kind
+        alternatives = self._alternatives(export, kind)
         answered = (name for each in self._objects(export, kind) for name in each.values)
         some = (name for name in answered if question in (None, name))
         asked = next(some, kind if question in (None, kind) else None)
@@ -617,7 +653,21 @@ class Tool(Reader):
                         )
                 numbers[asked] = f"#{len(objects)}"
                 objects.append(one)
-            yield replace(each, values=numbers, first=None)
+            fields = each.fields
+            if texts := texts_of_alternatives(fields, alternatives, units.alternatives or {}):
+                fields = {**fields, ALTERNATIVES: texts}
+            yield replace(each, values=numbers, first=None, fields=fields)
+
+    def _alternatives(self, export: Export, kind: str) -> frozenset[str]:
+        if kind not in ("rankings", "preferences"):
+            return frozenset()
+        return frozenset(
+            name
+            for submission in self._objects(export, kind)
+            for drawn in submission.values.values()
+            for answer in drawn.objects
+            for name in _names_compared(answer)
+        )
 
     def _objects(self, export: Export, kind: str) -> Iterator[Submission]:
         if kind not in ("sets", "rubrics"):
@@ -683,6 +733,39 @@ def answers(path: Path, question: str | None = None, fields: Iterable[str] = ())
     return frame.set_axis([*CANONICAL, *found.columns], axis="columns")
 
 
+def texts_of_alternatives(
+    fields: Data, names: Collection[str], field_by_name: Mapping[str, str]
+) -> dict[str, str]:
+    """The texts of what raters compare: in the named fields, in fields of the alternatives' own
+    names, or in a list of records whose `id` is the name.
+
+    >>> listed = [{"id": 1, "body": "Yes."}, {"id": 2, "title": "No."}]
+    >>> texts_of_alternatives({"answers": listed, "a": "Hm."}, ["1", "2", "a"], {})
+    {'1': 'Yes.', '2': 'No.', 'a': 'Hm.'}
+    >>> texts_of_alternatives({"answer_a": "Hm."}, ["left", "right"], {"left": "answer_a"})
+    {'left': 'Hm.'}
+    """
+    texts = dict[str, str]()
+    records = chain.from_iterable(value for value in fields.values() if isinstance(value, list))
+    for record in records:
+        if isinstance(record, Mapping) and str(record.get("id")) in names:
+            written = (record.get(name) for name in TEXTS_OF_ALTERNATIVES)
+            text = next((value for value in written if isinstance(value, str)), None)
+            if text is not None:
+                texts[str(record["id"])] = text
+    for name in names:
+        text = fields.get(field_by_name.get(name, name))
+        if isinstance(text, str):
+            texts[name] = text
+    return dict(sorted(texts.items()))
+
+
+def _names_compared(answer: LabelObject) -> Collection[str]:
+    if isinstance(answer, Preference):
+        return answer.first, answer.second
+    return frozenset().union(*answer.groups) if isinstance(answer, Ranking) else ()
+
+
 def _sets(submission: Submission) -> dict[str, Drawn]:
     return {
         question: Drawn((ChosenSet(frozenset(map(category_text, said)), submission.record),))
@@ -724,6 +807,7 @@ def _canonical(
     columns: Columns,
     named: Mapping[str, str],
     others: list[str],
+    of_documents: Iterable[str],
     shows: Collection[str],
 ) -> Rows:
     """What a rule reads keeps a name of its own."""
@@ -749,6 +833,7 @@ def _canonical(
     if not rows.any(f"{made['timestamp']} IS NOT NULL"):
         del made["timestamp"]
     made |= {FIELD + name: told for name in others if (told := gathered.told(name)) is not None}
+    made |= {CONTENT_PREFIX + n: gathered.columns[n] for n in of_documents if n in fields}
     return of_first_labels(rows.made(made, made))
 
 

@@ -142,7 +142,9 @@ def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str
     """A unit lies where its name says, or where the first of its objects does."""
     ratings = judged.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
-    columns = ["item", "rater", "label", *({"drawn"} & ratings.has)]
+    # The units of positions are parts of what raters drew, so they show where all of it lies.
+    own_places = {"drawn"} & ratings.has if "weight" not in ratings.has else set[str]()
+    columns = ["item", "rater", "label", *own_places]
     rows = ratings.first(columns, items=names, raters=judged.raters, gold=True).to_pylist()
     said: defaultdict[str, dict[str, str]] = defaultdict(dict)
     drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.units.units import (
         MARKED as MARKED,
+        PART_UNIT_OF as PART_UNIT_OF,
         RULES as RULES,
         Objects as Objects,
         UnitRule as UnitRule,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
         UnitSettings as UnitSettings,
         at_each as at_each,
         objects_of as objects_of,
+        size_columns_of as size_columns_of,
         units_of as units_of,
     )
 else:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import STRATUM, TEXT, Scale
+from agreement_pipeline.ratings import PART_PREFIX, STRATUM, TEXT, Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.objects import (
     Choice,
@@ -30,6 +30,9 @@ ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
 CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)
+PART_FIRST, PART_SECOND, PART_MEMBER, PART_CRITERION = (
+    f"{PART_PREFIX}{name}" for name in ("first", "second", "member", "criterion")
+)
 BOTH_WAYS, OTHERS = "both ways", "the others"
 MOST_MEMBERS = 50
 """So many members of sets, those ticked most often, are strata of their own. Others are one."""
@@ -52,9 +55,16 @@ def pairs(
             f"{marked[0].where}: found {n_pairs} pairs of alternatives in all; expected "
             f"{settings.most_pairs} at most. Rank fewer, or raise most_pairs of the units."
         )
-    units = dict[str, int]()
+    units, alternatives = dict[str, int](), list[tuple[str, str]]()
+
+    def place_of_unit(item: str, one: str, other: str) -> int:
+        place = units.setdefault(f"{item} {one} : {other}", len(units))
+        if place == len(alternatives):
+            alternatives.append((one, other))
+        return place
+
     each_pair = (
-        (units.setdefault(f"{each.item} {one} : {other}", len(units)), n, choice, first)
+        (place_of_unit(each.item, one, other), n, choice, first)
         for n, each in enumerate(marked)
         for said in each.objects
         for one, other, choice, first in _compared(said)
@@ -69,6 +79,8 @@ def pairs(
             "label": coded(label, CHOICES),
             "cluster": pd.Categorical([each.item for each in marked])[seat],
             "shown": coded(shown, CHOICES),
+            PART_FIRST: pd.Categorical([one for one, _ in alternatives])[unit],
+            PART_SECOND: pd.Categorical([other for _, other in alternatives])[unit],
         }
     )
     if rows["shown"].isna().any() or rows["shown"].nunique() < 2:
@@ -113,11 +125,12 @@ def members(
             ANSWERS[label in names],
             each.item,
             part[label],
+            label,
         )
         for each, names in zip(marked, ticked, strict=True)
         for label in every
     ]
-    return pd.DataFrame(found, columns=[*COLUMNS, MEMBER])
+    return pd.DataFrame(found, columns=[*COLUMNS, MEMBER, PART_MEMBER])
 
 
 def criteria(
@@ -131,11 +144,11 @@ def criteria(
             "Correct the criterion."
         )
     found = [
-        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item, name)
+        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item, name, name)
         for each, name, score in scored
         if wanted in (None, name)
     ]
-    return pd.DataFrame(found, columns=[*COLUMNS, CRITERION])
+    return pd.DataFrame(found, columns=[*COLUMNS, CRITERION, PART_CRITERION])
 
 
 def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:

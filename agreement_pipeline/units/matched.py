@@ -11,7 +11,6 @@ Whoever opened the item and drew nothing like it says *none*. An item where nobo
 So nothing depends on the order of raters, files or objects, or on the raters' names.
 """
 
-import json
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations, groupby
@@ -30,6 +29,7 @@ from agreement_pipeline.units.objects import (
     Polygon,
     extents_of,
     frame_of,
+    written_geometry,
 )
 from agreement_pipeline.units.places import NONE, NOTHING
 from agreement_pipeline.units.shapes import common_area, signed_area
@@ -198,5 +198,4 @@ def rows(
 def _answer(area: Area | None) -> tuple[str, str | None]:
     if area is None:
         return NONE, None
-    numbers = [int(number) if number == int(number) else number for number in area.geometry]
-    return area.category, json.dumps(numbers)
+    return area.category, written_geometry(area)

@@ -3,6 +3,7 @@
 An object refuses impossible values when it is made. `where` is its place in the source, for errors.
 """
 
+import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -254,6 +255,16 @@ Area = Span | Segment | Box | Polygon | Keypoints
 LabelObject = Area | Ranking | Preference | ChosenSet | Rubric
 AREAS = (Span, Segment, Box, Polygon, Keypoints)
 KINDS = tuple(each.kind for each in (*AREAS, Ranking, Preference, ChosenSet, Rubric))
+
+
+def written_geometry(area: Area) -> str:
+    """The numbers of a place as a JSON list, whole ones without a decimal point.
+
+    >>> written_geometry(Box(10, 20, 30, 40.5, "cat"))
+    '[10, 20, 30, 40.5]'
+    """
+    numbers = [int(number) if number == int(number) else number for number in area.geometry]
+    return json.dumps(numbers)
 
 
 def frame_of(area: Area) -> tuple[float, float, float, float]:

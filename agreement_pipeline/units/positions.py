@@ -1,7 +1,8 @@
 """Positions: every character or step of an item is a unit. Runs of equal positions are the rows.
 
-A run ends where a rater's label changes. Its weight is how many positions it holds, so the
-statistics are those of the positions one by one.
+A run ends where an object of some rater begins or ends. So two objects side by side are two runs,
+also if they have one label. The weight of a run is how many positions it holds, so the statistics
+are those of the positions one by one. `drawn` is the place of the rater's own object there.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +14,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, categorical
-from agreement_pipeline.units.objects import Marked, Segment, Span, extents_of
+from agreement_pipeline.units.objects import Marked, Segment, Span, extents_of, written_geometry
 from agreement_pipeline.units.places import NONE
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 UNSEEN, NOTHING = -1, 0
+"""What a rater has at a position: never opened, opened and not marked, or the number of a span."""
 
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
@@ -35,7 +37,8 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
     starts = np.cumsum([0, *(max(1, round(length / step)) for (length,) in extents.values())])
     raters = sorted({(each.rater, each.occurrence) for each in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
-    parts = _parts(marked, step, _places_of(items), starts, _places_of(labels))
+    spans = [(n, span) for n, each in enumerate(marked) for span in _apart(each)]
+    parts = _parts(marked, spans, step, _places_of(items), starts)
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _places_of(raters)
     row = np.array([seats[each.rater, each.occurrence] for each in marked])
@@ -49,12 +52,18 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
         for of, first, last in zip(item.tolist(), begin.tolist(), end.tolist(), strict=True)
     ]
     run, seat = np.nonzero(states.T >= 0)
+    span = states.T[run, seat]
+    codes, known = _places_of(labels), [area for _, area in spans]
+    label = np.array([codes[NONE], *(codes[area.category] for area in known)])
+    places = pd.Index([written_geometry(area) for area in known], dtype=TEXT)
+    distinct_place, distinct_places = places.factorize()
     return pd.DataFrame(
         {
             "item": coded(run, names),
             "rater": np.array([rater for rater, _ in raters], dtype=object)[seat],
             "occurrence": np.array([occurrence for _, occurrence in raters])[seat],
-            "label": coded(states.T[run, seat], labels),
+            "label": coded(label[span], labels),
+            "drawn": coded(np.append(-1, distinct_place)[span], distinct_places),
             "cluster": coded(item[run], items),
             "weight": (end - begin)[run],
         }
@@ -63,29 +72,29 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
 
 def _parts(
     marked: Sequence[Marked],
+    spans: Sequence[tuple[int, Span | Segment]],
     step: float,
     items: dict[str, int],
     starts: Places,
-    codes: dict[str, int],
 ) -> Places:
+    """Rows of begin, end, the place of the marked item, and the number of the span, from 1."""
     places = [items[each.item] for each in marked]
     begins, ends = (starts[np.array(places) + after].tolist() for after in (0, 1))
     whole = np.column_stack([begins, ends, range(len(marked)), [NOTHING] * len(marked)])
-    spans = [
-        (*(min(at + round(time / step), end) for time in span.geometry), n, codes[span.category])
-        for n, (each, at, end) in enumerate(zip(marked, begins, ends, strict=True))
-        for span in _apart(each)
+    of_spans = [
+        (*(min(begins[n] + round(time / step), ends[n]) for time in span.geometry), n, number)
+        for number, (n, span) in enumerate(spans, 1)
     ]
-    return np.vstack([whole, np.array(spans, dtype=np.int64).reshape(-1, 4)])
+    return np.vstack([whole, np.array(of_spans, dtype=np.int64).reshape(-1, 4)])
 
 
 def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
-    states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int16)
+    states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int32)
     firsts, lasts = np.searchsorted(bounds, parts[:, :2]).T.tolist()
-    for first, last, who, label in zip(
+    for first, last, who, span in zip(
         firsts, lasts, row[parts[:, 2]].tolist(), parts[:, 3].tolist(), strict=True
     ):
-        states[who, first:last] = label
+        states[who, first:last] = span
     return states
 
 

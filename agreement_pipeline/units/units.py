@@ -4,7 +4,7 @@ A rule says how: a project names it and says what it reads.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
@@ -22,7 +22,7 @@ from agreement_pipeline.mistakes import (
     refuse_mistakes,
     whole,
 )
-from agreement_pipeline.ratings import TEXT, Ratings, Scale, in_pandas
+from agreement_pipeline.ratings import CONTENT_PREFIX, PART_PREFIX, TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
@@ -41,6 +41,7 @@ from agreement_pipeline.units.objects import (
 from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
 
 MARKED = "marked"
+PART_UNIT_OF = f"{PART_PREFIX}unit_of"
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES: tuple[str, ...] = get_args(Similarity)
 Part = Literal["all", "marking", "naming"]
@@ -49,6 +50,13 @@ KEYPOINTS = "keypoints"
 
 def _is_names(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+
+
+def _is_text_by_name(value: object) -> bool:
+    return value is None or (
+        isinstance(value, Mapping)
+        and all(isinstance(text, str) for pair in value.items() for text in pair)
+    )
 
 
 def _is_above_0(value: object) -> bool:
@@ -82,6 +90,9 @@ class UnitSettings:
     most_pairs
         How many pairs of alternatives all rankings may have together. More are refused before they
         fill the memory.
+    alternatives
+        Of rankings and preferences: which field of the delivery has the text of which alternative,
+        as {left: answer_a}. A field of the alternative's own name is found without it.
     part
         all: the units as they are. marking: whether raters marked them. naming: what those who
         marked them called them.
@@ -111,6 +122,10 @@ class UnitSettings:
     members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
     most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
     part: Annotated[Part, one_of(get_args(Part))] = "all"
+    alternatives: Annotated[
+        Mapping[str, str] | None,
+        Value("fields by the names of alternatives", _is_text_by_name, nested=True),
+    ] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
@@ -164,7 +179,7 @@ RULES = {
     "paired": UnitRule(OF_AREAS, MATCHING, partial(matched.rows, in_pairs=True), scale_of_areas),
     "pairs": UnitRule(
         frozenset({"rankings", "preferences"}),
-        frozenset({"most_pairs"}),
+        frozenset({"most_pairs", "alternatives"}),
         answers.pairs,
         lambda marked, source: Scale(answers.CHOICES),
     ),
@@ -192,7 +207,8 @@ class Units:
     ----------
     rows
         One row a unit and rater: `item` (the unit), `rater`, `occurrence`, `label`, `cluster` (the
-        item) and, where a unit stands for many, `weight`.
+        item) and, where a unit stands for many, `weight`. `part:unit_of` is the item, and what the
+        unit is in it stands in `part:member`, `part:criterion`, or `part:first` and `part:second`.
     part
         The part that was asked for.
     """
@@ -279,6 +295,7 @@ def units_of(
     elif settings.members:
         refuse_unknown(each, settings.members)
     rows = rule.rows(each, settings, every.names)
+    rows = rows.assign(**{PART_UNIT_OF: rows["cluster"]})
     models = sorted({one.rater for one in each if one.model})
     return Units(rows, every, tuple(models), settings.part, source)
 
@@ -297,6 +314,22 @@ def _whole(
             "since it is the label of a rater who marked nothing. Add it to the categories."
         )
     return scale
+
+
+SIZES = {
+    "segments": ("duration_seconds",),
+    **dict.fromkeys(("boxes", "polygons", "keypoints"), ("image_width", "image_height")),
+}
+"""Contents of documents that say how large they are, in the order of `Marked.extent`."""
+
+
+def size_columns_of(marked: Sequence[Marked], kind: str) -> dict[str, dict[str, str]]:
+    """The sizes of images and recordings, as texts: by the name of the column, then by item."""
+    sizes: dict[str, dict[str, str]] = {}
+    for one in marked:
+        for name, size in zip(SIZES.get(kind, ()), one.extent, strict=False):
+            sizes.setdefault(f"{CONTENT_PREFIX}{name}", {})[one.item] = f"{size:.15g}"
+    return sizes
 
 
 def at_each(
@@ -359,13 +392,13 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
     part: Part = "all" if NONE in names else "naming"
     if "cluster" not in ratings.has:
         return None
+    if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
+        return UnitSettings("spans", part=part)
     if "drawn" in ratings.has:
         drawn = ratings.first(["drawn"])["drawn"].drop_null()
         numbers = len(json.loads(drawn[0].as_py())) if len(drawn) and MARKED not in names else 0
         kind = OF_NUMBERS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
         return None if kind is None else UnitSettings(kind, rule="matched", part=part)
-    if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
-        return UnitSettings("spans", part=part)
     return None
 
 
@@ -378,24 +411,31 @@ def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Ite
     for key, rows in said.groupby(["item", "rater"], sort=False):
         item, rater = map(str, key)
         there = rows[rows["label"] != NONE]
-        numbers = (
-            (item_of(unit, SPAN)[1] for unit in there["unit"])
-            if at_positions
-            else map(json.loads, there["drawn"])
-        )
-        areas = [
-            _area(each, label, settings.kind)
-            for each, label in zip(numbers, there["label"], strict=True)
-        ]
+        if at_positions:
+            areas = _areas_of_runs(there)
+        else:
+            places = zip(map(json.loads, there["drawn"]), there["label"], strict=True)
+            areas = [_area(numbers, label, settings.kind) for numbers, label in places]
         extent = (lengths[item],) if at_positions else ()
         # An object stands in several units if raters were matched in pairs.
         once = tuple(dict.fromkeys(areas))
         yield Marked(item, rater, once, extent, model=rater in models)
 
 
+def _areas_of_runs(runs: pd.DataFrame) -> list[Area]:
+    """The spans of one rater in one item. One of them may be cut into several runs."""
+    # A round that was stored by an older version does not say which runs are of one span.
+    drawn = runs["drawn"] if "drawn" in runs else runs["unit"]
+    ends_by_span: dict[tuple[str, str], list[float]] = {}
+    for unit, place, label in zip(runs["unit"], drawn, runs["label"], strict=True):
+        numbers = item_of(unit, SPAN)[1]
+        ends_by_span.setdefault((place, label), []).extend(n for n in numbers if n is not None)
+    return [
+        Span(int(min(ends)), int(max(ends)), label) for (_, label), ends in ends_by_span.items()
+    ]
+
+
 def _area(numbers: Sequence[Any], label: str, kind: str) -> Area:
-    if kind == "spans":
-        return Span(int(numbers[0]), int(numbers[1]), label)
     if kind == "segments":
         return Segment(numbers[0], numbers[1], label)
     if kind == "boxes":

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -54,6 +55,11 @@ SPAN_TOOLS = (
 BOX_TOOLS = (label_studio_boxes, coco_boxes, cvat_boxes, pascal_voc_boxes)
 
 
+def without_contents(found):
+    """The ratings without what the delivery has of documents, such as their texts."""
+    return replace(found, has=frozenset(n for n in found.has if not n.startswith("content:")))
+
+
 def ratings(path, scale, kind, columns=NAME, **settings):
     rules = Rules(units=UnitSettings(kind, **settings), requires=())
     return read(path, columns, scale=scale, rules=rules)
@@ -69,7 +75,7 @@ def test_the_same_spans_from_all_tools_are_the_same_units(export, rule, tmp_path
     ]
     direct = units_of(marked, UnitSettings("spans", rule=rule), PEOPLE).ratings
     assert found.to_pandas().equals(direct.to_pandas())
-    assert found.digest == direct.digest
+    assert without_contents(found).digest == direct.digest
 
 
 @pytest.mark.parametrize("export", [prodigy_spans, label_studio_boxes, coco_boxes, webanno_spans])
@@ -87,7 +93,7 @@ def test_the_same_boxes_from_all_tools_are_the_same_units(export, tmp_path):
     ]
     direct = units_of(marked, UnitSettings("boxes"), PETS).ratings
     assert found.to_pandas().equals(direct.to_pandas())
-    assert found.digest == direct.digest
+    assert without_contents(found).digest == direct.digest
 
 
 def with_span(*span):

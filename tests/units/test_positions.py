@@ -131,11 +131,28 @@ def test_marking_and_naming_are_apart():
         assert asked.digest == getattr(units, part).digest
 
 
-def test_a_run_ends_where_a_label_changes_and_nowhere_else():
-    cut = [spans("d", "ana", (0, 2, "PER"), (2, 5, "PER"), length=9), spans("d", "ben", length=9)]
-    whole = [spans("d", "ana", (0, 5, "PER"), length=9), spans("d", "ben", length=9)]
-    rows = [units_of(each, UnitSettings("spans"), NAMES).rows for each in (cut, whole)]
-    assert rows[0].equals(rows[1])
+def test_two_entities_side_by_side_are_two_runs_and_the_agreement_is_that_of_one():
+    cut = [spans("d", "ana", (0, 3, "PER"), (3, 6, "PER"), length=9), spans("d", "ben", length=9)]
+    whole = [spans("d", "ana", (0, 6, "PER"), length=9), spans("d", "ben", length=9)]
+    of_cut, of_whole = (units_of(each, UnitSettings("spans"), NAMES) for each in (cut, whole))
+    of_ana = of_cut.rows[of_cut.rows["rater"] == "ana"]
+    assert of_ana["item"].tolist() == ["d 0-3", "d 3-6", "d 6-9"]
+    assert of_ana["label"].tolist() == ["PER", "PER", "none"]
+    assert of_ana["drawn"].tolist()[:2] == ["[0, 3]", "[3, 6]"]
+    assert of_ana["drawn"].isna().tolist() == [False, False, True]
+    alphas = [value(each.ratings, "krippendorff_alpha") for each in (of_cut, of_whole)]
+    assert alphas[0] == alphas[1]
+
+
+def test_the_units_say_the_whole_object_that_each_rater_drew():
+    marked = [
+        spans("d", "ana", (0, 5, "PER"), length=9),
+        spans("d", "ben", (0, 6, "PER"), (6, 8, "PER"), length=9),
+    ]
+    rows = units_of(marked, UnitSettings("spans"), NAMES).rows
+    drawn = rows.dropna(subset="drawn").groupby("rater")["drawn"].unique()
+    assert [*drawn["ana"]] == ["[0, 5]"]
+    assert [*drawn["ben"]] == ["[0, 6]", "[6, 8]"]
 
 
 def test_a_step_makes_positions_longer():

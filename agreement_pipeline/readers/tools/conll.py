@@ -9,13 +9,14 @@ is a sentence. Its text is the tokens with a blank between them.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import opened
-from agreement_pipeline.readers.submissions import Drawn, Submission, tool
+from agreement_pipeline.readers.submissions import TOKENS, Drawn, Submission, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import Span
 
@@ -59,13 +60,15 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         for item, tokens in _items(path, place, rater):
             where = f"{place}: row {tokens[0].line}"
             text = " ".join(token.text for token in tokens)
+            ends = list(accumulate(len(token.text) + 1 for token in tokens))
+            places = [[end - 1 - len(t.text), end - 1] for end, t in zip(ends, tokens, strict=True)]
             for said_by in tokens[0].tags:
                 yield Submission(
                     inside + item,
                     said_by,
                     {kind: _spans(tokens, said_by, place)} if kind else {},
                     where if said_by == rater else f"{where}, column {said_by!r}",
-                    fields={"name": inside + item, "text": text},
+                    fields={"name": inside + item, "text": text, TOKENS: places},
                 )
 
 

@@ -39,7 +39,7 @@ def _image(
     assisted: bool | None = None,
     **known: object,
 ) -> Submission:
-    fields = {**known, "name": name, "stem": PurePosixPath(name).stem}
+    fields = {**known, "name": name, "stem": PurePosixPath(name).stem, "image": name}
     return Submission(name, rater, values, where, assisted=assisted, fields=fields)
 
 

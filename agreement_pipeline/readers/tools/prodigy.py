@@ -13,6 +13,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
+    TOKENS,
     Data,
     Drawn,
     Submission,
@@ -37,6 +38,7 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
     has("_task_hash", "answer"),
     shows={"raters", "times", "skips", "drafts", "none"},
     kinds=("spans",),
+    own_fields=("answer",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     sessions = dict.fromkeys(_session(*each) for each in export.records())
@@ -59,8 +61,13 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             status="submitted" if record["answer"] in labels else "skipped",
             kind="reviewer" if "versions" in record else "human",
             created=record.get("_timestamp"),
-            fields={**plain(record), **(record.get("meta") or {})},
+            fields={**plain(record), **_tokens(record), **(record.get("meta") or {})},
         )
+
+
+def _tokens(record: Data) -> dict[str, list[list[int]]]:
+    tokens = record.get("tokens")
+    return {TOKENS: [[each["start"], each["end"]] for each in tokens]} if tokens else {}
 
 
 def _drawn(record: Data, kind: str, place: str) -> Drawn:
