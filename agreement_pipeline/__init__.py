@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         judge as judge,
         measure as measure,
         plan as plan,
+        release_round as release_round,
         report_page as report_page,
         survey as survey,
     )

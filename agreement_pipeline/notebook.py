@@ -10,7 +10,7 @@ from inspect import getdoc, signature
 from numbers import Integral, Real
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from agreement_pipeline import estimates, policy, report
 from agreement_pipeline.contract import Contract
@@ -23,6 +23,10 @@ from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
 from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    from agreement_pipeline.projects import Project
+    from agreement_pipeline.release import Release
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -121,3 +125,37 @@ compare = _called(estimates.compare)
 judge = _called(policy.judge)
 plan = _called(policy.plan)
 report_page = _called(report.report_page)
+
+
+def release_round(project: "Project | str | Path", round_name: str) -> "Release":
+    """Release the training data of a round of a project, if the policy of the project admits it.
+
+    It does what a run in Dagster does: the file in the project's inbox is checked and stored, the
+    decision is recorded, and the training data are written. If the round is held, what was released
+    of it before is withdrawn. A release that is there already is verified and returned.
+
+    Parameters
+    ----------
+    project
+        The YAML file of a project, `configs/projects/<name>.yaml`.
+    round_name
+        The name of a file in the inbox without its ending, or of a stored round.
+
+    Returns
+    -------
+    Release
+        `release.path` is its folder, and `release.train` has the rows to train on.
+
+    Raises
+    ------
+    ReleaseHeldError
+        The round is held. The message gives every reason.
+    ProjectError, RatingsError, StoreError
+        The project, the file of the round or the store cannot be used.
+    """
+    from agreement_pipeline.projects import Project, load_project
+
+    with progress("release_round"):
+        opened = project if isinstance(project, Project) else Project(load_project(Path(project)))
+        opened.checked().ingest(round_name)
+        return opened.release(round_name)

@@ -27,6 +27,11 @@ PROGRAMS = {
     "agreement-pipeline": f'exec "{sys.executable}" -m agreement_pipeline "$@"',
     "python": '[[ $1 == train.py ]] && exec touch model || exec "$RECIPE_PYTHON" "$@"',
 }
+PROJECT = """project: labels
+inbox: inbox
+scale: {level: nominal, categories: ["y", "n"]}
+policy: standard
+"""
 TABLES = {"admitted": 500, "held": 12}
 """How many items each table has. All raters agree."""
 
@@ -40,7 +45,10 @@ def trained(recipe: str, programs: Path, decision: str) -> bool:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(blocks[file], encoding="utf-8")
         rows = [f"{i},{who},{'yn'[i % 2]}" for i in range(TABLES[decision]) for who in "abc"]
-        (folder / "labels.csv").write_text("\n".join(["item,rater,label", *rows]))
+        (folder / "inbox").mkdir()
+        (folder / "inbox/labels.csv").write_text("\n".join(["item,rater,label", *rows]))
+        (folder / "configs/projects").mkdir(parents=True)
+        (folder / "configs/projects/labels.yaml").write_text(PROJECT)
         (folder / "train.py").touch()
         (folder / "bin").mkdir()
         for program, script in PROGRAMS.items():

@@ -25,6 +25,7 @@ PURPOSES = {
     "measure": "Print the agreement in a table, with intervals.",
     "compare": "Print how far two tables, classifiers or raters differ, with intervals.",
     "judge": "Print the decision on a table under a policy.",
+    "release": "Release the training data of a round that the policy admits.",
     "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
     "run": "Judge what is new in your projects, and release what is admitted.",

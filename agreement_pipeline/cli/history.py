@@ -1,21 +1,29 @@
+from collections.abc import Collection
+from io import BytesIO
+from typing import TYPE_CHECKING
+
 import click
 
 from agreement_pipeline.cli.options import (
     INPUT,
     STORES,
     command,
+    format_option,
     only_store,
     option,
-    output_option,
     store_option,
 )
-from agreement_pipeline.cli.output import as_json, say, say_table
+from agreement_pipeline.cli.output import as_json, say, say_table, write_binary
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    from agreement_pipeline.store import Store
 
 
 @command(
     "agreement-pipeline history 2026-W06 --store .agreement/store/moderation",
+    "agreement-pipeline history --format parquet",
 )
 @click.argument(
     "name",
@@ -34,11 +42,13 @@ from agreement_pipeline.text import listed
     metavar="SEAL",
     help="The name of a seal that you kept. The log must go on from it.",
 )
-@output_option
+@format_option("table", "json", "parquet")
 def history(name: str | None, store: str | None, since: str | None, output: str) -> int:
     """Print what was ingested, decided, released and withdrawn.
 
     The log is first checked to be whole. With --since, only what followed that seal is printed.
+    With --format parquet, the decisions are written as a table for a warehouse: a row for each rule
+    of each decision, with the releases that are in force.
     """
     from agreement_pipeline.report import event_table
     from agreement_pipeline.store import Store
@@ -60,10 +70,25 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
             f"{'Correct the name, or name' if name else 'Name'} the folder or the URL of a store "
             "with --store."
         )
-    if output == "json":
+    if output == "parquet":
+        write_binary(_decisions_as_parquet(opened, {entry["number"] for entry in found}))
+    elif output == "json":
         say(as_json(found))
     elif not found:
         say(f"no entry{of_round} since seal {since}")
     else:
         say_table(event_table(found).to_dict("records"), "why")
     return 0
+
+
+def _decisions_as_parquet(store: "Store", entry_numbers: Collection[int]) -> bytes:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    from agreement_pipeline.store import decision_table
+
+    decisions = decision_table(store.history())
+    is_shown = [number in entry_numbers for number in decisions["entry"].to_pylist()]
+    sink = BytesIO()
+    pq.write_table(decisions.filter(pa.array(is_shown, pa.bool_())), sink)
+    return sink.getvalue()

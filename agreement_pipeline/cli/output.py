@@ -43,6 +43,15 @@ def say_or_write(text: str, output: Path | None) -> None:
         say_aside(f"written: {output}")
 
 
+def write_binary(data: bytes) -> None:
+    """A terminal cannot show the bytes, so they are refused there."""
+    end_progress()
+    if sys.stdout.isatty():
+        raise click.UsageError("found a terminal; expected a file for bytes, as: … > FILE.")
+    sys.stdout.buffer.write(data)
+    sys.stdout.flush()
+
+
 def say_aside(text: str) -> None:
     from agreement_pipeline.report import printable
 

@@ -20,7 +20,7 @@ from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
-from agreement_pipeline.orchestration.host import ASSETS, Host, released
+from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
     decision_metadata,
@@ -159,7 +159,7 @@ def training_data(project: Project, round_name: str) -> Result:
 
     If there are none, `acceptability` says why.
     """
-    return _released(released(project, round_name), [checks.released()])
+    return _released(project.release(round_name), [checks.released()])
 
 
 def round_page(project: Project, round_name: str) -> Result:
@@ -213,7 +213,7 @@ def drawn_items(project: Project) -> Result:
 
 def release(project: Project) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(released(project))
+    return _released(project.release())
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -297,7 +297,7 @@ def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Rea
     failed, release = list[str](), None
     if each.unreleased:
         try:
-            release = released(host.project, each.round)
+            release = host.project.release(each.round)
         except EXPECTED as error:
             failed.append(in_a_sentence(error))
     if (judged := each.judged) is not None and each.changed:

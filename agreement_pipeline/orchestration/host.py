@@ -10,8 +10,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.metadata import link
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project, page_of
-from agreement_pipeline.release import Release, release_dataset, release_round
-from agreement_pipeline.report import admitted_rounds
+from agreement_pipeline.release import Release
 from agreement_pipeline.text import joined, listed
 from agreement_pipeline.version import __version__
 
@@ -141,16 +140,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     """
     host, name = or_fail(context, lambda: _asked(context, project))
     or_fail(context, lambda: decide_as(context, host.project.store))
-    return or_fail(context, lambda: released(host.project, name), host.to_decision(name))
-
-
-def released(project: Project, round_name: str | None = None) -> Release:
-    rounds = admitted_rounds(project.store) if round_name is None else (round_name,)
-    adjudicated = project.adjudicated(rounds)
-    by = {**project.terms, "project": project.name, "adjudicated": adjudicated}
-    if round_name is None:
-        return release_dataset(project.store, rounds, **by)
-    return release_round(project.store, round_name, **by)
+    return or_fail(context, lambda: host.project.release(name), host.to_decision(name))
 
 
 def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:

@@ -40,8 +40,17 @@ from agreement_pipeline.ratings import (
     lookalikes,
 )
 from agreement_pipeline.readers import labels_left_out, read
-from agreement_pipeline.release import CertifiedBy, Checked, OfTheGate, Terms, found_by_gate
-from agreement_pipeline.report import blind_tasks, written_tasks
+from agreement_pipeline.release import (
+    CertifiedBy,
+    Checked,
+    OfTheGate,
+    Release,
+    Terms,
+    found_by_gate,
+    release_dataset,
+    release_round,
+)
+from agreement_pipeline.report import admitted_rounds, blind_tasks, written_tasks
 from agreement_pipeline.store import (
     Folder,
     RoundVersion,
@@ -307,6 +316,27 @@ class Project:
             delivered_as=delivery.digest if bucket else None,
             refuse_late=refuse_late,
         )
+
+    def ingest(self, round_name: str) -> None:
+        """Store a round as it lies in the inbox, unless these bytes are decided already.
+
+        A stored round whose file is gone from the inbox stays as it is.
+        """
+        inbox = self._inbox.look(check_round_name(round_name))
+        is_there = round_name in inbox.deliveries or round_name in inbox.refused
+        if not is_there and self.times_arrived(round_name):
+            return
+        if round_name in inbox.deliveries and not self.due(found=inbox):
+            return
+        self.keep(*self.delivered(round_name))
+
+    def release(self, round_name: str | None = None) -> Release:
+        """Release the training data of a stored round, or of all admitted rounds together."""
+        rounds = admitted_rounds(self.store) if round_name is None else (round_name,)
+        terms = {**self.terms, "project": self.name, "adjudicated": self.adjudicated(rounds)}
+        if round_name is None:
+            return release_dataset(self.store, rounds, **terms)
+        return release_round(self.store, round_name, **terms)
 
     @cached_property
     def checked_here(self) -> dict[str, Checked]:

@@ -1,5 +1,6 @@
 """Content-addressed rounds, decisions and releases of a project."""
 
+from agreement_pipeline.store.decision_table import decision_table
 from agreement_pipeline.store.entries import (
     DECIDING,
     are_texts,
@@ -34,6 +35,7 @@ __all__ = [
     "are_texts",
     "check_round_name",
     "classifier_name",
+    "decision_table",
     "digest_at",
     "digest_of",
     "erase",

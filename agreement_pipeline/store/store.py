@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from os import urandom
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from upath import UPath
 
@@ -38,11 +38,15 @@ from agreement_pipeline.ratings import (
     ratings_of,
     stored_cells,
 )
+from agreement_pipeline.store.decision_table import decision_table
 from agreement_pipeline.store.entries import HERE, of_event
 from agreement_pipeline.store.local import LocalStorage, digest_at, digest_of
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import Folder, ObjectStorage, Storage
 from agreement_pipeline.text import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SALT = "salt"
 DATASET = ".dataset"
@@ -228,6 +232,15 @@ class Store:
             return self.log.entries()
         about = self.log.about(round_name)
         return tuple(entry for entry in about if entry["round"] == round_name)
+
+    def decisions(self) -> "pd.DataFrame":
+        """Every decision of the log: a row for each rule, the first decision first.
+
+        `history --format parquet` writes the same table. `releases` are those in force of the
+        ratings that the row speaks of.
+        """
+        frame: pd.DataFrame = decision_table(self.history()).to_pandas()
+        return frame
 
     def releases_with(self, round_name: str) -> list[dict[str, Any]]:
         return [

@@ -15,6 +15,7 @@ IN_ORDER = [
     "measure",
     "compare",
     "judge",
+    "release",
     "report",
     "plan",
     "run",

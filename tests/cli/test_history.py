@@ -1,14 +1,16 @@
 import json
 import shutil
+from io import BytesIO
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.readers import Columns, read
-from agreement_pipeline.release import release_round
+from agreement_pipeline.release import judge_round, release_round
 from agreement_pipeline.store import Store
 from tests.cli.rounds import policy, unanimous
 from tests.releases import withdraw
@@ -84,3 +86,30 @@ def test_history_names_what_is_missing(stored, tmp_path, capsys):
     shutil.rmtree(stores)
     assert main(["history"]) == 2
     assert "found no store; expected one." in capsys.readouterr().err
+
+
+def test_decisions_are_a_table_with_a_row_for_each_rule(stored, tmp_path, capfdbinary):
+    other = [
+        {"item": f"i{n}", "rater": rater, "label": "yn"[n % 2]} for n in range(9) for rater in "ab"
+    ]
+    pd.DataFrame(other).to_csv(tmp_path / "few.csv", index=False)
+    stored.ingest("r2", read(tmp_path / "few.csv", Columns()), tmp_path / "few.csv")
+    judge_round(stored, "r2", load_policy(policy(tmp_path)), Contract.default())
+    release_round(stored, "r1", load_policy(policy(tmp_path)), Contract.default(), project="demo")
+
+    frame = stored.decisions()
+    expected = [
+        (entry["number"], entry["round"], entry["decision"], verdict["measure"], verdict["low"])
+        for entry in stored.history()
+        if entry["event"] == "decided"
+        for verdict in entry["verdicts"]
+    ]
+    columns = ["entry", "round", "decision", "measure", "low"]
+    assert list(frame[columns].itertuples(index=False, name=None)) == [
+        tuple(None if value is None else value for value in row) for row in expected
+    ]
+    assert {(row.round, len(row.releases)) for row in frame.itertuples()} == {("r1", 1), ("r2", 0)}
+
+    assert main(["history", "r1", "--format", "parquet"]) == 0
+    written = pd.read_parquet(BytesIO(capfdbinary.readouterr().out))
+    pd.testing.assert_frame_equal(written, frame[frame["round"] == "r1"].reset_index(drop=True))

@@ -168,7 +168,7 @@ def test_the_fixture_of_pytest_fails_a_test_with_the_reasons(tmp_path, path):
     assert "held\n  krippendorff_alpha" in done.stdout
 
 
-def test_the_stage_that_trains_waits_for_the_decision():
+def test_the_stage_that_trains_waits_for_the_release():
     stages = STAGES["stages"]
-    assert stages["judge"]["metrics"][0] in stages["train"]["deps"]
-    assert stages["judge"]["cmd"].endswith("> decision.json")
+    assert stages["release"]["metrics"][0] in stages["train"]["deps"]
+    assert stages["release"]["cmd"].endswith("> release.json")

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from agreement_pipeline.orchestration import alerts, host, sensors
+from agreement_pipeline.orchestration import alerts, sensors
 from agreement_pipeline.orchestration.runs import WHY
 from agreement_pipeline.orchestration.sensors import Asked
 from agreement_pipeline.projects import Delivery
@@ -98,16 +98,3 @@ def test_the_last_run_says_why_a_delivery_is_broken():
     instance = SimpleNamespace(get_runs=lambda _, limit: runs[:limit])
     project = SimpleNamespace(due=lambda: [W1])
     assert alerts._broken(instance, project) == {"w1": "newest"}
-
-
-def test_a_release_of_all_rounds_is_judged_by_all_that_the_project_says(monkeypatch):
-    terms = {"policy": "p", "contract": "c", "waivers": "waivers", "settings_digest": "r"}
-    project = SimpleNamespace(
-        store="store", name="name", terms=terms, adjudicated=lambda rounds: {"of": rounds}
-    )
-    monkeypatch.setattr(host, "admitted_rounds", lambda store: [f"round of {store}"])
-    monkeypatch.setattr(host, "release_dataset", lambda *given, **named: (given, named))
-    assert host.released(project) == (
-        ("store", ["round of store"]),
-        {"project": "name", **terms, "adjudicated": {"of": ["round of store"]}},
-    )

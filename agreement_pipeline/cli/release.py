@@ -1,0 +1,84 @@
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from agreement_pipeline.cli.options import FILE, REFUSED, command, output_option
+from agreement_pipeline.cli.output import as_json, say
+from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.report import printable
+from agreement_pipeline.text import counted, joined
+
+if TYPE_CHECKING:
+    from agreement_pipeline.release import Release
+
+
+@command(
+    "agreement-pipeline release configs/projects/moderation.yaml 2026-W01",
+    "agreement-pipeline release configs/projects/moderation.yaml --format json",
+)
+@click.argument("project", type=FILE, help="A project's YAML file.")
+@click.argument(
+    "round_name",
+    metavar="[ROUND]",
+    required=False,
+    help="A round in the inbox or in the store. By default, all admitted rounds together.",
+)
+@output_option
+def release(project: Path, round_name: str | None, output: str) -> int:
+    """Release the training data of a round, if the policy of its project admits it.
+
+    This is what a run in Dagster does: the file in the inbox is checked and stored, the decision is
+    recorded, and the training data are written to the store. If the round is held, what was
+    released of it before is withdrawn.
+
+    The exit status is 0 if there is a release, and its folder is printed. It is 1 if the round is
+    held, and 2 if it could not be judged.
+    """
+    from agreement_pipeline.projects import Project, load_project
+
+    opened = Project(load_project(project)).checked()
+    try:
+        if round_name is not None:
+            opened.ingest(round_name)
+        found = opened.release(round_name)
+    except ReleaseHeldError as error:
+        if output == "json":
+            say(as_json({"released": False, "code": error.code, "why": str(error)}))
+        else:
+            say(printable(f"held: {error}"))
+            if round_name is not None:
+                again = f"agreement-pipeline judge {project} --of-round {round_name}"
+                say(printable(f"  {again} says what to do now"))
+        return REFUSED
+    facts = _facts(found)
+    say(as_json(facts) if output == "json" else "\n  ".join(map(printable, _in_words(facts))))
+    return 0
+
+
+def _facts(release: "Release") -> dict[str, Any]:
+    labels = release.labels
+    return {
+        "released": True,
+        "path": str(release.path),
+        "project": release.project,
+        "rounds": list(release.rounds),
+        "training_rows": len(labels.resolved),
+        "without_label": int(labels.unresolved.sum()),
+        "tentative": release.tentative,
+        "policy": release.policy.policy,
+        "policy_version": release.policy.version,
+        "policy_digest": release.policy.digest,
+        "manifest_digest": release.manifest_digest,
+    }
+
+
+def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+    yield f"released: {facts['path']}"
+    left_out = facts["without_label"]
+    rest = f"; {counted(left_out, 'item')} without a label" if left_out else ""
+    tentative = "; admitted as tentative" if facts["tentative"] else ""
+    yield f"{counted(facts['training_rows'], 'training row')}{rest}{tentative}"
+    rounds = f"{'round' if len(facts['rounds']) == 1 else 'rounds'} {joined(facts['rounds'])}"
+    yield f"{rounds}; policy {facts['policy']}, version {facts['policy_version']}"
