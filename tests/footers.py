@@ -16,23 +16,9 @@ def written(columns: dict[str, list], **how: object) -> bytes:
     return sink.getvalue()
 
 
-def number(value: int) -> bytes:
-    """A whole number in Thrift's compact form."""
-    value, out = value << 1 if value >= 0 else (-value << 1) - 1, bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*out, value])
-
-
 def text(value: bytes) -> bytes:
     """A text in Thrift's compact form."""
     return bytes([len(value)]) + value
-
-
-def numbers(values: list[int]) -> bytes:
-    """A list of long numbers in Thrift's compact form."""
-    return bytes([len(values) << 4 | 6]) + b"".join(map(number, values))
 
 
 def forged(data: bytes, changes: dict[Where, bytes]) -> bytes:
@@ -47,49 +33,6 @@ def forged(data: bytes, changes: dict[Where, bytes]) -> bytes:
         begin, end = found[where]
         footer = footer[:begin] + put + footer[end:]
     return data[: -8 - size] + footer + len(footer).to_bytes(4, "little") + b"PAR1"
-
-
-def with_second_pages(data: bytes, others: bytes, column: int) -> bytes:
-    """A file in which a column has two places: its own, and a copy of that of another file.
-
-    The first is where PyArrow begins to read, the second is where DuckDB and Polars do.
-    """
-    chunk = (4, 0, 1, column, 3)
-    own, of_other = whole_numbers(data), whole_numbers(others)
-    begin = of_other[*chunk, 11]
-    pages = others[begin : begin + of_other[*chunk, 7]]
-    size = max(len(pages), own[*chunk, 7])
-    footer = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-    places = {7: size, 9: own[*chunk, 11], 11: footer}
-    put = {(*chunk, field): number(value) for field, value in places.items()}
-    return forged(data[:footer] + pages + data[footer:], put)
-
-
-def whole_numbers(data: bytes) -> dict[Where, int]:
-    """The whole numbers of a footer, by their places."""
-    size = int.from_bytes(data[-8:-4], "little")
-    return {
-        where: _number(data[-8 - size + begin : -8 - size + end])
-        for where, (begin, end), kind in _Walk(data[-8 - size : -8]).struct(())
-        if kind in (4, 5, 6)
-    }
-
-
-def headers(data: bytes) -> dict[tuple[int, Where], tuple[tuple[int, int], int]]:
-    """The whole numbers in the headers of pages, with where they begin and end in a file."""
-    said, found = whole_numbers(data), {}
-    for at in (at for where, at in said.items() if where[-2:] in ((3, 9), (3, 11))):
-        walk = _Walk(data)
-        walk.at = at
-        for where, (begin, end), kind in walk.struct(()):
-            if kind in (4, 5, 6):
-                found[at, where] = (begin, end), _number(data[begin:end])
-    return found
-
-
-def _number(data: bytes) -> int:
-    value = sum((byte & 0x7F) << 7 * at for at, byte in enumerate(data))
-    return (value >> 1) ^ -(value & 1)
 
 
 class _Walk:

@@ -7,10 +7,8 @@ the memory is a fault like any other. The tests run it for seconds.
 """
 
 import gzip
-import io
 import json
 import os
-import random
 import resource
 import signal
 import sys
@@ -27,7 +25,6 @@ import dagster as dg
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
@@ -54,14 +51,12 @@ from tests.hostile import (
     ROWS_EXPECTED,
     WAIVER,
     contracts,
-    footers,
     frames,
     mutated,
     packed,
     parquet,
     values_of,
 )
-from tests.parquet_readings import genuine, lies, other_readings, pairs_of_lies
 from tests.readers import drawings, judges
 from tests.readers.exports_of_tools import CASES
 from tests.tampering import tampered
@@ -292,27 +287,12 @@ def checks(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         ),
         "project": (mutated(PROJECT.encode(), 2) | values_of(PROJECT), running(place("project"))),
         "release": (tampered(files), opened),
-        "parquet readings": (st.integers(0, 2**32), reading_alike(place("alike"))),
     }
-
-
-def reading_alike(folder: Path) -> Callable[[int], None]:
-    """Change numbers in Parquet files: what the gate takes is read alike by all programs."""
-    originals = sorted(genuine().values())
-
-    def read(chosen: int) -> None:
-        chance = random.Random(chosen)
-        data, change = chance.choice(originals), chance.choice([lies, pairs_of_lies])
-        for what, changed in change(data, chance, 8):
-            assert not other_readings(changed, folder / "r.parquet"), what
-
-    return read
 
 
 def tables(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
     """Hostile tables in each format, and what must hold of them."""
-    read, how, sink = reading(folder), st.tuples(LEVELS, LAYOUTS), io.BytesIO()
-    pq.write_table(pa.table(PARQUET), sink)
+    read, how = reading(folder), st.tuples(LEVELS, LAYOUTS)
 
     def table(name: str, data: st.SearchStrategy) -> tuple[st.SearchStrategy, Callable]:
         return st.tuples(data, how), lambda drawn: read(name, drawn[0], *drawn[1])
@@ -331,9 +311,7 @@ def tables(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
             "b.jsonl",
             frames().map(lambda rows: "".join(f"{json.dumps(row)}\n" for row in rows).encode()),
         ),
-        "parquet": table("a.parquet", mutated(sink.getvalue())),
         "parquet types": table("b.parquet", parquet()),
-        "parquet footer": table("c.parquet", footers(sink.getvalue())),
         "gzip": table("a.csv.gz", packed(CSV.encode(), gzip.compress)),
         "zstd": table("a.jsonl.zst", packed(JSON_LINES.encode(), _zstd)),
     }

@@ -152,18 +152,6 @@ def mutated(draw: st.DrawFn, data: bytes, most: int = 6) -> bytes:
 
 
 @st.composite
-def footers(draw: st.DrawFn, data: bytes) -> bytes:
-    """A Parquet file whose footer has a few other bytes."""
-    size = int.from_bytes(data[-8:-4], "little")
-    changed = bytearray(data[-8 - size : -8])
-    for _ in range(draw(st.integers(1, 4))):
-        at = draw(st.integers(0, len(changed) - 1))
-        put = draw(st.binary(min_size=1, max_size=2) | st.just(b"") | st.just(b"\xff\xff\xff\x7f"))
-        changed[at : at + draw(st.integers(0, 2))] = put
-    return data[: -8 - size] + changed + len(changed).to_bytes(4, "little") + b"PAR1"
-
-
-@st.composite
 def packed(draw: st.DrawFn, data: bytes, pack: Callable[[bytes], bytes]) -> bytes:
     """A packed file: changed before it was packed, or after, or one that unpacks to much."""
     return draw(

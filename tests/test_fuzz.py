@@ -17,9 +17,7 @@ NAMES = (
     "tsv",
     "json lines",
     "json cells",
-    "parquet",
     "parquet types",
-    "parquet footer",
     "gzip",
     "zstd",
     "exports of tools",
@@ -29,7 +27,6 @@ NAMES = (
     "contract",
     "project",
     "release",
-    "parquet readings",
 )
 
 

@@ -2,9 +2,7 @@
 
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING
 
-from agreement_pipeline.faces import face
 from agreement_pipeline.measures.coefficient import (
     Coefficient as Coefficient,
     ratio as ratio,
@@ -24,11 +22,9 @@ from agreement_pipeline.measures.registry import (
     register as register,
 )
 
-BESIDE = "unitizing"
-
 # Families register in the order of their names. Any import of a family above would change it.
 for _module in iter_modules(__path__):
-    if not _module.name.startswith("_") and _module.name != BESIDE:
+    if not _module.name.startswith("_"):
         import_module(f"{__name__}.{_module.name}")
 
 from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
@@ -42,12 +38,3 @@ from agreement_pipeline.measures.krippendorff import (  # noqa: E402 - see above
 from agreement_pipeline.measures.weighting import (  # noqa: E402 - see above
     WEIGHTINGS as WEIGHTINGS,
 )
-
-if TYPE_CHECKING:
-    from agreement_pipeline.measures.unitizing import (
-        UnitizingAlphas as UnitizingAlphas,
-        unitizing_alpha as unitizing_alpha,
-        unitizing_alphas as unitizing_alphas,
-    )
-else:
-    __getattr__, __dir__, __all__ = face(__name__)

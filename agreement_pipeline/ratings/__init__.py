@@ -51,11 +51,6 @@ if TYPE_CHECKING:
         consensus as consensus,
         overruled as overruled,
     )
-    from agreement_pipeline.ratings.footer import (
-        Footer as Footer,
-        FooterError as FooterError,
-        TwiceError as TwiceError,
-    )
     from agreement_pipeline.ratings.frames import (
         TEXT as TEXT,
         categorical as categorical,

@@ -18,7 +18,6 @@ from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.cells import Cells, cells_in, is_as_given
-from agreement_pipeline.ratings.footer import Chunk, Footer, FooterError
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
@@ -31,7 +30,9 @@ MOST_BYTES = 1_000_000_000
 EXPANDED_AT_ONCE = 2**26
 FEW_BYTES = 2**20
 """So few bytes are sooner put into a table than asked for in their file."""
-SCHEMA, WRITTEN_BY = b"ARROW:schema", b"parquet-cpp-arrow version "
+SCHEMA, WRITTEN_BY = b"ARROW:schema", "parquet-cpp-arrow version "
+BY_PREFIX = "DELTA_BYTE_ARRAY"
+"""An encoding that keeps of a text only what differs from the one before it."""
 
 
 class Rows(Protocol):
@@ -116,15 +117,13 @@ class ParquetRows:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        _ = self._footer
-        with _readable():
-            return pq.ParquetFile(self._source()).schema_arrow
+        return self._file.schema_arrow
 
     def __len__(self) -> int:
-        return self._footer.rows
+        return int(self._file.metadata.num_rows)
 
     def parts(self) -> Iterator[pa.Table]:
-        names, file = self.schema.names, pq.ParquetFile(self._source())
+        names, file = self.schema.names, self._file
         for group in range(file.num_row_groups):
             self._refuse_expanded(group)
             with _readable():
@@ -143,7 +142,7 @@ class ParquetRows:
         if any(mark in str(file.path) for mark in PATTERN):
             return None
         if any(self._expanded(name) > MOST_BYTES for name in names):
-            for group in range(len(self._footer.fields["row_groups"])):
+            for group in range(self._file.num_row_groups):
                 self._refuse_expanded(group)
         rows = session.parquet(str(file.path), {name: name for name in names}, file)
         with _readable():
@@ -160,22 +159,31 @@ class ParquetRows:
 
     def _expanded(self, name: str, group: int | None = None) -> int:
         with _readable():
-            return expanded_bytes(self._source(), self._footer, name, MOST_BYTES, group)
+            return expanded_bytes(self._source(), name, MOST_BYTES, group)
 
-    def has_plain_footer(self, metadata: Mapping[bytes, bytes]) -> bool:
-        """Readers believe a footer. With false statistics, for example, they leave out rows."""
-        footer, said = self._footer, dict(metadata)
+    def describes_only_rows(self, metadata: Mapping[bytes, bytes]) -> bool:
+        """False if the footer says more than where the rows are.
+
+        A reader passes over rows by statistics, and names labels by metadata, so a release has
+        neither beside its own.
+        """
+        footer = self._file.metadata
+        groups = [footer.row_group(group) for group in range(footer.num_row_groups)]
+        columns = [group.column(at) for group in groups for at in range(footer.num_columns)]
         return (
-            sorted(key for key, _ in footer.keys) == sorted((SCHEMA, *said))
-            and all(said.get(key, value) == value for key, value in footer.keys)
-            and footer.fields.get("created_by", b"").startswith(WRITTEN_BY)
-            and footer.is_plain
+            {**(footer.metadata or {}), SCHEMA: b""} == {**metadata, SCHEMA: b""}
+            and footer.created_by.startswith(WRITTEN_BY)
+            and not any(group.sorting_columns for group in groups)
+            and not any(
+                column.is_stats_set or column.has_offset_index or column.has_column_index
+                for column in columns
+            )
         )
 
     @cached_property
-    def _footer(self) -> Footer:
+    def _file(self) -> pq.ParquetFile:
         with _readable():
-            return Footer.of(self._source())
+            return pq.ParquetFile(self._source())
 
     def _source(self) -> Path | pa.NativeFile:
         return pa.BufferReader(self.data) if isinstance(self.data, bytes) else self.data.path
@@ -185,7 +193,7 @@ class ParquetRows:
 def _readable() -> Iterator[None]:
     try:
         yield
-    except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as cause:
+    except (pa.ArrowException, Unreadable, OSError, UnicodeDecodeError) as cause:
         raise RatingsError(
             f"Parquet file: found one that cannot be read ({cause}); "
             "expected a readable file. Restore the file."
@@ -193,38 +201,45 @@ def _readable() -> Iterator[None]:
 
 
 def expanded_bytes(
-    source: Path | pa.NativeFile, footer: Footer, name: str, most: int, group: int | None = None
+    source: Path | pa.NativeFile, name: str, most: int, group: int | None = None
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
     A file keeps each text of a chunk once, so a text of a megabyte in a thousand rows is a small
-    file, and a gigabyte in memory. The limit is exact, or it is a number over `most`.
+    file, and a gigabyte in memory. The limit is exact, or it is a number over `most`. It rests on
+    the sizes that the footer states.
     """
+    metadata = pq.read_metadata(source)
     chunks = [
-        each
-        for each in footer.chunks
-        if each.text
-        and (each.coded or each.by_prefix)
-        and group in (None, each.group)
-        and name in (each.path, each.path.partition(".")[0])
+        (at, chunk)
+        for at in (range(metadata.num_row_groups) if group is None else [group])
+        for chunk in map(metadata.row_group(at).column, range(metadata.num_columns))
+        if chunk.physical_type == "BYTE_ARRAY"
+        and (chunk.has_dictionary_page or BY_PREFIX in chunk.encodings)
+        and name in (chunk.path_in_schema, chunk.path_in_schema.partition(".")[0])
     ]
-    if sum(each.size * each.values for each in chunks) <= most:
-        return sum(each.size for each in chunks)
-    file = pq.ParquetFile(source, read_dictionary=[each.path for each in chunks if each.coded])
-    total = sum(_counted_bytes(file, name, each, most) for each in chunks if each.by_prefix)
-    coded = [each for each in chunks if not each.by_prefix]
-    bounds = {each: _longest_text(file, name, each.group) * each.values for each in coded}
-    total += sum(bounds.values())
-    for each in sorted(coded, key=lambda chunk: -bounds[chunk]):
+    sizes = [(chunk.total_uncompressed_size, chunk.num_values) for _, chunk in chunks]
+    if sum(size * n_values for size, n_values in sizes) <= most:
+        return int(sum(size for size, _ in sizes))
+    coded = [(at, chunk) for at, chunk in chunks if BY_PREFIX not in chunk.encodings]
+    file = pq.ParquetFile(source, read_dictionary=[chunk.path_in_schema for _, chunk in coded])
+    total = sum(
+        _counted_bytes(file, name, at, chunk.total_uncompressed_size, most)
+        for at, chunk in chunks
+        if BY_PREFIX in chunk.encodings
+    )
+    bounds = [(_longest_text(file, name, at) * chunk.num_values, at) for at, chunk in coded]
+    total += sum(bound for bound, _ in bounds)
+    for bound, at in sorted(bounds, reverse=True):
         if total <= most:
             break
-        total += _bytes_of_texts(file, name, each.group) - bounds[each]
-    return total
+        total += _bytes_of_texts(file, name, at) - bound
+    return int(total)
 
 
-def _counted_bytes(file: pq.ParquetFile, name: str, chunk: Chunk, most: int) -> int:
-    total, rows = 0, max(EXPANDED_AT_ONCE // max(chunk.largest, 1), 1)
-    for part in file.iter_batches(batch_size=rows, row_groups=[chunk.group], columns=[name]):
+def _counted_bytes(file: pq.ParquetFile, name: str, group: int, largest: int, most: int) -> int:
+    total, rows = 0, max(EXPANDED_AT_ONCE // max(largest, 1), 1)
+    for part in file.iter_batches(batch_size=rows, row_groups=[group], columns=[name]):
         total += part.nbytes
         if total > most:
             break

@@ -106,7 +106,7 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
     elif kind in ("parquet", "arrow"):
         from agreement_pipeline.readers.parquet import columnar_rows
 
-        rows = enumerate(columnar_rows(path, kind, errors), 1)
+        rows = enumerate(columnar_rows(path, kind), 1)
     for number, value in rows:
         yield f"{place}: {what} {number}", value
 

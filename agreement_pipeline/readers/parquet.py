@@ -17,15 +17,13 @@ import pyarrow.parquet as pq
 from agreement_pipeline.engine import PATTERN, ROW_NUMBER, Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
-    Footer,
-    FooterError,
     Limits,
     NoTextError,
-    TwiceError,
     expanded_bytes,
     is_as_given,
     listed_values,
 )
+from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
 from agreement_pipeline.readers.json_files import json_objects
 
@@ -44,16 +42,19 @@ class ParquetTable:
         # An engine reads `~` at the beginning of a path as the home of the user.
         self._path, self._limits, self._delivered = path.absolute(), limits, Steady.at(path)
         with _as_refusal(path.name):
-            self._footer = Footer.of(path)
-            # By what it says of itself: a small Parquet file can hold a large table.
-            limits.refuse_beyond("columns", len(self._footer.leaves), path.name, "columns")
-            limits.refuse_beyond("rows", self._footer.rows, path.name, "rows")
-            limits.refuse_beyond("file_bytes", self._footer.size, path.name, "bytes once expanded")
             self._file = pq.ParquetFile(path)
+            # By what it says of itself: a small Parquet file can hold a large table.
+            footer = self._file.metadata
+            limits.refuse_beyond("columns", footer.num_columns, path.name, "columns")
+            limits.refuse_beyond("rows", footer.num_rows, path.name, "rows")
+            groups = map(footer.row_group, range(footer.num_row_groups))
+            size = sum(group.total_byte_size for group in groups)
+            limits.refuse_beyond("file_bytes", size, path.name, "bytes once expanded")
             self.schema: pa.Schema = self._file.schema_arrow
+        refuse_twice(self.schema.names, path.name)
         self.named = named_in(self.schema, path.name)
         self._delivered.refuse_change()
-        if not self._footer.rows:
+        if not footer.num_rows:
             raise no_row(path.name)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
@@ -91,7 +92,7 @@ class ParquetTable:
         most = self._limits.file_bytes
         for name in names:
             with _as_refusal(self._path.name):
-                expanded = expanded_bytes(self._path, self._footer, name, most)
+                expanded = expanded_bytes(self._path, name, most)
             where = f"{self._path.name}: column {name!r}"
             self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
 
@@ -100,25 +101,17 @@ class ParquetTable:
 def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
     try:
         yield
-    except TwiceError as error:
-        raise RatingsError(
-            f"{source}: found {error}; expected each once. Rename or remove one."
-        ) from None
-    except (pa.ArrowException, FooterError, Unreadable, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, Unreadable, OSError, UnicodeDecodeError) as error:
         said = (error.__context__ or error) if isinstance(error, Unreadable) else error
-        agree = " whose footer and pages agree" if isinstance(error, FooterError) else ""
         raise RatingsError(
             f"{source}: found no whole {kind} file ({str(said).splitlines()[0]}); expected a "
-            f"finished one{agree}. {WAIT}"
+            f"finished one. {WAIT}"
         ) from None
 
 
-def columnar_rows(path: Path, kind: str, errors: str = "strict") -> Iterator[dict[str, Any]]:
-    """Who looks only at the first row does not ask for one reading: to find out takes long."""
+def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
-            if errors == "strict":
-                Footer.of(path)
             file = pq.ParquetFile(path)
             batches, schema = file.iter_batches(FEW), file.schema_arrow
         else:

@@ -189,7 +189,7 @@ def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) ->
     same_columns = (
         found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
     )
-    plain = any_footer or found.has_plain_footer(derived.schema.metadata or {})
+    plain = any_footer or found.describes_only_rows(derived.schema.metadata or {})
     if not (same_columns and plain) or len(found) != len(derived):
         return False
     again = InTurn(derived)
