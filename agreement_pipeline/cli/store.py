@@ -9,16 +9,15 @@ from agreement_pipeline.text import listed
 
 
 @command(
-    "agreement-pipeline store migrate .agreement/store/reviews .agreement/store/reviews-2",
     "agreement-pipeline store adopt .agreement/store/reviews reviews_location",
     "agreement-pipeline store erase old-store new-store --rater anna --why 'request 12'",
 )
-@click.argument("action", type=OneOf(("migrate", "adopt", "erase")), help="What to do.")
+@click.argument("action", type=OneOf(("adopt", "erase")), help="What to do.")
 @click.argument("old", type=PLACE, metavar="STORE", help="The folder or the URL of a store.")
 @click.argument(
     "new",
     type=PLACE,
-    help="To migrate or erase: a place for the new store. To adopt: a Dagster code location.",
+    help="To erase: a place for the new store. To adopt: a Dagster code location.",
 )
 @option("--rater", group=INPUT, help="To erase: the name of a rater.")
 @option("--item", group=INPUT, help="To erase: the name of an item.")
@@ -39,18 +38,15 @@ def store(
     by: str,
     why: str | None,
 ) -> int:
-    """Carry a store of an older version over, hand one over, or erase a rater or an item.
-
-    To migrate, the old store is only read. Its rounds, decisions, releases and originals are in the
-    new one afterwards, and a last entry says so. If it is stopped, run it again: it goes on.
+    """Hand a store over to another code location, or erase a rater or an item.
 
     One code location decides for a store. Adopting it lets another decide from now on, and the log
     says since when.
 
-    Erasing makes a new store too, without one rater or item. Releases that rest on their ratings
-    are withdrawn.
+    Erasing makes a new store, without one rater or item. The old one is only read, and releases
+    that rest on the erased ratings are withdrawn. If it is stopped, run it again: it goes on.
     """
-    from agreement_pipeline.store import Store, erase, migrate
+    from agreement_pipeline.store import Store, erase
 
     if action == "erase":
         asked = [("rater", rater), ("item", item)]
@@ -66,19 +62,11 @@ def store(
             say(f"Withdrawn, so delete their copies: {listed(found.releases, 50)}.")
         say(f"Then delete {old}, its backups, and the delivered files with what was erased.")
         return 0
-    if action == "adopt":
-        adopted = Store(old)
-        if not new.strip() or not new.isprintable():
-            raise StoreError(f"found code location {new!r}; expected its name in visible letters.")
-        if not adopted.history():
-            raise StoreError(
-                f"{old}: found no store; expected one with entries. Correct the place."
-            )
-        adopted.record("adopted", "log", by=new, who=by)
-        say(f"adopted: code location {new} decides for {old} from now on.")
-        return 0
-    n, waived = migrate(old, new, by)
-    say(f"migrated: {n} entries of {old} are in {new}. Name it in the project: store: {new}")
-    for name, before, now in waived:
-        say(f"round {name}: a waiver is bound to ratings {before}. Write {now} into its file.")
+    adopted = Store(old)
+    if not new.strip() or not new.isprintable():
+        raise StoreError(f"found code location {new!r}; expected its name in visible letters.")
+    if not adopted.history():
+        raise StoreError(f"{old}: found no store; expected one with entries. Correct the place.")
+    adopted.record("adopted", "log", by=new, who=by)
+    say(f"adopted: code location {new} decides for {old} from now on.")
     return 0

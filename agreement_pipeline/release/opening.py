@@ -265,8 +265,7 @@ def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -
         raise ReleaseInvalidError(
             f"{path}: found a release in the form {manifest['schema']}, which agreement_pipeline "
             f"{release.written_by} wrote; expected a store whose log has it, since its numbers and "
-            "words were found in another way. Name the store with --store; "
-            "`agreement-pipeline store migrate` reads the store of an older version.",
+            "words were found in another way. Name the store with --store.",
             "release_not_derived",
         )
     return release

@@ -185,10 +185,6 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
     "anchored": lambda entry: (
         f"{entry['classifier']}: anchors labelled again{', drifted' * entry['drifted']}"
     ),
-    "migrated": lambda entry: (
-        f"{entry['entries']} entries of version {', '.join(entry['from_versions'])}"
-        + _asked_by(entry.get("by"))
-    ),
 }
 
 

@@ -11,7 +11,6 @@ from agreement_pipeline.store.entries import (
     terms_name,
 )
 from agreement_pipeline.store.erasure import Erased, erase
-from agreement_pipeline.store.migration import migrate
 from agreement_pipeline.store.local import digest_at, digest_of, names_in
 from agreement_pipeline.store.objects import Bucket, Folder, Listed
 from agreement_pipeline.store.store import (
@@ -42,7 +41,6 @@ __all__ = [
     "folder_at",
     "is_decided",
     "last_events",
-    "migrate",
     "names_in",
     "of_event",
     "storage_at",

@@ -19,7 +19,6 @@ SUBJECTS = {
     "decided": "decision",
     "released": "release",
     "withdrawn": "release",
-    "migrated": "store",
     "drawn": "draw",
     "certified": "certificate",
     "anchored": "anchors",
@@ -49,7 +48,6 @@ FACTS = {
     "decided": (*OF_EVERY_DECISION, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
-    "migrated": ("entries", "head", "from_versions"),
     "drawn": (
         "population_digest",
         "population_items",

@@ -13,32 +13,33 @@ No decision was taken on the new tables, so each of these rounds waits for one.
 
 import json
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.store.entries import HERE, Entry, of_event
 from agreement_pipeline.store.local import digest_of
-from agreement_pipeline.store.migration import (
-    ORIGINALS,
-    RELEASES,
-    WITHDRAWN,
-    carry_entries,
-    copy_file,
-    refuse_place,
-)
-from agreement_pipeline.store.objects import Folder
+from agreement_pipeline.store.log import ENTRIES
+from agreement_pipeline.store.objects import PROBE, Folder, Storage
 from agreement_pipeline.store.store import (
     SALT,
     RoundVersion,
     Store,
+    folder_at,
     table_of,
     table_ratings,
 )
+from agreement_pipeline.text import listed
 
+RELEASES, ORIGINALS = "releases", "originals"
+MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
+# What may stand where a store has no entry yet, beside hidden files. A volume has the last.
+NOT_BEGUN = {PROBE, SALT, "populations", "rounds", "lost+found"}
 TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
 NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
 OF_A_LOG = ("number", "previous", "index", "carried")
@@ -138,7 +139,7 @@ class Erasure:
                 or (folder == RELEASES and "/".join(below.split("/")[:2]) not in self.releases)
                 or name in kept
             ):
-                copy_file(name, of, to.storage)
+                _copy_file(name, of, to.storage)
 
     def _of(self, event: str) -> list[Entry]:
         return of_event(event, self.entries)
@@ -193,12 +194,12 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
     `what` is `rater` or `item`. The log says `by` whom and `why` it was erased.
     """
     of, made = Store(old), Store(new)
-    refuse_place(old, made)
+    _refuse_place(old, made)
     made.log.carrying = True
     with of.reading():
         entries, head = of.history(), of.log.head
     if of.storage.read(SALT) is not None:
-        copy_file(SALT, of.storage, made.storage)
+        _copy_file(SALT, of.storage, made.storage)
     found = Erasure(of, entries, what, name, made.pseudonym(what, name))
     if any(map(found.is_named, (by, why))):
         raise StoreError(
@@ -211,7 +212,7 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
             "an item of a list that was drawn from. "
             "Correct the name: `agreement-pipeline history` lists the rounds."
         )
-    n_before = carry_entries(old, made, entries, found.without)
+    n_before = _carry_entries(old, made, entries, found.without)
     reason = f"{found.subject} was erased, as {by} asked: {why}"
     found.copy_files(made, reason)
     if n_before <= len(entries):
@@ -223,3 +224,59 @@ def erase(old: Folder | str, new: Folder | str, what: str, name: str, by: str, w
         if called not in withdrawn:
             made.record("withdrawn", round_name, releases=[called], reasons=[reason])
     return Erased(found.subject, tuple(sorted(found.rounds)), tuple(found.releases))
+
+
+def _carry_entries(
+    old: Folder | str,
+    made: Store,
+    entries: Sequence[Entry],
+    carried: Callable[[Entry], tuple[Entry, dict[str, Content]]],
+) -> int:
+    """How many entries are added, since the new store does not have them yet.
+
+    `carried` gives an entry as the new log says it, and the tables that it names.
+    """
+    before = made.history()
+    for number, entry in enumerate(entries, 1):
+        said, tables = carried(entry)
+        if number > len(before):
+            with made.locked():
+                for name, table in tables.items():
+                    made.storage.keep(name, table)
+                made.log.carry(number, said)
+        elif {name: before[number - 1].get(name) for name in said} != said:
+            raise StoreError(
+                f"{made.root}: found entry {number}, which does not come from {old}; "
+                "expected no store, or one that an earlier attempt began. Name another place."
+            )
+    return len(before)
+
+
+def _refuse_place(old: Folder | str, made: Store) -> None:
+    """Whoever deletes one of two stores must not delete the other one, or more, with it."""
+    places = [
+        each.resolve() if isinstance(each, Path) else each for each in (folder_at(old), made.root)
+    ]
+    one, other = sorted((f"{each}/" for each in places), key=len)
+    if one != other and other.startswith(one):
+        raise StoreError(
+            f"{made.root}: found one store inside the other, {old}; expected a place beside it. "
+            "Name another place."
+        )
+    there = () if made.storage.names(ENTRIES) else made.storage.names()
+    names = {name.partition("/")[0] for name in there if not name.startswith(".")}
+    if others := sorted(names - NOT_BEGUN):
+        raise StoreError(
+            f"{made.root}: found {listed(others)}; expected an empty place, or a store that an "
+            "earlier attempt began. Name another place."
+        )
+
+
+def _copy_file(name: str, of: Storage, to: Storage) -> None:
+    content = of.copied(name)
+    with to.locked():
+        if content is None or not to.keep(name, content, secret=name == SALT):
+            raise StoreError(
+                f"{to.root / name}: found other bytes than in {of.root}, or nothing there; "
+                "expected the same. Name another place for the new store."
+            )

@@ -47,16 +47,12 @@ from agreement_pipeline.store.objects import Storage
 from agreement_pipeline.text import counted, listed
 
 SIZE = 32
-ENTRIES, SEGMENTS, INDEX, OLD_SEALS = "log", "segments", "index", "seals"
+ENTRIES, SEGMENTS, INDEX = "log", "segments", "index"
 SEALS = f"{ENTRIES}/seals"
 CARRIED = "carried"
 NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
 KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
 REMEMBERED = 100
-OLDER = (
-    " If an older version of this package wrote it, carry it over: "
-    "agreement-pipeline store migrate OLD NEW."
-)
 
 
 class Line(NamedTuple):
@@ -500,7 +496,7 @@ class Log:
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")
         if missing := lacking(line.entry):
-            raise self._broken(f"entry {number} without {missing}", older=True)
+            raise self._broken(f"entry {number} without {missing}")
         refuse_other_project(view.newest.get("project"), line.entry.get("project"), self._place)
         view.lines.append(line)
 
@@ -508,11 +504,10 @@ class Log:
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
-    def _broken(self, found: str, *, older: bool = False) -> StoreError:
-        told = OLDER if older or self.storage.names(OLD_SEALS) else ""
+    def _broken(self, found: str) -> StoreError:
         return StoreError(
             f"{self._place}: found {found}; expected every entry as it was written. "
-            f"Restore the log, with its seals, from a backup.{told}"
+            f"Restore the log, with its seals, from a backup."
         )
 
 

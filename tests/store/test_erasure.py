@@ -369,3 +369,30 @@ def test_erasures_follow_each_other_whatever_the_names(tmp_path):
 def test_a_table_with_the_rater_is_not_judged_as_if_it_could_come(new):
     with pytest.raises(StoreError, match=r"round r1: found rater-\w+, which was erased"):
         judge_delivered(Store(new), "r1", make_ratings(2), POLICY, CONTRACT)
+
+
+def erase_her(old, new):
+    return erase(old, new, "rater", GONE, "me", "request 12")
+
+
+def test_a_place_with_other_files_is_left_as_it_was(old, tmp_path):
+    new = tmp_path / "papers"
+    for name in ("letters/may.txt", "rounds/none.parquet", "todo.md"):
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        (new / name).write_text("mine")
+    before = names_in(new)
+    with pytest.raises(StoreError) as refused:
+        erase_her(old, new)
+    assert str(refused.value) == (
+        f"{new}: found ['letters', 'todo.md']; expected an empty place, or a store that an "
+        "earlier attempt began. Name another place."
+    )
+    assert names_in(new) == before
+
+
+def test_what_a_disk_puts_into_a_new_volume_is_no_store(old, tmp_path):
+    new = tmp_path / "volume"
+    for name in (".DS_Store", "lost+found/#12"):
+        (new / name).parent.mkdir(parents=True, exist_ok=True)
+        (new / name).write_text("")
+    assert erase_her(old, new) == erase_her(old, tmp_path / "other")

@@ -13,14 +13,14 @@ import pytest
 from agreement_pipeline import __version__, open_release, survey, verify_release
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import ReleaseInvalidError, StoreError
+from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.release import judge_round, release_round
 from agreement_pipeline.store import Store
 from tools.golden.write import FORUM, LAB, MEASURES, NOTES, PROJECT, SIZES, Round
 
 GOLDEN = Path(__file__).parents[1] / "golden"
-READ, OLDER = ("f39a52d", "1d52570", "91b21cb"), ("b490b47", "9578f7a")
+READ = ("f39a52d", "1d52570", "91b21cb")
 STORES = ("forum", "others")
 SOURCES = (
     *(Round(name, f"{name}.csv", **FORUM) for name in ("forum-1", "forum-2")),
@@ -80,7 +80,7 @@ def copied(tmp_path):
 
 
 def test_every_state_of_a_round_is_among_them():
-    for commit in (*READ, *OLDER):
+    for commit in READ:
         kept = [said(commit, name) for name in STORES]
         decided = {
             each["decision"] for one in kept for of in one["decisions"].values() for each in of
@@ -186,19 +186,3 @@ def test_a_store_goes_on_with_its_own_pseudonyms(commit, copied):
     before = verify_release(store.root / "releases" / called).ratings["forum-1"]
     again = store.pseudonyms(store.ratings("forum-1"))
     assert set(before.raters) <= set(again.values())
-
-
-@pytest.mark.parametrize("name", STORES)
-@pytest.mark.parametrize("commit", OLDER)
-def test_an_older_store_is_refused_with_the_way_out(commit, name, copied):
-    with pytest.raises(StoreError, match="agreement-pipeline store migrate OLD NEW"):
-        copied(commit, name).history()
-
-
-@pytest.mark.parametrize("commit", OLDER)
-def test_an_older_release_is_refused_without_a_log(commit, copied):
-    store, then = copied(commit, "forum"), said(commit, "forum")
-    for called, facts in then["releases"].items():
-        with pytest.raises(ReleaseInvalidError) as refusal:
-            verify_release(store.root / "releases" / called)
-        assert refusal.value.code == facts.get("refused", "release_not_derived")
