@@ -77,7 +77,10 @@ FACTS = {
 }
 WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
 BOUND = ("round", "ratings_digest", "contract_digest")
-OWN = ("number", "time", "event", "round", "previous", "index", "project", "location", "carried")
+OWN = (
+    *("number", "time", "event", "round", "previous", "index", "project", "location", "carried"),
+    "format",
+)
 HALF = re.compile(r"[\ud800-\udfff]")
 
 

@@ -42,7 +42,7 @@ MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
 NOT_BEGUN = {PROBE, SALT, "populations", "rounds", "lost+found"}
 TEXTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
 NAMES = {"items": "item", "name": "rater", "classifier": "rater"}
-OF_A_LOG = ("number", "previous", "index", "carried")
+OF_A_LOG = ("number", "previous", "index", "carried", "format")
 
 
 class Erased(NamedTuple):

@@ -47,6 +47,8 @@ from agreement_pipeline.store.objects import Storage
 from agreement_pipeline.text import counted, listed
 
 SIZE = 32
+STORE_FORMAT = 0
+"""The form in which this version writes a store. Each entry of a later form names its number."""
 ENTRIES, SEGMENTS, INDEX = "log", "segments", "index"
 SEALS = f"{ENTRIES}/seals"
 CARRIED = "carried"
@@ -399,6 +401,7 @@ class Log:
             self._tail.seal(view)
         entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
         last = view.newest
+        entry |= {"format": STORE_FORMAT} if STORE_FORMAT else {}
         entry |= {"project": of} if (of := self.project or last.get("project")) else {}
         if said["event"] == "adopted":
             entry["location"] = said["by"]
@@ -495,6 +498,13 @@ class Log:
         number = view.last + 1
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
             raise self._broken(f"entry {number}, which does not follow the one before it")
+        store_format = line.entry.get("format", 0)
+        if not isinstance(store_format, int) or store_format > STORE_FORMAT:
+            raise StoreError(
+                f"{self._place}: found entry {number} in format {store_format}, which a "
+                f"newer version of agreement_pipeline wrote; expected format {STORE_FORMAT} at "
+                "most. Upgrade agreement_pipeline here. Nothing is wrong with the store."
+            )
         if missing := lacking(line.entry):
             raise self._broken(f"entry {number} without {missing}")
         refuse_other_project(view.newest.get("project"), line.entry.get("project"), self._place)

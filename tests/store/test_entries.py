@@ -3,7 +3,7 @@
 import pytest
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, log
 from tests.events import FACTS, record, sealed
 
 
@@ -221,3 +221,22 @@ def test_an_entry_without_its_facts_is_no_entry(store):
     sealed(store, lambda entry: entry.pop("manifest_digest"))
     with pytest.raises(StoreError, match=r"without facts \['manifest_digest'\]"):
         store.history()
+
+
+@pytest.mark.parametrize("n_entries", [1, 40])
+def test_a_store_of_a_newer_version_asks_for_an_upgrade(store, monkeypatch, n_entries):
+    monkeypatch.setattr(log, "STORE_FORMAT", 1)
+    for number in range(n_entries):
+        record(store, "decided", "r", ratings_digest=str(number))
+    assert {entry["format"] for entry in Store(store.root).history()} == {1}
+    monkeypatch.setattr(log, "STORE_FORMAT", 0)
+    with pytest.raises(StoreError, match=r"format 1, which a newer version .* Upgrade") as refused:
+        Store(store.root).history()
+    assert "backup" not in str(refused.value)
+
+
+def test_a_store_of_an_older_form_is_read_and_goes_on(store, monkeypatch):
+    record(store, "decided", "r", ratings_digest="a")
+    monkeypatch.setattr(log, "STORE_FORMAT", 1)
+    record(store, "decided", "r", ratings_digest="b")
+    assert [entry.get("format") for entry in Store(store.root).history()] == [None, 1]
