@@ -3,6 +3,7 @@
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isnan
@@ -23,9 +24,9 @@ from agreement_pipeline.ratings import (
     is_as_given,
     listed_values,
 )
-from agreement_pipeline.readers.columns import refuse_twice
 from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
 from agreement_pipeline.readers.json_files import json_objects
+from agreement_pipeline.text import called
 
 BATCH = 65_536
 FEW = 64
@@ -51,7 +52,7 @@ class ParquetTable:
             size = sum(group.total_byte_size for group in groups)
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once expanded")
             self.schema: pa.Schema = self._file.schema_arrow
-        refuse_twice(self.schema.names, path.name)
+        _refuse_one_name_twice(self.schema.names, path.name)
         self.named = named_in(self.schema, path.name)
         self._delivered.refuse_change()
         if not footer.num_rows:
@@ -95,6 +96,17 @@ class ParquetTable:
                 expanded = expanded_bytes(self._path, name, most)
             where = f"{self._path.name}: column {name!r}"
             self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
+
+
+def _refuse_one_name_twice(names: Sequence[str], source: str) -> None:
+    """DuckDB and Spark take names that differ in capital letters only for one column."""
+    count_by_name = Counter(name.casefold() for name in names)
+    repeated = {name.casefold(): name for name in names if count_by_name[name.casefold()] > 1}
+    if repeated:
+        raise RatingsError(
+            f"{source}: found {called('column', sorted(repeated.values()))} twice, or in capitals "
+            "and small letters; expected each once. Rename or remove one."
+        )
 
 
 @contextmanager

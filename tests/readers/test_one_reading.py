@@ -4,6 +4,7 @@ import duckdb
 import pandas as pd
 import pytest
 
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read
 from tests.footers import forged, text, written
 
@@ -41,3 +42,11 @@ def test_false_bounds_of_rounds_hide_no_rows_of_a_round(tmp_path):
     hidden = duckdb.sql(f"SELECT COUNT(*) FROM '{path}' WHERE round = 'w1'").fetchall()
     assert hidden == [(30,)]
     assert read(path, round_name="w1").digest == expected
+
+
+@pytest.mark.parametrize("other", ["LABEL", "Label"])
+def test_a_name_in_capitals_and_small_letters_is_refused(tmp_path, other):
+    path = tmp_path / "round.parquet"
+    path.write_bytes(written({**TABLE.to_dict("list"), other: ["n"] * len(TABLE)}))
+    with pytest.raises(RatingsError, match=f"found column '{other}' twice, or in capitals"):
+        read(path)
