@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
@@ -38,7 +39,13 @@ from agreement_pipeline.policy import (
     load_waiver,
 )
 from agreement_pipeline.policy import judge as judge_ratings
-from agreement_pipeline.ratings import Ratings, described, lookalikes
+from agreement_pipeline.ratings import (
+    EarlierDelivery,
+    Ratings,
+    described,
+    lookalikes,
+    mark_first_deliveries,
+)
 from agreement_pipeline.report import (
     Round,
     markdown_text,
@@ -85,6 +92,14 @@ class Asked(NamedTuple):
     multiple=True,
     help="YAML file of a waiver. Repeat for more.",
 )
+@option(
+    "--earlier",
+    group=POLICY,
+    type=FILE,
+    multiple=True,
+    help="A table that was delivered before. Judged is what is new in FILE, or has new ratings "
+    "since. Repeat for more, in the order in which they came.",
+)
 @format_option("table", "json", "markdown")
 @option(
     "--statement",
@@ -100,6 +115,7 @@ def judge(
     files: Sequence[Path],
     policy: Path | None,
     waiver: Sequence[Path],
+    earlier: Sequence[Path],
     output: str,
     target: Path | None,
     **reading: Any,
@@ -109,7 +125,7 @@ def judge(
     The exit status is 0 if every round is admitted and 1 if one is held. It is 2 if a round
     could not be judged. Nothing is stored and nothing is released.
     """
-    asked = [*_asked(ctx, files, policy, waiver, reading)]
+    asked = [*_asked(ctx, files, policy, waiver, earlier, reading)]
     of_tables = not any(each.called[0] for each in asked)
     if target and not (of_tables and all(file.is_file() for file in files)):
         raise click.UsageError("found --statement; expected tables in files with it.")
@@ -146,6 +162,7 @@ def _asked(
     files: Iterable[Path],
     policy: Path | None,
     waiver: Iterable[Path],
+    earlier: Sequence[Path],
     reading: Mapping[str, Any],
 ) -> Iterator[Asked]:
     on = datetime.now(UTC).date()
@@ -161,14 +178,31 @@ def _asked(
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
             under = load_policy(policy)
-            judged = partial(_of_table, file, reading, under, waivers)
+            judged = partial(_of_table, file, earlier, reading, under, waivers)
             yield Asked(str(file), judged, under, called, reading["exclude_raters"])
 
 
 def _of_table(
-    file: Path, reading: Mapping[str, Any], policy: Policy, waivers: Waivers
+    file: Path,
+    earlier: Sequence[Path],
+    reading: Mapping[str, Any],
+    policy: Policy,
+    waivers: Waivers,
 ) -> tuple[Ratings, Decision]:
     ratings = read_table(file, {**reading, "in_order": True})
+    if earlier:
+        before = [
+            EarlierDelivery(path.name, read_table(path, {**reading, "usable": False}))
+            for path in earlier
+        ]
+        ratings = mark_first_deliveries(
+            ratings,
+            before,
+            file.name,
+            "cumulative",
+            times_tell=True,
+            whole_clusters=reading.get("units") is not None,
+        )
     return ratings, judge_ratings(ratings, policy, waivers=waivers)
 
 
@@ -182,22 +216,40 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
         raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
     if not project.store.rounds():
         where = f"{project.name}: found no round in {project.store.root}"
-        say_aside(f"{where}, so each is judged as if none came before it")
+        say_aside(f"{where}, so rounds come in the order of their names")
     by, named = project.terms, project.settings.policy
     in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
     due = {each.round for each in project.due(found=found)}
+    stored = {*project.store.rounds()}
+    pending = [name for name in sorted(found.deliveries, key=natural) if name not in stored]
+    not_stored: dict[str, Ratings] = {}
     for name in names:
         called = project.name, name, in_commands
-        judged = partial(_delivered, project, name, by)
+        before = pending[: pending.index(name)] if name in pending else []
+        judged = partial(_delivered, project, name, by, before, not_stored)
         left_out = project.settings.exclude_raters
         kept = name not in due
         yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out, kept)
 
 
-def _delivered(project: "Project", name: str, by: Mapping[str, Any]) -> tuple[Ratings, Decision]:
+def _delivered(
+    project: "Project",
+    name: str,
+    by: Mapping[str, Any],
+    before: Sequence[str],
+    not_stored: dict[str, Ratings],
+) -> tuple[Ratings, Decision]:
+    """Rounds `before` this one come first, as they will when they are judged. They are read once,
+    into `not_stored`.
+    """
     from agreement_pipeline.release import judge_delivered
 
-    _, ratings = project.delivered(name)
+    for earlier in before:
+        if earlier not in not_stored:
+            with suppress(*EXPECTED):  # a round that cannot be read is told when its turn comes
+                _, not_stored[earlier] = project.delivered(earlier, not_stored)
+    _, ratings = project.delivered(name, not_stored)
+    not_stored[name] = ratings
     return ratings, judge_delivered(project.store, name, ratings, **by).decision
 
 
@@ -259,6 +311,8 @@ def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
     if who := found.who_differs:
         yield who
     yield who_rated(found.ratings)
+    if found.what_is_new:
+        yield found.what_is_new
     if left_out:
         yield f"Raters left out: {joined(sorted(left_out))}."
     yield first_labels(found.ratings)

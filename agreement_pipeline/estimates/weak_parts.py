@@ -14,7 +14,7 @@ import numpy as np
 from agreement_pipeline.estimates.estimates import Estimate, estimate, registered
 from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum, strata_of
 from agreement_pipeline.intervals import Inference, Interval, points_of
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.students_t import lower_tail, quantile
 from agreement_pipeline.text import counted
@@ -88,7 +88,10 @@ def _parts(
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:
             for scope, made in parts_of_stratum(stratum, needs, named=False):
-                yield str(scope), stratum.column, made
+                name = str(scope)
+                if stratum.column == FIRST_DELIVERED:
+                    name = f"the items that came first in {stratum.names[0]}"
+                yield name, stratum.column, made
     if "cluster" in ratings.has:
         for _, made in parts_of(ratings, needs, whole):
             yield ALIKE, "", partial(_alike, made)

@@ -241,6 +241,7 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
     try:
         differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
         not_known, given = "", first_labels(found.ratings)
+        rated = " ".join(filter(None, (rated, found.what_is_new)))
     except EXPECTED as error:
         differs, steps, rated, given = "", (), "", ""
         not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"

@@ -44,6 +44,7 @@ from agreement_pipeline.policy.waivers import (
 from agreement_pipeline.ratings import (
     CAPABILITIES,
     DUPLICATE,
+    FIRST_DELIVERED,
     HOW_OF_DUPLICATES,
     HOW_OF_OCCURRENCES,
     SAME_LABEL_TWICE,
@@ -370,6 +371,8 @@ def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
 def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:
     kinds = {rule.scope for rule in rules}
     asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
+    if "stratum" in kinds:
+        ratings = ratings.without_stratum(FIRST_DELIVERED)
     yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds)
     for rule in rules:
         if rule.if_too_few == "pool":
@@ -390,15 +393,16 @@ def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
 
     A part is weak if its value is under the cut-off that the policy admits, at the level of the
     policy for all parts together (Holm). Strata on which the policy has rules are left to these.
+    What came in one delivery first is a part too, so a bad week does not hide behind good ones.
     """
     found, rule = verdict.estimate, verdict.rule
     if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
         return verdict
     cutoff = rule.tentative if "tentative" in policy.admit else rule.reliable
     has_rule = any(each.scope == "stratum" for each in policy.rules)
-    parts = parts_beside(
-        ratings, rule.measure, cutoff, policy.inference, left_out=ratings.strata if has_rule else ()
-    )
+    # No rule speaks of deliveries, since their names are not known when a policy is written.
+    left_out = {*ratings.strata} - {FIRST_DELIVERED} if has_rule else set()
+    parts = parts_beside(ratings, rule.measure, cutoff, policy.inference, left_out=left_out)
     judged = [part for part in parts if part.is_judged]
     met = levels_met([part.p for part in judged], policy.inference.tail)
     weak = [part for part, (under, _) in zip(judged, met, strict=True) if under]
@@ -516,7 +520,17 @@ def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
 
 
 def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Finding]:
-    """What the export cannot show, which labels began as a suggestion, and which were changed."""
+    """What the export cannot show, which labels began as a suggestion, which were changed, and
+    which came before.
+    """
+    if (origin := ratings.origin) and 2 * origin.unchanged > ratings.n_items:
+        words = (
+            f"found that {origin.unchanged:,} of {counted(ratings.n_items, 'item')} came in an "
+            "earlier round with the same labels; expected a project that says how its deliveries "
+            "follow each other. If each export holds all before it, say `deliveries: cumulative`: "
+            "then a round is what is new. If each stands for itself, say `deliveries: independent`."
+        )
+        yield of_gate("deliveries_not_declared", words)
     lacking = _lacking(ratings, policy.requires)
     if policy.assisted == "leave_out" and not ratings.says_assisted:
         lacking = tuple(dict.fromkeys([*lacking, "assisted"]))

@@ -53,6 +53,10 @@ HELPS = {
     "too_many_versions": "a fresh round under another name",
     "read_otherwise": "put its file into the inbox, so that it is read again",
     "not_shown": "an export in another format",
+    "deliveries_not_declared": (
+        "`deliveries: cumulative` in the project if each export holds all before it, or "
+        "`deliveries: independent` if each stands for itself; `init` asks"
+    ),
     "first_labels_not_known": (
         "an export with the history of annotations, or a table with the columns that the settings "
         "`first_label` and `changed_at` name"

@@ -15,10 +15,11 @@ from typing import NamedTuple
 
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.projects.deliveries import DeliveriesBefore
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import read_rounds, refuse_odd_name, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
-from agreement_pipeline.text import in_utf_8
+from agreement_pipeline.text import in_utf_8, natural
 
 AT_REST_SECONDS = 2.0
 LONGEST_NAME = 255
@@ -41,7 +42,7 @@ class FileSeen(NamedTuple):
 @dataclass(frozen=True)
 class Delivery:
     """A round as it was delivered. In a bucket the digest is that of the sizes and ETags of its
-    objects.
+    objects. `before` is what it was compared with when it was read.
     """
 
     round: str
@@ -49,6 +50,7 @@ class Delivery:
     digest: str
     files: tuple[FileSeen, ...] = ()
     in_bucket: bool = False
+    before: DeliveriesBefore | None = None
 
     @property
     def here(self) -> Path:
@@ -119,7 +121,7 @@ class Inbox:
                     f"{self.place}: found round {name!r} in more than one file; "
                     "expected one file a round. Remove or rename one."
                 )
-        every.sort(key=lambda each: each.round)
+        every.sort(key=lambda each: natural(each.round))
         return Found({each.round: each for each in every if each.round not in refused}, refused)
 
     @contextmanager

@@ -1,5 +1,5 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from agreement_pipeline.errors import (
 )
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
+from agreement_pipeline.projects.deliveries import find_deliveries_before, split_delivery
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import (
     ProjectSettings,
@@ -269,7 +270,13 @@ class Project:
     def times_arrived(self, round_name: str) -> int:
         return len(of_event("ingested", self.store.history(round_name)))
 
-    def delivered(self, round_name: str) -> tuple[Delivery, Ratings]:
+    def delivered(
+        self, round_name: str, not_stored: Mapping[str, Ratings] = MappingProxyType({})
+    ) -> tuple[Delivery, Ratings]:
+        """A round of the inbox with its ratings, split by what came before it.
+
+        `not_stored` are the ratings of rounds that come before it, as if they were stored.
+        """
         found = self._inbox.look(check_round_name(round_name))
         if round_name in found.refused:
             raise ProjectError(found.refused[round_name], may_pass=True)
@@ -280,7 +287,7 @@ class Project:
                 "expected a delivered round. Put its file into the inbox.",
                 may_pass=True,
             )
-        return self._fetched(found.deliveries[round_name])
+        return self._fetched(found.deliveries[round_name], not_stored)
 
     def left_out(self, delivery: Delivery) -> list[Finding]:
         if self.settings.layout != "wide":
@@ -304,6 +311,13 @@ class Project:
                     f"{self.inbox}: found another delivery of round {delivery.round} than the one "
                     "that was read, which came meanwhile; expected the one that was read. Run the "
                     "round again.",
+                    may_pass=True,
+                )
+            before = find_deliveries_before(self.store, delivery.round, delivery.digest)
+            if delivery.before is not None and before != delivery.before:
+                raise ProjectError(
+                    f"{self.inbox}: found that another round came while round {delivery.round} was "
+                    "read; expected the rounds that it was compared with. Run the round again.",
                     may_pass=True,
                 )
 
@@ -348,7 +362,9 @@ class Project:
             return ()
         return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
 
-    def _fetched(self, delivery: Delivery) -> tuple[Delivery, Ratings]:
+    def _fetched(
+        self, delivery: Delivery, not_stored: Mapping[str, Ratings] = MappingProxyType({})
+    ) -> tuple[Delivery, Ratings]:
         said = self.settings
         with self._inbox.fetched(delivery) as fetched:
             refuse_as_round(fetched.here)
@@ -356,9 +372,14 @@ class Project:
             if ratings.origin is not None:
                 n_left_out = len(self._columns_left_out(fetched))
                 ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
+            with self.store.reading():
+                before = find_deliveries_before(self.store, delivery.round, delivery.digest)
+                ratings = split_delivery(
+                    ratings, delivery.round, before, self.store, said, not_stored
+                )
             if said.replicates == "across":
                 ratings = with_earlier_rounds(ratings, fetched.round, self.store)
-            return fetched, ratings
+            return replace(fetched, before=before), ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
         """A population has one draw. Only `draw` with a reason makes another one, which then

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Deliveries, Scale
 from agreement_pipeline.readers import (
     READERS,
     Columns,
@@ -255,6 +255,10 @@ class ProjectSettings(BaseModel):
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
+    deliveries
+        cumulative: each delivery holds all before it, so a round is what is new, or has new ratings
+        since. independent: each stands for itself, also where items come back. If omitted, a
+        delivery that repeats earlier items is judged whole, and held if they are over half of it.
     contract
         The name of a folder in configs/contracts. The built-in contract if omitted.
     store
@@ -321,6 +325,7 @@ class ProjectSettings(BaseModel):
     keep: tuple[str, ...] = ()
     units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
+    deliveries: Deliveries | None = None
     contract: str | None = None
     store: str | None = None
     schedule: str = "0 6 * * 1"

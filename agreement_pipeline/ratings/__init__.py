@@ -51,6 +51,13 @@ if TYPE_CHECKING:
         consensus as consensus,
         overruled as overruled,
     )
+    from agreement_pipeline.ratings.deliveries import (
+        FIRST_DELIVERED as FIRST_DELIVERED,
+        Deliveries as Deliveries,
+        EarlierDelivery as EarlierDelivery,
+        ItemsInDelivery as ItemsInDelivery,
+        mark_first_deliveries as mark_first_deliveries,
+    )
     from agreement_pipeline.ratings.frames import (
         TEXT as TEXT,
         categorical as categorical,

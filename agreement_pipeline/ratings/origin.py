@@ -51,6 +51,14 @@ class Origin:
     classifiers
         What it says of models among the raters, as plain data with the `name` of the rater. Two
         with one name are two models.
+    items_before
+        How many of its items were left out, since they came before without a new rating, by the
+        first round that has them.
+    delivery
+        The stratum of the items that came in no earlier delivery, if some came in one.
+    unchanged
+        How many items stay that came in an earlier round with the same labels, if the project does
+        not say how its deliveries follow each other. Gold items do not count.
     """
 
     reader: str
@@ -58,6 +66,9 @@ class Origin:
     left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
     part: Part = ""
     classifiers: tuple[Mapping[str, Any], ...] = ()
+    items_before: Mapping[str, int] = field(default_factory=lambda: Nothing)
+    delivery: str = ""
+    unchanged: int = 0
 
     @classmethod
     def of(
@@ -84,7 +95,15 @@ class Origin:
             told = data.get("classifiers", ())
             found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, told)
             named = all(isinstance(each["name"], str) for each in told)
-            counts = [type(count) is int and count > 0 for count in found.left_out.values()]
+            found = replace(
+                found,
+                items_before=dict(sorted(data.get("items_before", {}).items())),
+                delivery=str(data.get("delivery", "")),
+                unchanged=data.get("unchanged", 0),
+            )
+            numbers = [*found.left_out.values(), *found.items_before.values()]
+            counts = [type(count) is int and count > 0 for count in numbers]
+            counts.append(type(found.unchanged) is int and found.unchanged >= 0)
             same = found.to_mapping() == dict(data)
             right = same and named and all(counts) and part in get_args(Part)
         except (AttributeError, KeyError, TypeError):
@@ -100,7 +119,14 @@ class Origin:
         part = {"part": self.part} if self.part else {}
         told = {"classifiers": list(self.classifiers)} if self.classifiers else {}
         known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
-        return {**known, **part, **told}
+        before: dict[str, Any] = {}
+        if self.items_before:
+            before["items_before"] = dict(sorted(self.items_before.items()))
+        if self.delivery:
+            before["delivery"] = self.delivery
+        if self.unchanged:
+            before["unchanged"] = self.unchanged
+        return {**known, **part, **told, **before}
 
     def without(self, reason: str, count: int) -> "Origin":
         counts = Counter(self.left_out) + Counter({reason: count})

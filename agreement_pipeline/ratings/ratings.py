@@ -329,19 +329,19 @@ class Ratings:
         """Classifiers do not count."""
         if not self.classifiers:
             return len(self)
-        return self._count(self._of_panel)
+        return self._count(self.of_panel)
 
     @cached_property
     def n_assisted(self) -> int:
         if "assisted" not in self.has:
             return 0
-        return self._count(f"{self._of_panel} AND assisted")
+        return self._count(f"{self.of_panel} AND assisted")
 
     @property
     def says_assisted(self) -> bool:
         if "assisted" not in self.has:
             return False
-        return not self._count(f"{self._of_panel} AND assisted IS NULL")
+        return not self._count(f"{self.of_panel} AND assisted IS NULL")
 
     @cached_property
     def n_given_again(self) -> tuple[int, int]:
@@ -353,8 +353,8 @@ class Ratings:
             return 0, 0
         known = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
         changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
-        with_first = self._count(f"{self._of_panel} AND {known}")
-        return with_first, self._count(f"{self._of_panel} AND {changed} AND NOT ({known})")
+        with_first = self._count(f"{self.of_panel} AND {known}")
+        return with_first, self._count(f"{self.of_panel} AND {changed} AND NOT ({known})")
 
     @property
     def tells_first_labels(self) -> bool:
@@ -509,7 +509,7 @@ class Ratings:
         return pa.Table.from_batches([self._told(batch, columns, at)])
 
     def _asked(self, columns: Sequence[str]) -> str:
-        of_label = ["code"] if self.coded.categories else _dimensions(self.scale)
+        of_label = self.label_columns
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, of_label)}
         every = dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
         return ", ".join(map(self.session.column, every)) or "item"
@@ -817,9 +817,15 @@ class Ratings:
         return self._only(self._by(raters))
 
     @property
-    def _of_panel(self) -> str:
+    def of_panel(self) -> str:
+        """The test of SQL whether a row is a rating of the panel."""
         models = [str(at) for at, name in enumerate(self.names) if name in self.classifiers]
         return f"place NOT IN ({', '.join(models)})" if models else "TRUE"
+
+    @property
+    def label_columns(self) -> list[str]:
+        """The columns of the table that hold a label."""
+        return ["code"] if self.coded.categories else _dimensions(self.scale)
 
     @property
     def _columns(self) -> list[str]:
@@ -950,7 +956,7 @@ class Ratings:
 
     @cached_property
     def _unassisted(self) -> "Ratings":
-        return self._only(f"NOT COALESCE({self._of_panel} AND assisted, FALSE)")
+        return self._only(f"NOT COALESCE({self.of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """Classifiers that rated none of the items are left out."""
@@ -960,6 +966,40 @@ class Ratings:
         part = self._only(test, known=known)
         kept = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=kept)
+
+    def without_items(self, items: Relation) -> "Ratings":
+        """Also without the classifiers that rated no other item. `items` has a column `item`."""
+        test = f"item NOT IN (SELECT item FROM {items})"
+        known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}", items)
+        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}", items)
+        others = replace(self, table=rated, known=known)
+        there = tuple(name for name in self.classifiers if name in others.everyone)
+        return others if there == self.classifiers else replace(others, classifiers=there)
+
+    def with_stratum(self, column: str, strata: Relation) -> "Ratings":
+        """The ratings with one more column of strata. `strata` has the columns `item` and
+        `stratum`, and a row for each item.
+        """
+        name = STRATUM + column
+        quoted = self.session.column(name)
+
+        def joined(rows: Relation) -> Relation:
+            own = [f"r.{self.session.column(each)}" for each in rows.schema.names if each != name]
+            return self.session.keep(
+                f"SELECT {', '.join(own)}, s.stratum AS {quoted} FROM {rows} AS r "
+                f"JOIN {strata} AS s ON r.item = s.item"
+            )
+
+        known = self.known
+        if known is None:
+            known = strata.view(f"SELECT DISTINCT item FROM {self.table}", self.table)
+        marked = replace(self, table=joined(self.table), known=joined(known), has=self.has | {name})
+        vars(marked).update(everyone=self.everyone, _n=len(self))
+        return marked
+
+    def without_stratum(self, column: str) -> "Ratings":
+        name = STRATUM + column
+        return replace(self, has=self.has - {name}) if name in self.has else self
 
     def at_cut(self, cut: Category) -> "Ratings":
         """The ratings on two categories: labels under a cut, and those from it on.
@@ -1004,7 +1044,7 @@ class Ratings:
         columns = ", ".join(map(quoted, told))
         keys = ", ".join(quoted(name) for name in told if name in of_item)
         sides = ", ".join(f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told)
-        before = [each._beside(self) for each in earlier]
+        before = [each.coded_for(self) for each in earlier]
         parts = [
             f"SELECT {sides}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, e.occurrence AS was "
             f"FROM {rows} AS e JOIN (SELECT DISTINCT {keys} FROM {self.table}) AS o "
@@ -1028,8 +1068,10 @@ class Ratings:
             )
         return found
 
-    def _beside(self, later: "Ratings") -> Relation:
-        """The round's own ratings by a later round's raters, with its places and codes."""
+    def coded_for(self, later: "Ratings") -> Relation:
+        """The round's own ratings by a later round's raters, with its places and codes, in its
+        session.
+        """
         session, table = later.session, self.table
         if session is not self.session:
             kept = ", ".join(self.session.column(name) for name in self._columns if name != "nth")

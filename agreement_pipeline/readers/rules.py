@@ -15,6 +15,7 @@ from agreement_pipeline.ratings import (
     CAPABILITIES,
     CONTENT_PREFIX,
     DUPLICATE,
+    FIRST_DELIVERED,
     HOW_OF_DUPLICATES,
     HOW_OF_OCCURRENCES,
     STRATUM,
@@ -100,6 +101,11 @@ class Rules:
                     f"{'twice' if twice else 'as a name'}; expected names of fields, each once. "
                     "Correct the names."
                 )
+        if FIRST_DELIVERED in self.strata:
+            raise ProjectError(
+                f"strata: found {FIRST_DELIVERED!r}; expected other names, since the deliveries of "
+                "items are strata under this one. Rename the field."
+            )
         if self.replicate_of and self.replicates_share:
             raise ProjectError(
                 "replicate_of: found replicates_share beside it; expected one rule that says which "

@@ -63,13 +63,6 @@ def measured(
     return survey(part, measures, inference, scopes=scopes, judged=judged, shown=shown)
 
 
-def headline(policy: Policy) -> str | None:
-    of_rounds = (
-        rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
-    )
-    return next(of_rounds, None)
-
-
 def lowest_first(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
     return tuple(sorted(found, key=lambda each: (each.value is None, each.value or 0.0)))
 

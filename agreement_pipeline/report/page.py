@@ -221,7 +221,16 @@ def page_of_round(judged: JudgedRound, render: Render = as_html) -> str:
     top = Top(
         tuple(filter(None, why)),
         against_cutoffs(judged.policy, decision),
-        f"{who_rated(judged.ratings, judged.models)} {first_labels(judged.ratings)}",
+        " ".join(
+            filter(
+                None,
+                (
+                    who_rated(judged.ratings, judged.models),
+                    judged.round.what_is_new,
+                    first_labels(judged.ratings),
+                ),
+            )
+        ),
         tuple(steps),
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])

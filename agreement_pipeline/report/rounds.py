@@ -21,6 +21,7 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report.advice import USUAL_MEASURE, headline
 from agreement_pipeline.report.drawing import glance, image
 from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.report.history import (
@@ -36,7 +37,6 @@ from agreement_pipeline.report.judged import (
     JudgedProject,
     JudgedRound,
     ProjectState,
-    headline,
 )
 from agreement_pipeline.report.section import (
     MOST_ROWS,
@@ -83,7 +83,6 @@ OF_SHARES = (
 )
 ORDER: tuple[Tone, ...] = ("bad", "partly", "unknown", "good")
 
-USUAL = "krippendorff_alpha"
 SAME_ITEMS = (
     "Drift is read on items that both rounds share. The items are the same, so what differs is how "
     "they were judged."
@@ -246,7 +245,7 @@ def charted(
         if row["low"] < row["high"]
         for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
     ]
-    bounds = registered(headline(policy) or USUAL).bounds
+    bounds = registered(headline(policy) or USUAL_MEASURE).bounds
     return control_chart(readings, known, bounds)
 
 
@@ -354,7 +353,7 @@ def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) ->
 
 def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> Difference | str:
     inference = Inference(policy.confidence_level, policy.n_resamples)
-    measure, names = headline(policy) or USUAL, (name, before.name)
+    measure, names = headline(policy) or USUAL_MEASURE, (name, before.name)
     try:
         return compare(ratings, before.ratings, measure=measure, names=names, inference=inference)
     except AgreementError as error:

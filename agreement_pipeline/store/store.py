@@ -29,6 +29,7 @@ from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
+    ItemsInDelivery,
     Origin,
     ParquetRows,
     Ratings,
@@ -201,6 +202,13 @@ class Store:
                 f"{version.ratings_digest[:12]} when read back; {RESTORE}"
             )
         return ratings
+
+    def ratings_with(self, version: RoundVersion, items: ItemsInDelivery) -> Ratings | None:
+        """The ratings of a version. None if it has no rating of these items."""
+        rows = ParquetRows(self.kept_table(version))
+        if not items.are_in(stored_cells(rows, str(self.root / self._table(version)))):
+            return None
+        return self.ratings_of(version)
 
     def kept_table(self, version: RoundVersion) -> Content:
         """It is a StoreError if the table is gone or was edited."""

@@ -175,6 +175,7 @@ PROJECT = """project: reviews
 inbox: inbox
 scale: {level: nominal, categories: ['no', 'yes']}
 policy: standard
+deliveries: independent
 """
 
 
@@ -410,3 +411,53 @@ def test_a_summary_says_all_that_the_terminal_says(tmp_path, capsys):
     for form, before in (("table", "  "), ("markdown", "- ")):
         assert main(["judge", table, "--policy", "standard", "--format", form]) == 0
         assert f"\n{before}The limits hold for one look." in capsys.readouterr().out
+
+
+def cumulative_tables(tmp_path):
+    """Two exports of one tool. The second holds the first one and bad items."""
+    rng = np.random.default_rng(9)
+    rows = [
+        (f"i{item:03}", rater, int(rng.random() < 0.5) if item >= 400 else item % 2)
+        for item in range(460)
+        for rater in ("ana", "ben", "cem")
+    ]
+    columns = ["item", "rater", "label"]
+    for name, n_items in (("w1", 400), ("w2", 460)):
+        pd.DataFrame(rows[: 3 * n_items], columns=columns).to_csv(
+            tmp_path / f"{name}.csv", index=False
+        )
+    return tmp_path / "w1.csv", tmp_path / "w2.csv"
+
+
+def test_what_came_earlier_is_left_out(tmp_path, capsys):
+    older, newer = cumulative_tables(tmp_path)
+    under = ["--policy", str(policy(tmp_path))]
+    assert main(["judge", str(newer), *under]) == 0
+    capsys.readouterr()
+    assert main(["judge", str(newer), "--earlier", str(older), *under]) == 1
+    printed = capsys.readouterr().out
+    assert "on 60 items" in printed
+    assert (
+        "400 items more came before without a new rating since, and count with w1.csv." in printed
+    )
+    assert main(["judge", str(older), "--earlier", str(newer), *under]) == 2
+    assert "400 items with the same labels as in round 'w2.csv'" in capsys.readouterr().err
+
+
+def test_rounds_that_no_store_has_come_in_the_order_of_their_names(tmp_path, capsys):
+    for file in cumulative_tables(tmp_path):
+        (tmp_path / "inbox").mkdir(exist_ok=True)
+        file.rename(tmp_path / "inbox" / file.name)
+    path = tmp_path / "configs/projects/reviews.yaml"
+    path.parent.mkdir(parents=True)
+    text = PROJECT.replace("'no', 'yes'", "0, 1").replace("deliveries: independent\n", "")
+    path.write_text(text)
+    for asked in ([], ["--of-round", "w2"]):
+        assert main(["judge", str(path), *asked]) == 1
+        printed = capsys.readouterr().out
+        assert "found that 400 of 460 items came in an earlier round" in printed
+        assert "400 items came before, with krippendorff_alpha 1.000; 60 items are new" in printed
+    path.write_text(f"{text}deliveries: cumulative\n")
+    first, second = answer(capsys, path, status=1)
+    assert (first["decision"], second["decision"]) == ("admitted", "held")
+    assert second["verdicts"][0]["n_items"] == 60

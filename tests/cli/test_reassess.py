@@ -17,6 +17,7 @@ scale:
   level: nominal
   categories: [safe, offensive, hateful]
 policy: strict
+deliveries: independent
 """
 
 

@@ -30,6 +30,7 @@ PROJECT = """project: reviews
 inbox: inbox
 scale: {categories: [safe, offensive, hateful]}
 policy: strict
+deliveries: independent
 settle_seconds: 0.5
 """
 POLICY = "policy: strict\nversion: 1\nn_resamples: 1000\nrules:\n  - measure: krippendorff_alpha\n"

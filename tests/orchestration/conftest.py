@@ -47,7 +47,11 @@ class Line:
             inbox="inbox",
             policy="strict",
             root=str(root),
-            **{"scale": {"categories": CATEGORIES}, **settings},
+            **{
+                "scale": {"categories": CATEGORIES},
+                "deliveries": "independent",
+                **settings,
+            },
         )
         self._loaded: tuple[ProjectSettings, dg.Definitions] | None = None
         (root / "configs/policies").mkdir(parents=True)

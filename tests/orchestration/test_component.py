@@ -111,6 +111,7 @@ all_rounds: true
 strata: ["{{ 'language' }}"]
 units: null
 replicates: across
+deliveries: cumulative
 policy: "{{ 'strict' }}"
 contract: null
 store: store

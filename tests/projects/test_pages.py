@@ -15,6 +15,7 @@ project: demo
 inbox: inbox
 scale: {{categories: ["no", "yes"]}}
 policy: {policy}
+deliveries: independent
 """
 LOOKED = """
 policy: looked

@@ -1,0 +1,82 @@
+"""Which deliveries came before a round, and what of the round came in them.
+
+Earlier means earlier in the store's log: the rounds that came before this one came first, as they
+are at present, and the earlier deliveries of this one.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from agreement_pipeline.projects.settings import ProjectSettings
+from agreement_pipeline.ratings import (
+    EarlierDelivery,
+    ItemsInDelivery,
+    Ratings,
+    mark_first_deliveries,
+)
+from agreement_pipeline.store import RoundVersion, Store, of_event
+
+
+class DeliveriesBefore(NamedTuple):
+    """The stored versions that came before a delivery of a round, in order, and its own stratum.
+
+    A version of the same round has another name than the round, unless it came first.
+    """
+
+    versions: tuple[tuple[str, RoundVersion], ...]
+    own_name: str
+
+
+def find_deliveries_before(
+    store: Store, round_name: str, delivered_digest: str
+) -> DeliveriesBefore:
+    """If the same bytes came before, it is what came before them at that time, so that a delivery
+    is split in the same way each time.
+    """
+    arrived = of_event("ingested", store.history())
+    present = {entry["round"]: RoundVersion.logged(entry) for entry in arrived}
+    rounds = [*present]
+    others = rounds[: rounds.index(round_name)] if round_name in present else rounds
+    versions = [(name, present[name]) for name in others]
+    own = dict[str, RoundVersion]()
+    for entry in arrived:
+        if entry["round"] == round_name:
+            digest = entry.get("delivered_as", entry["original_digest"])
+            if digest == delivered_digest:
+                break
+            own.setdefault(digest, RoundVersion.logged(entry))
+    versions += [(_stratum(round_name, n), version) for n, version in enumerate(own.values(), 1)]
+    return DeliveriesBefore(tuple(versions), _stratum(round_name, len(own) + 1))
+
+
+def _stratum(round_name: str, delivery: int) -> str:
+    return round_name if delivery == 1 else f"{round_name}, delivery {delivery}"
+
+
+def split_delivery(
+    ratings: Ratings,
+    round_name: str,
+    before: DeliveriesBefore,
+    store: Store,
+    settings: ProjectSettings,
+    not_stored: Mapping[str, Ratings],
+) -> Ratings:
+    """The ratings as a round of the project, with the delivery in which each item came first.
+
+    `not_stored` are rounds that come before this one and are in no store yet.
+    """
+    items = ItemsInDelivery(ratings)
+    earlier = [
+        EarlierDelivery(name, found, of_same_round=version.round == round_name)
+        for name, version in before.versions
+        if (found := store.ratings_with(version, items)) is not None
+    ]
+    earlier += [EarlierDelivery(name, found) for name, found in not_stored.items()]
+    return mark_first_deliveries(
+        ratings,
+        earlier,
+        before.own_name,
+        settings.deliveries,
+        times_tell=settings.deliveries == "cumulative" or settings.replicates == "across",
+        whole_clusters=settings.units is not None,
+    )
