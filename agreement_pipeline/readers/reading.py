@@ -236,7 +236,7 @@ def _units_in(
         session=session,
     )
     documents = found.rows["cluster"].astype(object)
-    contents = size_columns_of(marked, units.kind)
+    contents = size_columns_of(marked, units)
     contents |= _contents_of_documents(rows, keep)
     whole = replace(whole, rows=found.rows.assign(**_with_first_units(contents, whole)))
     if names := [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]:

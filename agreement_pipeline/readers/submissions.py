@@ -46,7 +46,16 @@ from agreement_pipeline.readers.rules import (
     of_first_labels,
 )
 from agreement_pipeline.text import called, counted, listed
-from agreement_pipeline.units import ChosenSet, LabelObject, Preference, Ranking, Rubric, Span
+from agreement_pipeline.units import (
+    ALTERNATIVES,
+    TOKENS,
+    ChosenSet,
+    LabelObject,
+    Preference,
+    Ranking,
+    Rubric,
+    Span,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -529,8 +538,6 @@ LEFT_OUT = {
 }
 """What is no rating, by the reason."""
 OF_ITEMS = ("round", "text", "cluster")
-TOKENS, ALTERNATIVES = "tokens", "alternatives"
-"""Fields that readers make: the start and end of each token, and the text of each alternative."""
 FIELDS_OF_DOCUMENTS = (
     *("prompt", "question", "instruction", "context", "answer", "response"),
     *("image", "audio", "video", TOKENS, ALTERNATIVES),

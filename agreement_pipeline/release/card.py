@@ -4,7 +4,7 @@ import html
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -100,8 +100,11 @@ def card(
     scale: Scale,
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
     form: int = 4,
+    loading_lines: Mapping[str, tuple[str, str]] = MappingProxyType({}),
 ) -> str:
-    """The card in Markdown. Releases up to form 3 keep the words that they were written with."""
+    """The card in Markdown. `loading_lines` say of each file of objects what it holds, and the line
+    of Python that loads it. Releases up to form 3 keep the words that they were written with.
+    """
     findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
 
     def found(check: str) -> list[tuple[str, str]]:
@@ -122,6 +125,12 @@ def card(
         for name, (split, path) in CONFIGS.items()
         if name != "unresolved" or has_unresolved  # `datasets` refuses one without rows
     ]
+    configs += [
+        {"config_name": name, "data_files": [{"split": "train", "path": path}]}
+        for path in loading_lines
+        if path.endswith((".parquet", ".jsonl"))
+        for name in [PurePosixPath(path).stem]
+    ]
     front_matter = {"pretty_name": project, "configs": configs}
     template = _templates().get_template("card.md.jinja" if form > 3 else "card_to_form_3.md.jinja")
     return template.render(
@@ -138,6 +147,7 @@ def card(
         contract=contract,
         scale=scale,
         origins=origins,
+        loading_lines=loading_lines,
     )
 
 

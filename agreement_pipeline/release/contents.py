@@ -23,6 +23,7 @@ from agreement_pipeline.ratings import (
     parquet_of,
 )
 from agreement_pipeline.release.card import card, croissant
+from agreement_pipeline.release.objects import ReleasedObjects, labels_by_unit
 from agreement_pipeline.release.tables import ANNOTATIONS, Member, tables_of
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
@@ -110,7 +111,16 @@ class Release:
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        return tables_of(self.members, self.labels, labels_as_positions=self.form < 4)
+        tables = tables_of(self.members, self.labels, labels_as_positions=self.form < 4)
+        return tables | self.objects.tables
+
+    @cached_property
+    def objects(self) -> ReleasedObjects:
+        """What raters marked, ticked or compared, by document. Releases up to form 3 have none."""
+        if self.form < 4:
+            return ReleasedObjects((), {})
+        rounds = [member.ratings for member in self.members]
+        return ReleasedObjects(rounds, labels_by_unit(self.labels))
 
     @cached_property
     def train(self) -> pd.DataFrame:
@@ -135,6 +145,7 @@ class Release:
 
 def contents(release: Release) -> dict[str, Content]:
     data: dict[str, Content] = {name: parquet_of(rows) for name, rows in release.tables.items()}
+    data |= release.objects.texts
     data |= documents(release, {name: digest_of(content) for name, content in data.items()})
     manifest = {
         **identity(release),
@@ -181,7 +192,15 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         POLICY: as_json(judged_by),
         DECISION: as_json(decisions),
         README: card(
-            project, decisions, report, policy, release.contract, scale, origins, release.form
+            project,
+            decisions,
+            report,
+            policy,
+            release.contract,
+            scale,
+            origins,
+            release.form,
+            release.objects.loading_lines,
         ).encode(),
         CROISSANT: as_json(described),
     }

@@ -25,6 +25,7 @@ from agreement_pipeline.release.contents import (
     as_json,
     document,
 )
+from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
@@ -80,10 +81,10 @@ def read_folder(path: Folder) -> dict[str, Content]:
             "release_file_extra",
         )
     # nothing derives other files, and a trainer that loads data/* would train on them
-    if unknown := listed_there - REQUIRED:
+    if unknown := listed_there - REQUIRED - OBJECT_FILES:
         raise ReleaseInvalidError(
             f"{path}: found files {listed(sorted(unknown))} in the manifest; "
-            "expected only those that every release has. Fetch the release again.",
+            "expected only those that releases have. Fetch the release again.",
             "release_file_extra",
         )
     _refuse_unreadable(path, found, {name: _bytes(said) for name, said in promised.items()})

@@ -55,6 +55,7 @@ from agreement_pipeline.release.folder import (
     read_of,
     same_rows,
 )
+from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.release.tables import (
@@ -66,7 +67,7 @@ from agreement_pipeline.release.tables import (
     labels_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
-from agreement_pipeline.text import chained, counted
+from agreement_pipeline.text import chained, counted, listed
 from agreement_pipeline.version import EARLIER, __version__
 
 UNDERIVED: Paths = frozenset({("written_by",), ("files",)})
@@ -250,6 +251,7 @@ def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -
             "release_not_derived",
         )
     release = _derived(data, manifest, path, on)
+    _refuse_other_object_files(data, release)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
         return _as_decided(data, release)
     if release.schema != OLDEST_SCHEMA:
@@ -297,6 +299,7 @@ def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release:
         if words is not None:
             _refuse_other(path, name, json_in(data, name, path), json.loads(derived[name]), words)
     _refuse_other_rows(data, release)
+    _refuse_other_objects(data, release)
     _refuse_reworded(path, data, derived, manifest["written_by"])
 
 
@@ -413,6 +416,29 @@ def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",
                 "release_not_derived",
             )
+
+
+def _refuse_other_objects(data: Files, release: Release) -> None:
+    """The files of objects must be those that the annotations give, and no other."""
+    for name, text in release.objects.texts.items():
+        if digest_of(data[name]) != digest_of(text):
+            raise ReleaseInvalidError(
+                f"{release.path}: found {name} with other objects than the annotations give; "
+                "expected exactly those. Fetch the release again.",
+                "release_not_derived",
+            )
+
+
+def _refuse_other_object_files(data: Files, release: Release) -> None:
+    listed_there = OBJECT_FILES & data.keys()
+    derived = OBJECT_FILES & {*release.tables, *release.objects.texts}
+    if listed_there != derived:
+        raise ReleaseInvalidError(
+            f"{release.path}: found files of objects {listed(sorted(listed_there)) or 'none'}; "
+            f"expected {listed(sorted(derived)) or 'none'}, which its annotations give. "
+            "Fetch the release again.",
+            "release_not_derived",
+        )
 
 
 def _refuse_reworded(

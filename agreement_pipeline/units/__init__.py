@@ -11,8 +11,11 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
+        ALTERNATIVES as ALTERNATIVES,
         AREAS as AREAS,
         KINDS as KINDS,
+        POSITION_LENGTH as POSITION_LENGTH,
+        TOKENS as TOKENS,
         Area as Area,
         Box as Box,
         ChosenSet as ChosenSet,
@@ -35,6 +38,12 @@ if TYPE_CHECKING:
         numbers_named as numbers_named,
         place_of as place_of,
         points_named as points_named,
+    )
+    from agreement_pipeline.units.shapes import (
+        frame_of_place as frame_of_place,
+        most_central as most_central,
+        points_of_place as points_of_place,
+        signed_area as signed_area,
     )
     from agreement_pipeline.units.units import (
         MARKED as MARKED,

@@ -15,11 +15,15 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units.places import NONE
-from agreement_pipeline.units.shapes import crossing, one_way_round
+from agreement_pipeline.units.shapes import crossing, frame_of_place, one_way_round
 
 Choice = Literal["first", "second", "tie"]
 Point = tuple[float, float]
 SEAT = attrgetter("item", "rater", "occurrence")
+TOKENS, ALTERNATIVES, POSITION_LENGTH = "tokens", "alternatives", "position_length"
+"""Contents of documents: the start and end of each token, the text of each alternative, and the
+length of a position, if it is not 1.
+"""
 ROUNDING = 1e-6
 """How far an object may lie outside its item: exports round the places of objects."""
 
@@ -269,12 +273,7 @@ def written_geometry(area: Area) -> str:
 
 def frame_of(area: Area) -> tuple[float, float, float, float]:
     """The least and greatest x, and the least and greatest y. An interval has the height 1."""
-    if isinstance(area, Box):
-        return area.x, area.x + area.width, area.y, area.y + area.height
-    if isinstance(area, Polygon | Keypoints):
-        xs, ys = zip(*(area.points if isinstance(area, Polygon) else area.there), strict=True)
-        return min(xs), max(xs), min(ys), max(ys)
-    return area.start, area.end, 0.0, 1.0
+    return frame_of_place(area.geometry)
 
 
 @dataclass(frozen=True)

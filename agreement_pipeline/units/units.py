@@ -27,6 +27,7 @@ from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
     KINDS,
+    POSITION_LENGTH,
     Area,
     Box,
     Keypoints,
@@ -323,12 +324,19 @@ SIZES = {
 """Contents of documents that say how large they are, in the order of `Marked.extent`."""
 
 
-def size_columns_of(marked: Sequence[Marked], kind: str) -> dict[str, dict[str, str]]:
-    """The sizes of images and recordings, as texts: by the name of the column, then by item."""
+def size_columns_of(marked: Sequence[Marked], settings: UnitSettings) -> dict[str, dict[str, str]]:
+    """The sizes of images, recordings and positions, as texts: by the name of the column, then by
+    item.
+    """
     sizes: dict[str, dict[str, str]] = {}
     for one in marked:
-        for name, size in zip(SIZES.get(kind, ()), one.extent, strict=False):
+        for name, size in zip(SIZES.get(settings.kind, ()), one.extent, strict=False):
             sizes.setdefault(f"{CONTENT_PREFIX}{name}", {})[one.item] = f"{size:.15g}"
+    if settings.rule == "positions" and settings.step != 1:
+        length = f"{settings.step:.15g}"
+        sizes[f"{CONTENT_PREFIX}{POSITION_LENGTH}"] = dict.fromkeys(
+            (m.item for m in marked), length
+        )
     return sizes
 
 

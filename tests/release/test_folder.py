@@ -118,7 +118,7 @@ def test_a_file_that_no_release_has_is_refused_whatever_the_manifest_says(copy):
     refused(
         copy,
         r"found files \['data/train-00001-of-00001.parquet'\] in the manifest; "
-        "expected only those that every release has",
+        "expected only those that releases have",
     )
     assert main(["verify", str(copy)]) == 13
 

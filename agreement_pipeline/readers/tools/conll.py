@@ -16,9 +16,9 @@ from typing import NamedTuple
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import opened
-from agreement_pipeline.readers.submissions import TOKENS, Drawn, Submission, tool
+from agreement_pipeline.readers.submissions import Drawn, Submission, tool
 from agreement_pipeline.text import counted
-from agreement_pipeline.units import Span
+from agreement_pipeline.units import TOKENS, Span
 
 TAG = re.compile(r"O|(?P<place>[BIESLU])[-_](?P<category>\S+)")
 OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

@@ -13,7 +13,6 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
-    TOKENS,
     Data,
     Drawn,
     Submission,
@@ -26,7 +25,7 @@ from agreement_pipeline.readers.submissions import (
     tool,
 )
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import Box, LabelObject, Polygon
+from agreement_pipeline.units import TOKENS, Box, LabelObject, Polygon
 
 ANSWERS = ("accept", "reject", "ignore")
 NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
