@@ -2,7 +2,7 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, OF_PROJECT, command, option
+from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, OF_PROJECT, OUTPUT, command, option
 from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.text import listed, meant
@@ -26,7 +26,13 @@ from agreement_pipeline.text import listed, meant
     default=Path(),
     help="The folder that holds configs/.",
 )
-def run(projects: tuple[Path, ...], root: Path) -> int:
+@option(
+    "--release",
+    group=OUTPUT,
+    is_flag=True,
+    help="Release all admitted rounds together, also where a project says release: by_hand.",
+)
+def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     """Judge what is new in the inboxes of your projects, and release what is admitted.
 
     Each project is run once, as Dagster would run it.
@@ -38,7 +44,7 @@ def run(projects: tuple[Path, ...], root: Path) -> int:
     files = [_file_of(each, folder) for each in projects]
     settings = [load_project(file) for file in files] if files else load_projects(folder)
     asked = [Project(each) for each in settings]
-    run_projects(asked)
+    run_projects(asked, release=release)
     say(describe_runs(asked, terminal_width()))
     return 0
 

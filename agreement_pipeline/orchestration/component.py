@@ -16,6 +16,7 @@ from agreement_pipeline.orchestration.host import ASSETS, Host, Translate, remem
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
     build_history_sensor,
+    build_release_sensor,
     build_round_sensor,
 )
 from agreement_pipeline.projects import Project, ProjectSettings
@@ -189,6 +190,7 @@ def project_definitions(
         sensors=[
             build_round_sensor(project, jobs["round"]),
             build_history_sensor(hosted, jobs["history"]),
+            *build_release_sensor(hosted, jobs),
             *build_adjudicated_sensor(hosted, jobs["again"]),
             *build_alert_sensor(project),
         ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import dagster as dg
 
 from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, joint_release
 from agreement_pipeline.report import admitted_rounds, aligned, round_table, round_text
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -28,16 +28,17 @@ run_coordinator:
 """
 
 
-def run_projects(projects: Iterable[Project]) -> None:
+def run_projects(projects: Iterable[Project], *, release: bool = False) -> None:
     """Judge what is new in each inbox, and release what is admitted.
 
-    A round is not run again on the same bytes, unless it is admitted now and has no release.
+    A round is not run again on the same bytes, unless it is admitted now and has no release. With
+    `release`, all admitted rounds are released together even where the project says `by_hand`.
     Dagster keeps the runs in `.agreement/dagster` of the folder that holds `configs/`.
     """
     with ExitStack() as opened:
         instance_of = cache(lambda root: opened.enter_context(_open_instance(root)))
         for project in projects:
-            _run_project(project, instance_of(project.root))
+            _run_project(project, instance_of(project.root), release)
 
 
 def describe_runs(projects: Sequence[Project], width: int | None = None) -> str:
@@ -49,12 +50,18 @@ def describe_runs(projects: Sequence[Project], width: int | None = None) -> str:
     return "\n\n".join([*(_describe_rounds(each, width) for each in projects), where])
 
 
-def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
+def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) -> None:
     """A failed run is no error here: the store says why it failed."""
     definitions = project_definitions(project.settings)
     new, store = [delivery.round for delivery in project.due()], project.store
     waiting = {name for name in admitted_rounds(store) if not store.in_force(name)} - {*new}
-    if not new and not waiting:
+    by_itself = project.settings.release == "by_itself"
+    if (
+        not new
+        and not waiting
+        and not release
+        and not (by_itself and joint_release(project).is_due)
+    ):
         return
     instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
 
@@ -71,7 +78,7 @@ def _run_project(project: Project, instance: dg.DagsterInstance) -> None:
     for round_name in sorted(waiting):
         run_job("again", round_name)
     run_job("history")
-    if admitted_rounds(store):
+    if (release or by_itself) and admitted_rounds(store):
         run_job("release")
 
 

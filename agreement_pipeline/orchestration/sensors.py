@@ -1,4 +1,5 @@
-"""What starts runs: new rounds in the inbox, a table of all rounds that is old, adjudicated labels.
+"""What starts runs: new rounds in the inbox, rounds that are admitted or withdrawn, a table of all
+rounds that is old, adjudicated labels.
 
 A cursor keeps what a sensor asked for, and when it asks again.
 """
@@ -22,14 +23,20 @@ from agreement_pipeline.orchestration.compat import (
     AssetJob,
 )
 from agreement_pipeline.orchestration.host import Host, rounds_of
-from agreement_pipeline.orchestration.runs import FAULT, LASTS
-from agreement_pipeline.projects import Delivery, Project, overdue
+from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, WHY
+from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name, digest_of
 
 FIRST_WAIT, LONGEST_WAIT, MOST_DOUBLED = 20.0, 86_400.0, 13
 ORIGINAL = "agreement_pipeline/original"
+RELEASE_STATE = "agreement_pipeline/release_state"
+RELEASE_INTERVAL_SECONDS = 30
+SETTLING_SECONDS = 25.0
+"""Rounds that are decided within so short a time are released together once, and not one by one."""
+MAX_WAIT_FOR_RUNS_SECONDS = 600.0
+"""A run that hangs does not keep other rounds from being released for longer."""
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -285,6 +292,123 @@ def shown_state(project: Project, due: Iterable[Delivery]) -> str:
     late = "late" if overdue(project, time.time()) else ""
     said = [project.store.log.head, project.policy.digest, *waiting, late]
     return digest_of("\n".join(said).encode())
+
+
+@dataclass
+class ReleaseCursor:
+    """What the sensor of the joint release knows from its last tick.
+
+    `state` is what is to be released, seen first at `since`. It was asked for `tries` times and is
+    asked for again at `next`. `done` is the state that was released last.
+    """
+
+    state: str = ""
+    since: float = 0.0
+    tries: int = 0
+    next: float = 0.0
+    done: str = ""
+
+    @classmethod
+    def of(cls, cursor: str | None) -> "ReleaseCursor":
+        """A cursor of another form is as if there were none: the release is then made once more."""
+        kinds = {"state": str, "since": float, "tries": int, "next": float, "done": str}
+        content = said_by(cursor)
+        if content.keys() != kinds.keys() or not all(
+            isinstance(content[name], kind) for name, kind in kinds.items()
+        ):
+            return cls()
+        return cls(**content)
+
+    def to_cursor(self) -> str:
+        return json.dumps(vars(self), sort_keys=True)
+
+    def see(self, state: str, now: float) -> None:
+        if state != self.state or now < self.since:
+            self.state, self.since, self.tries = state, now, 0
+            self.next = now + SETTLING_SECONDS
+
+    def wait_again(self, now: float) -> None:
+        wait = min(FIRST_WAIT * 2 ** min(self.tries, MOST_DOUBLED), LONGEST_WAIT)
+        self.tries, self.next = self.tries + 1, now + wait
+
+    def rest_after(self, run: dg.DagsterRun, now: float) -> None:
+        """What only people can mend is tried once a day, and at once when something changes."""
+        lasts = run.tags.get(FAULT) == LASTS or run.tags.get(DECISION) == HELD
+        if lasts and self.tries < MOST_DOUBLED:
+            self.tries, self.next = MOST_DOUBLED, now + LONGEST_WAIT
+
+
+def build_release_sensor(host: Host, jobs: Mapping[str, AssetJob]) -> list[dg.SensorDefinition]:
+    """A release of all admitted rounds for each set of them that lasts.
+
+    The lock judges every round again, so a run that comes too late or too often releases nothing
+    that is not admitted, and nothing twice.
+    """
+    project = host.project
+    if project.settings.release == "by_hand":
+        return []
+    running_filters = [
+        dg.RunsFilter(job_name=jobs[name].name, statuses=IN_PROGRESS)
+        for name in ("round", "again", "reassessment")
+    ]
+
+    @running(
+        f"{project.name}_admitted_rounds",
+        "Releases all admitted rounds together again when one is admitted or withdrawn.",
+        every=RELEASE_INTERVAL_SECONDS,
+        job=jobs["release"],
+    )
+    def admitted_rounds_changed(
+        context: dg.SensorEvaluationContext,
+    ) -> dg.SensorResult | dg.SkipReason:
+        try:
+            wanted = joint_release(project)
+        except AgreementError as error:
+            return dg.SkipReason(str(error))
+        if not wanted.rounds:
+            return dg.SkipReason("no round is admitted")
+        now, known = time.time(), ReleaseCursor.of(context.cursor)
+        known.see(wanted.state, now)
+        filter_by_state = dg.RunsFilter(
+            job_name=jobs["release"].name, tags={RELEASE_STATE: wanted.state}
+        )
+        last_run = next(iter(context.instance.get_runs(filter_by_state, limit=1)), None)
+        reason_to_wait = _reason_to_wait(wanted, known, now, last_run) or (
+            "rounds are being judged; the release waits for them"
+            if now < known.since + MAX_WAIT_FOR_RUNS_SECONDS
+            and any(map(context.instance.get_runs_count, running_filters))
+            else ""
+        )
+        if reason_to_wait:
+            context.update_cursor(known.to_cursor())
+            return dg.SkipReason(reason_to_wait)
+        known.wait_again(now)
+        request = dg.RunRequest(
+            run_key=f"{wanted.state}:{context.instance.get_runs_count(filter_by_state)}",
+            tags={RELEASE_STATE: wanted.state},
+        )
+        return dg.SensorResult(run_requests=[request], cursor=known.to_cursor())
+
+    return [admitted_rounds_changed]
+
+
+def _reason_to_wait(
+    wanted: JointRelease, known: ReleaseCursor, now: float, last_run: dg.DagsterRun | None
+) -> str:
+    """Why no release is asked for now; nothing if one is. What is `known` is brought up to date."""
+    was_run = last_run is not None and last_run.status == dg.DagsterRunStatus.SUCCESS
+    if wanted.is_made and (was_run or known.done in ("", wanted.state)):
+        known.done = wanted.state
+        return "all admitted rounds are released together"
+    if last_run is not None and last_run.status in IN_PROGRESS:
+        return "the release of all admitted rounds is being made"
+    if last_run is not None and known.tries:
+        known.rest_after(last_run, now)
+    if now >= known.next:
+        return ""
+    if last_run is not None and known.tries:
+        return f"it could not be made, and is tried again later: {last_run.tags.get(WHY, '')}"
+    return "a round was decided a moment ago; the release waits for those that follow"
 
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:

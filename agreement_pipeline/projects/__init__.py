@@ -15,15 +15,18 @@ from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings, load_project, load_projects
 from agreement_pipeline.projects.draft import first_files, plain_name
 from agreement_pipeline.projects.to_date import to_date
+from agreement_pipeline.projects.together import JointRelease, joint_release
 
 __all__ = [
     "INDEX",
     "Delivery",
     "Form",
+    "JointRelease",
     "Notice",
     "Project",
     "ProjectSettings",
     "first_files",
+    "joint_release",
     "load_project",
     "load_projects",
     "notices",

@@ -120,6 +120,7 @@ NOT_OF_READING = {
     "memory_limit",
     "root",
     "certified_by",
+    "release",
 }
 """These settings do not change what is read of a file. All others do, also later ones."""
 
@@ -268,6 +269,9 @@ class ProjectSettings(BaseModel):
         When everything is measured again, as a cron expression.
     overdue_after_days
         A round is overdue if none came for so many days.
+    release
+        by_itself: all admitted rounds are released together whenever a round is admitted or
+        withdrawn. by_hand: when somebody asks for it.
     adjudicated
         A folder with the answers of adjudicators: a CSV file a round, with item, label and
         ratings_digest.
@@ -330,6 +334,7 @@ class ProjectSettings(BaseModel):
     store: str | None = None
     schedule: str = "0 6 * * 1"
     overdue_after_days: int = 8
+    release: Literal["by_itself", "by_hand"] = "by_itself"
     adjudicated: str | None = None
     pages: str | None = None
     pages_url: str | None = None

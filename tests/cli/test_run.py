@@ -46,3 +46,23 @@ def test_a_name_without_a_project_is_refused(two_projects, capsys):
     assert main(["run", "post"]) == 2
     assert "Did you mean 'posts'?" in capsys.readouterr().err
     assert not (two_projects / ".agreement").exists()
+
+
+def datasets(root, project="posts"):
+    return [*root.glob(f".agreement/store/{project}/releases/{project}.dataset/*/manifest.json")]
+
+
+def test_all_admitted_rounds_are_released_together(two_projects):
+    assert main(["run", "posts"]) == 0
+    assert len(datasets(two_projects)) == 1
+    assert main(["run", "posts"]) == 0
+    assert len(datasets(two_projects)) == 1
+
+
+def test_a_project_that_releases_by_hand_waits_for_release(two_projects):
+    with (two_projects / "configs/projects/posts.yaml").open("a") as file:
+        file.write("release: by_hand\n")
+    assert main(["run", "posts"]) == 0
+    assert datasets(two_projects) == []
+    assert main(["run", "posts", "--release"]) == 0
+    assert len(datasets(two_projects)) == 1

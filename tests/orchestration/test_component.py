@@ -106,6 +106,7 @@ exclude_raters: [gold]
 replicate_of: null
 replicates_share: text
 rejected: left out
+duplicates: last
 requires: [times]
 all_rounds: true
 strata: ["{{ 'language' }}"]
@@ -120,6 +121,7 @@ overdue_after_days: "{{ 3 }}"
 settle_seconds: 1
 alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
+release: by_hand
 adjudicated: adjudicated
 pages: pages
 pages_url: https://pages.example/toxicity
@@ -153,12 +155,14 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         exclude_raters=("gold",),
         replicates_share="text",
         rejected="left out",
+        duplicates="last",
         requires=("times",),
         all_rounds=True,
         strata=("language",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
+    assert found.release == "by_hand"
 
 
 def test_units_of_a_project_are_resolved_from_yaml():

@@ -278,6 +278,7 @@ def test_all_sensors_and_schedules_run_from_the_start(line):
     assert {each.name for each in repository.sensor_defs} == {
         "reviews_new_rounds",
         "reviews_history_changed",
+        "reviews_admitted_rounds",
     }
     assert {each.default_status.value for each in repository.sensor_defs} == {"RUNNING"}
     assert {each.default_status.value for each in repository.schedule_defs} == {"RUNNING"}
