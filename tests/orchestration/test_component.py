@@ -110,6 +110,7 @@ duplicates: last
 requires: [times]
 all_rounds: true
 strata: ["{{ 'language' }}"]
+keep: ["{{ 'source' }}"]
 units: null
 replicates: across
 deliveries: cumulative
@@ -159,6 +160,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         requires=("times",),
         all_rounds=True,
         strata=("language",),
+        keep=("source",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
