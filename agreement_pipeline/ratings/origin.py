@@ -59,6 +59,8 @@ class Origin:
     unchanged
         How many items stay that came in an earlier round with the same labels, if the project does
         not say how its deliveries follow each other. Gold items do not count.
+    unread
+        Names of columns or fields of the delivery that do not go with the items.
     """
 
     reader: str
@@ -69,6 +71,7 @@ class Origin:
     items_before: Mapping[str, int] = field(default_factory=lambda: Nothing)
     delivery: str = ""
     unchanged: int = 0
+    unread: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -100,12 +103,14 @@ class Origin:
                 items_before=dict(sorted(data.get("items_before", {}).items())),
                 delivery=str(data.get("delivery", "")),
                 unchanged=data.get("unchanged", 0),
+                unread=tuple(data.get("unread", ())),
             )
             numbers = [*found.left_out.values(), *found.items_before.values()]
             counts = [type(count) is int and count > 0 for count in numbers]
             counts.append(type(found.unchanged) is int and found.unchanged >= 0)
             same = found.to_mapping() == dict(data)
-            right = same and named and all(counts) and part in get_args(Part)
+            are_names = all(isinstance(name, str) for name in found.unread)
+            right = same and named and are_names and all(counts) and part in get_args(Part)
         except (AttributeError, KeyError, TypeError):
             right = False
         if not right:
@@ -126,7 +131,8 @@ class Origin:
             before["delivery"] = self.delivery
         if self.unchanged:
             before["unchanged"] = self.unchanged
-        return {**known, **part, **told, **before}
+        unread = {"unread": list(self.unread)} if self.unread else {}
+        return {**known, **part, **told, **before, **unread}
 
     def without(self, reason: str, count: int) -> "Origin":
         counts = Counter(self.left_out) + Counter({reason: count})

@@ -142,6 +142,11 @@ class Asked:
     def others(self) -> list[str]:
         return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
+    @property
+    def carried(self) -> list[str]:
+        """Those of the others that stand in the ratings. Some only say which rows count."""
+        return [*self.rules.strata, *self.rules.keep, *self.columns.models.values()]
+
 
 @dataclass(frozen=True)
 class Reader(ABC):

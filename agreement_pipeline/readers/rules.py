@@ -130,6 +130,7 @@ class Rows(Cells):
     `classifiers` are the raters that the source calls models, and `told` is what it says of them.
     `left_out` counts by round and reason, and the round is empty if none is named.
     Where labels are numbers of label objects, these are `drawn`.
+    `unread` are the columns of the source, or the fields of its items, that no rating has.
     `reading` refuses a source that is not whole while its cells are read inside.
     """
 
@@ -139,6 +140,7 @@ class Rows(Cells):
     shows: frozenset[str] = frozenset()
     drawn: "Sequence[Drawn]" = ()
     told: tuple[Mapping[str, object], ...] = ()
+    unread: tuple[str, ...] = ()
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __str__(self) -> str:
@@ -149,7 +151,8 @@ class Rows(Cells):
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
-        return Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
+        origin = Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
+        return replace(origin, unread=self.unread)
 
     def read_through(self) -> "Rows":
         if self.reading is nullcontext:

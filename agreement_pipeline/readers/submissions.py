@@ -627,7 +627,9 @@ class Tool(Reader):
         told = {"timestamp": "created", **named, "label": columns.label}
         called = {name: told.get(name, name) for name in names}
         read = rated.made({}, (*names, "row", "nth"))
-        return replace(read, columns=called, drawn=objects, told=found.judges)
+        carried = {*named.values(), *asked.carried, *of_documents, columns.item, columns.rater}
+        unread = tuple(sorted(found.fields.keys() - carried))
+        return replace(read, columns=called, drawn=objects, told=found.judges, unread=unread)
 
     def _numbered(
         self,

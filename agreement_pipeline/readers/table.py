@@ -510,7 +510,10 @@ def _rows(table: Table, asked: Asked) -> Rows:
     if raters:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
         rows = _by_rater(rows, raters, labels)
-    return of_first_labels(replace(rows, columns=chosen))
+    # The columns of a wide table may have names of raters, which a release does not say.
+    carried = {*chosen.values(), *asked.carried}
+    unread = () if is_wide else tuple(name for name in header if name not in carried)
+    return of_first_labels(replace(rows, columns=chosen, unread=unread))
 
 
 def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:

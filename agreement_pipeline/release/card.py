@@ -14,7 +14,7 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
-from agreement_pipeline.text import counted, in_words, interval, unlinked
+from agreement_pipeline.text import counted, in_words, interval, joined, unlinked
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -84,6 +84,7 @@ KINDS = (
     (pa.types.is_boolean, "sc:Boolean"),
     (pa.types.is_temporal, "sc:DateTime"),
 )
+MAX_NAMES_LISTED = 30
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
     "annotations": ("train", "annotations/train-*.parquet"),
@@ -168,6 +169,8 @@ def _templates() -> "Environment":
         "counted": counted,
         "in_words": in_words,
         "interval": interval,
+        "joined": joined,
+        "MAX_NAMES_LISTED": MAX_NAMES_LISTED,
         "waived": waived,
     }
     return environment

@@ -538,3 +538,14 @@ def test_a_release_of_plain_items_has_no_objects(store, original):
     path = released(store).path
     assert not (path / "objects").exists()
     assert "## Objects" not in (path / "README.md").read_text()
+
+
+def test_the_card_says_which_columns_of_the_delivery_are_left_out(store, original):
+    from tests.release.rounds import make_ratings
+
+    frame = make_ratings().to_pandas().astype({"rater": str, "label": str})
+    frame = frame[["item", "rater", "label"]].assign(language="de", mood="*so*", place=1)
+    ratings = read(frame, scale=make_ratings().scale, rules=Rules(keep=("language",)))
+    store.ingest("r1", ratings, original)
+    card = (released(store).path / "README.md").read_text()
+    assert r"Columns of the delivery that are not here: mood and place. With `keep`" in card
