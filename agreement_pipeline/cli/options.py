@@ -30,7 +30,15 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES as NAMED
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale, doubtful, like_models, misspelt
+from agreement_pipeline.ratings import (
+    LEVELS,
+    Ratings,
+    Scale,
+    count_set_labels,
+    doubtful,
+    like_models,
+    misspelt,
+)
 from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
 from agreement_pipeline.text import called, listed
 
@@ -44,7 +52,7 @@ MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output
 OTHER = "Other"
 STANDARD_INPUT = "standard input"
 WRITTEN = "agreement_pipeline.written"
-NAMING = ("--raters", "--exclude-rater")
+NAMING = ("--raters", "--exclude-rater", "--same-rater", "--different-raters")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
@@ -439,6 +447,20 @@ table_options = together(
         "row has one.",
     ),
     option(
+        "--same-rater",
+        group=INPUT,
+        type=ReadBy("a,b,…", _names),
+        multiple=True,
+        help="Names that are one rater, who is called by the first of them. Repeat for more.",
+    ),
+    option(
+        "--different-raters",
+        group=INPUT,
+        type=ReadBy("a,b,…", _names),
+        multiple=True,
+        help="Names that print alike and are different raters. Repeat for more.",
+    ),
+    option(
         "--requires",
         group=INPUT,
         type=ReadBy("a,b,…", lambda text: () if text == "none" else tuple(text.split(","))),
@@ -676,7 +698,7 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
 
 def _doubts(ratings: Ratings) -> Iterator[str]:
     names = ratings.scale.names
-    for told in misspelt(ratings.n_by_category):
+    for told in misspelt(count_set_labels(ratings.n_by_category)):
         yield f"{told}; correct it, or name all labels with --categories"
     if ratings.scale.level == "nominal":
         yield from doubtful(names)

@@ -174,10 +174,13 @@ def _near(pairs: Pairs, expected: Codes) -> Codes:
 
 @fact
 def raters_that_print_alike(panel: Panel) -> Fact:
-    names = panel.raters
+    """Names that the settings call different raters do not count."""
+    names, origin = panel.raters, panel.ratings.origin
+    declared = origin.different_raters if origin else ()
     alike = lookalikes(names)
     if len(alike) > 1:
         alike = lookalikes(names[place] for place in pd.unique(panel.columns["place"]))
+    alike = tuple(e for e in alike if not any({*e} <= {*group} for group in declared))
     words = "; ".join(described(group) for group in alike[:SHOWN])
     count = sum(len(group) for group in alike)
     return Fact(

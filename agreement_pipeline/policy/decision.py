@@ -51,11 +51,12 @@ from agreement_pipeline.ratings import (
     Array,
     Codes,
     Ratings,
+    labels_of_sets,
     numbers_in,
     whole,
 )
 from agreement_pipeline.tables import Tabular
-from agreement_pipeline.text import DIGITS, counted, in_words, interval, listed
+from agreement_pipeline.text import DIGITS, counted, in_words, interval, joined, listed
 from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
@@ -72,6 +73,8 @@ ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
 WHOLE_OR_PART = ("round", "stratum")
 MOST_PARTS = 3
+OF_SETS = ("alpha_masi", "alpha_jaccard")
+"""These measures read how sets of labels overlap."""
 EXPLAINED = {
     "criterion": "within each criterion all labels are alike",
     "member": "each label of the sets is always ticked, or never",
@@ -290,6 +293,7 @@ def assess(
             *kept,
             *_of_labels(ratings, policy, n_late),
             *_of_duplicates(ratings, policy),
+            *_of_label_sets(ratings, policy),
             *also,
             *_of_round(policy, also, version),
         ),
@@ -597,6 +601,20 @@ def _of_duplicates(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
             f"{'was' if n_declared == 1 else 'were'} left out, as `duplicates` says"
         )
         yield of_gate("duplicates_left_out", words, "warning")
+
+
+def _of_label_sets(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
+    """Whether each combination of several labels counts as a category of its own."""
+    scale = ratings.scale
+    if scale.level != "nominal" or any(rule.measure in OF_SETS for rule in policy.rules):
+        return
+    if labels := labels_of_sets(scale.names):
+        words = (
+            f"cells hold several of {counted(len(labels), 'label')} ({joined(labels, MOST_PARTS)}),"
+            f" and each of {len(scale.names)} combinations counts as a category of its own; "
+            "--units sets (units: {kind: sets} in a project) judges each label by itself"
+        )
+        yield of_gate("cells_hold_several_labels", words, "warning")
 
 
 def _with_and_without(ratings: Ratings, policy: Policy) -> str:

@@ -15,9 +15,13 @@ from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
     Scale,
+    count_set_labels,
+    described,
     doubtful,
     is_number,
+    labels_of_sets,
     like_models,
+    lookalikes,
     meaning,
     misspelt,
     refuse_absent,
@@ -39,8 +43,8 @@ from agreement_pipeline.readers import (
     unpacked,
 )
 from agreement_pipeline.report import asked_of_models
-from agreement_pipeline.text import listed
-from agreement_pipeline.units import CHOICES, UnitSettings, units_of
+from agreement_pipeline.text import joined, listed
+from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -55,6 +59,7 @@ ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(i
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
+SHOWN_LABELS = 5
 POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
 policy: {name}
 version: 1
@@ -166,7 +171,8 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
         own = {key: value for key, value in asdict(units).items() if value != usual[key]}
         settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in own.items())
         yield (f"units: {{kind: {units.kind}{settings}}}  # agreement-pipeline guide units")
-    if question.units and "none" in reader.lacks and "requires" not in seen.said:
+    is_table = reader.submissions is None
+    if question.units and not is_table and "none" in reader.lacks and "requires" not in seen.said:
         yield "requires: []  # every item of the file was opened by its rater: please check"
     scale = seen.said.get("scale", {})
     no_order = question.units not in ("", "rubrics")
@@ -176,8 +182,8 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     )
     labels = (float(each) if numbers else each for each in question.labels)
     categories = list(dict.fromkeys(labels))
-    of_pairs = question.labels == CHOICES
-    seen_only = "" if "categories" in scale or of_pairs else "  # those seen"
+    of_units = question.labels in (CHOICES, ANSWERS) and question.units
+    seen_only = "" if "categories" in scale or of_units else "  # those seen"
     if question.level == "multivariate interval":
         yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
     elif numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
@@ -307,7 +313,7 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     )
     labels, counts = times["label"].to_pylist(), times["n"].to_pylist()
     if "categories" not in said.get("scale", {}):
-        unsure += misspelt(dict(zip(labels, counts, strict=True)))
+        unsure += misspelt(count_set_labels(dict(zip(labels, counts, strict=True))))
         unsure += doubtful(labels)
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
@@ -325,12 +331,23 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     unsure += _of_raters(filter(None, raters), said, path)
     if "duplicates" not in said:
         unsure += _of_repeated_ratings(rows)
+    label_sets = () if {"units", "scale"} & {*said} else labels_of_sets(labels)
+    if label_sets:
+        unsure = [each for each in unsure if "counts as one label" not in each]
+        unsure.append(
+            f"cells hold several of {len(label_sets)} labels ({joined(label_sets, SHOWN_LABELS)}), "
+            "and each is judged by itself; leave units out if each combination is a category"
+        )
     name = "" if is_wide else columns.label
     again = next((each for each in header if REPLICATE.fullmatch(each)), None)
     replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
     named = {**guessed, **given}
-    named.pop("label", None)
-    question = _question(name, labels, said)
+    units = said["units"].kind if "units" in said else "sets" if label_sets else ""
+    if units:
+        question = Question(name, ANSWERS, "nominal", False, units)
+    else:
+        named.pop("label", None)
+        question = _question(name, labels, said)
     return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
 
 
@@ -368,11 +385,17 @@ def _of_raters(
     """
     every, named = sorted(raters), said.get("classifiers", ())
     refuse_absent(named, every, path.name)
-    found = [name for name in like_models(every) if name not in (*named, *known)]
-    if not found:
-        return ()
-    written = ", ".join(map(_in_yaml, found))
-    return (f"{asked_of_models(found)} Then write classifiers: [{written}]",)
+    models = [name for name in like_models(every) if name not in (*named, *known)]
+    unsure = [
+        f"raters {described(group)} print alike; if they are one rater, write same_rater: "
+        f"[{_in_yaml(group)}], else different_raters: [{_in_yaml(group)}]"
+        for group in lookalikes(every)
+        if not Rules(different_raters=said.get("different_raters", ())).declares_different(group)
+    ]
+    if models:
+        written = ", ".join(map(_in_yaml, models))
+        unsure.append(f"{asked_of_models(models)} Then write classifiers: [{written}]")
+    return tuple(unsure)
 
 
 def _columns_of(

@@ -240,6 +240,10 @@ class ProjectSettings(BaseModel):
     duplicates
         first or last: which row counts where several have one item and one rater. If omitted, the
         same label twice counts once, and different ones are refused.
+    same_rater
+        Lists of names that are one rater, who is called by the first of them.
+    different_raters
+        Lists of names that print alike and are different raters.
     rejected
         kept or left out: whether rejected work counts.
     requires
@@ -322,6 +326,8 @@ class ProjectSettings(BaseModel):
     replicate_of: str | None = None
     replicates_share: str | None = None
     duplicates: Duplicates | None = None
+    same_rater: tuple[tuple[str, ...], ...] = ()
+    different_raters: tuple[tuple[str, ...], ...] = ()
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
@@ -357,10 +363,10 @@ class ProjectSettings(BaseModel):
     @model_validator(mode="after")
     def _settings_agree(self) -> "ProjectSettings":
         _ = self.rules
-        if self.units is not None and self.layout == "wide":
+        if self.units is not None and self.layout == "wide" and self.units.kind != "sets":
             raise ValueError(
                 "found units beside a wide layout; expected the export of a tool, since a table "
-                "has no label objects. Leave layout out."
+                "has no label objects but sets of labels. Leave layout out."
             )
         if self.units is not None and self.units.rule == "paired":
             raise ValueError(

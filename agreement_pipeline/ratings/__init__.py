@@ -73,6 +73,7 @@ if TYPE_CHECKING:
         lookalikes as lookalikes,
         misspelt as misspelt,
         printed as printed,
+        typed_form as typed_form,
     )
     from agreement_pipeline.ratings.origin import (
         CAPABILITIES as CAPABILITIES,
@@ -105,12 +106,16 @@ if TYPE_CHECKING:
         Array as Array,
         Codes as Codes,
         Flags as Flags,
+        LabelSetError as LabelSetError,
         Level as Level,
         Scale as Scale,
         category_text as category_text,
+        count_set_labels as count_set_labels,
         is_number as is_number,
+        labels_of_sets as labels_of_sets,
         meaning as meaning,
         present as present,
+        set_members as set_members,
         without_categories as without_categories,
     )
 else:

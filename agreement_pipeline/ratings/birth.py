@@ -28,6 +28,7 @@ from agreement_pipeline.ratings.scale import (
     Scale,
     category_text,
     is_number,
+    labels_of_sets,
     numbers_of,
     refuse_all_tiny,
 )
@@ -456,7 +457,10 @@ class Birth:
             labels = [each for each in self._distinct("label") if each is not None]
             labels += self._last_labels
             different = len({*map(category_text, labels)})
-            self.limits.refuse_beyond("categories", different, self._where, "different labels")
+            what = "different labels"
+            if parts := labels_of_sets(map(category_text, labels)):
+                what += f" that are sets of {len(parts)} labels, which --units sets judges"
+            self.limits.refuse_beyond("categories", different, self._where, what)
             self._refuse_header_again(labels)
             self._refuse_long("label", labels)
         elif self.cells.kinds["label"] == "text":

@@ -160,14 +160,23 @@ def described(group: Iterable[str]) -> str:
 
 
 def _printed(name: str) -> str:
-    visible = "".join(
-        character
-        for character in unicodedata.normalize("NFKC", name)
-        if unicodedata.category(character) != "Cf"
-    )
-    return unicodedata.normalize(
-        "NFC", " ".join(visible.translate(UNSEEN).casefold().translate(LATIN).split())
-    )
+    visible = _without_invisible(unicodedata.normalize("NFKC", name))
+    return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
+
+
+def typed_form(name: str) -> str:
+    r"""A name as people type it: names that only normal forms, invisible characters and blanks tell
+    apart become equal, and capitals still count.
+
+    >>> typed_form(" Jose\u0301") == typed_form("Jos\u00e9"), typed_form("Ana") == typed_form("ana")
+    (True, False)
+    """
+    return " ".join(_without_invisible(unicodedata.normalize("NFC", name)).split())
+
+
+def _without_invisible(text: str) -> str:
+    shown = (character for character in text if unicodedata.category(character) != "Cf")
+    return "".join(shown).translate(UNSEEN)
 
 
 def like_models(names: Iterable[str]) -> tuple[str, ...]:

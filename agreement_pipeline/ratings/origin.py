@@ -61,6 +61,8 @@ class Origin:
         not say how its deliveries follow each other. Gold items do not count.
     unread
         Names of columns or fields of the delivery that do not go with the items.
+    different_raters
+        Groups of raters whose names print alike, and who are several raters all the same.
     """
 
     reader: str
@@ -72,6 +74,7 @@ class Origin:
     delivery: str = ""
     unchanged: int = 0
     unread: tuple[str, ...] = ()
+    different_raters: tuple[tuple[str, ...], ...] = ()
 
     @classmethod
     def of(
@@ -96,6 +99,7 @@ class Origin:
         try:
             part = data.get("part", "")
             told = data.get("classifiers", ())
+            groups = data.get("different_raters", ())
             found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, told)
             named = all(isinstance(each["name"], str) for each in told)
             found = replace(
@@ -104,10 +108,12 @@ class Origin:
                 delivery=str(data.get("delivery", "")),
                 unchanged=data.get("unchanged", 0),
                 unread=tuple(data.get("unread", ())),
+                different_raters=tuple(map(tuple, groups)),
             )
             numbers = [*found.left_out.values(), *found.items_before.values()]
             counts = [type(count) is int and count > 0 for count in numbers]
             counts.append(type(found.unchanged) is int and found.unchanged >= 0)
+            named &= all(isinstance(name, str) for group in groups for name in group)
             same = found.to_mapping() == dict(data)
             are_names = all(isinstance(name, str) for name in found.unread)
             right = same and named and are_names and all(counts) and part in get_args(Part)
@@ -131,12 +137,26 @@ class Origin:
             before["delivery"] = self.delivery
         if self.unchanged:
             before["unchanged"] = self.unchanged
+        if self.different_raters:
+            before["different_raters"] = [list(group) for group in self.different_raters]
         unread = {"unread": list(self.unread)} if self.unread else {}
         return {**known, **part, **told, **before, **unread}
 
     def without(self, reason: str, count: int) -> "Origin":
         counts = Counter(self.left_out) + Counter({reason: count})
         return replace(self, left_out=dict(sorted(counts.items())))
+
+    def with_raters_renamed(self, names: Mapping[str, str]) -> "Origin":
+        """Raters without a new name keep their old one."""
+        groups = (tuple(names.get(name, name) for name in group) for group in self.different_raters)
+        return replace(self, different_raters=tuple(groups))
+
+    def without_rater(self, name: str) -> "Origin":
+        """Nothing in it names the rater."""
+        told = tuple(each for each in self.classifiers if each["name"] != name)
+        groups = (tuple(n for n in group if n != name) for group in self.different_raters)
+        several = tuple(group for group in groups if len(group) > 1)
+        return replace(self, classifiers=told, different_raters=several)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         return tuple(name for name in required if name not in self.shows)

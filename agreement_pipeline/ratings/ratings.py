@@ -1106,7 +1106,8 @@ class Ratings:
         cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
-        renamed = replace(self, table=rated, names=ordered, classifiers=classifiers)
+        origin = self.origin and self.origin.with_raters_renamed(names)
+        renamed = replace(self, table=rated, names=ordered, classifiers=classifiers, origin=origin)
         if len({*called}) == len(called):
             moved = [self.packing.slots[called.index(name)] for name in ordered]
             known = {name: each for name, each in vars(self).items() if name in OF_ANY_NAMES}

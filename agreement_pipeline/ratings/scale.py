@@ -1,7 +1,10 @@
 """Scales: the possible labels, and their level of measurement."""
 
+import ast
+import json
 import re
-from collections.abc import Callable, Hashable, Iterable
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -12,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.text import called, counted, listed
 
 LARGEST = 1e150  # squares of such numbers are finite, and so are sums of many squares
@@ -58,6 +62,75 @@ def meaning(text: str, *, sets: bool) -> Hashable:
         members = frozenset(meaning(each, sets=False) for each in text.split(MEMBERS) if each)
         return next(iter(members)) if len(members) == 1 else members
     return Decimal(text) if NUMBER.fullmatch(text) else text
+
+
+class LabelSetError(RatingsError):
+    """A cell is no set of labels."""
+
+
+def set_members(cell: str) -> frozenset[str]:
+    """The labels in a cell that may hold several, also of a list as JSON or Python writes it.
+
+    >>> sorted(set_members("a|d")), sorted(set_members('["a", "d"]')), sorted(set_members("['a']"))
+    (['a', 'd'], ['a', 'd'], ['a'])
+    >>> set_members("|") == set_members("[]") == frozenset(), sorted(set_members("a"))
+    (True, ['a'])
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return frozenset(each.strip() for each in cell.split(MEMBERS)) - {""}
+    labels = _listed_labels(text)
+    texts = [category_text(each).strip() for each in labels or () if each is not None]
+    if labels is None or len(texts) < len(labels) or "" in texts:
+        raise LabelSetError(
+            f"found {shown(cell)}; expected a list of labels, as a|d or "
+            '["a", "d"], without empty ones. Correct the cell.'
+        )
+    return frozenset(texts)
+
+
+def _listed_labels(text: str) -> list[object] | None:
+    """None unless the text is a list of texts, numbers and truth values."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        try:
+            found = ast.literal_eval(text)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            return None
+    return found if all(isinstance(each, str | int | float | None) for each in found) else None
+
+
+def labels_of_sets(cells: Iterable[str]) -> tuple[str, ...]:
+    """The distinct labels in cells if some hold several, and they are not all numbers.
+
+    >>> labels_of_sets(["a", "b|c", "b"]), labels_of_sets(["a", "b"]), labels_of_sets(["1|2"])
+    (('a', 'b', 'c'), (), ())
+    """
+    members = [_members_or_cell(cell) for cell in cells]
+    labels = frozenset[str]().union(*members)
+    if max(map(len, members), default=0) < 2 or all(map(is_number, labels)):
+        return ()
+    return tuple(sorted(labels))
+
+
+def count_set_labels(count_by_cell: Mapping[str, int]) -> dict[str, int]:
+    """How often each label is in a cell, alone or among others.
+
+    >>> count_set_labels({"a|b": 2, "a": 1})
+    {'a': 3, 'b': 2}
+    """
+    counts = Counter[str]()
+    for cell, n in count_by_cell.items():
+        counts.update(dict.fromkeys(sorted(_members_or_cell(cell)), n))
+    return dict(counts)
+
+
+def _members_or_cell(cell: str) -> frozenset[str]:
+    try:
+        return set_members(cell)
+    except LabelSetError:
+        return frozenset({cell})
 
 
 def set_in_order(text: str) -> str:

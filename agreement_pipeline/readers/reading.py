@@ -30,6 +30,7 @@ from agreement_pipeline.ratings import (
     NoRatingError,
     Ratings,
     Scale,
+    lookalikes,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
@@ -37,6 +38,7 @@ from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.units import ANSWERS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,21 +138,27 @@ def read(
     )
     session = _session(source, engine, memory_limit)
     units = rules.units
-    # Label objects are numbered before they are units, and the numbers stay in this process.
-    put = session if units is None else None
-    form: Layout = layout if units is None else "long"
+    are_cells = units is None or units.kind == "sets"
+    # Other label objects are numbered before they are units. The numbers stay in this process.
+    put = session if are_cells else None
+    form: Layout = layout if are_cells else "long"
     rows = rows_of(source, columns, form, limits, rules, put)
     with rows.reading():
         rows = _of_round(rows, round_name, rules)
-        if units is None:
+        if units is None or rows.are_units:
+            scale = scale if units is None else (scale or Scale(ANSWERS))
             ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
         else:
             ratings = _units_in(rows, units, rules.keep, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
-    if (origin := ratings.origin) and origin.classifiers:
+    if (origin := ratings.origin) and (origin.classifiers or rules.different_raters):
         told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
-        return ratings.from_origin(replace(origin, classifiers=tuple(told)))
+        apart = tuple(
+            group for group in lookalikes(ratings.everyone) if rules.declares_different(group)
+        )
+        of_raters = replace(origin, classifiers=tuple(told), different_raters=apart)
+        return ratings.from_origin(of_raters)
     return ratings
 
 
@@ -406,7 +414,8 @@ def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         shown = {word for name, word in SHOWN.items() if name in rows.names}
-        shows = frozenset({"raters", *shown, *(["predictions"] if rows.classifiers else [])})
+        also = [*(["predictions"] if rows.classifiers else []), *["none"] * rows.are_units]
+        shows = frozenset({"raters", *shown, *also})
     usual = (*reader.needs, *(["none"] if rules.units else []))
     required = usual if rules.requires is None else rules.requires
     lacking = [name for name in required if name not in shows]

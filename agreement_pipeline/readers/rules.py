@@ -22,6 +22,7 @@ from agreement_pipeline.ratings import (
     Cells,
     Origin,
     category_text,
+    typed_form,
 )
 from agreement_pipeline.text import called, listed
 
@@ -58,6 +59,10 @@ class Rules:
         Which row counts where several have one item and one rater: the `first` or the `last`, by
         their times if every row has one, else by their order. None: the same label twice counts
         once, and different ones are refused.
+    same_rater
+        Groups of names that are one rater, who is called by the first of them.
+    different_raters
+        Groups of names that print alike and are different raters.
     rejected
         Whether rejected work counts. If it does not, agreement is that of those who were paid.
     requires
@@ -78,6 +83,8 @@ class Rules:
     replicate_of: str | None = None
     replicates_share: str | None = None
     duplicates: Duplicates | None = None
+    same_rater: tuple[tuple[str, ...], ...] = ()
+    different_raters: tuple[tuple[str, ...], ...] = ()
     rejected: Rejected = "kept"
     requires: tuple[str, ...] | None = None
     all_rounds: bool = False
@@ -106,11 +113,37 @@ class Rules:
                 f"strata: found {FIRST_DELIVERED!r}; expected other names, since the deliveries of "
                 "items are strata under this one. Rename the field."
             )
+        for name in ("same_rater", "different_raters"):
+            self._require_groups(name)
+        if both := [group for group in self.same_rater if self.declares_different(group)]:
+            raise ProjectError(
+                f"same_rater: found {listed(both[0])} in different_raters too; expected names that "
+                "are one rater, or that are several. Leave one of the two out."
+            )
         if self.replicate_of and self.replicates_share:
             raise ProjectError(
                 "replicate_of: found replicates_share beside it; expected one rule that says which "
                 "items repeat others. Leave one of the two out."
             )
+
+    def _require_groups(self, name: str) -> None:
+        groups = getattr(self, name)
+        names = [each for group in groups for each in group]
+        if any(len(group) < 2 for group in groups) or "" in names:
+            raise ProjectError(
+                f"{name}: found a group without two names; expected the names that a rater has, "
+                f"as {name}: [[Ana, ana]]. Write them as the ratings have them."
+            )
+        if twice := sorted({each for each in names if names.count(each) > 1}):
+            raise ProjectError(
+                f"{name}: found {listed(twice)} twice; expected each name once. Put all names "
+                "that belong together into one group."
+            )
+
+    def declares_different(self, names: Iterable[str]) -> bool:
+        """True if one group of `different_raters` has all the names."""
+        forms = {*map(typed_form, names)}
+        return any(forms <= {*map(typed_form, group)} for group in self.different_raters)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -129,7 +162,8 @@ class Rows(Cells):
 
     `classifiers` are the raters that the source calls models, and `told` is what it says of them.
     `left_out` counts by round and reason, and the round is empty if none is named.
-    Where labels are numbers of label objects, these are `drawn`.
+    Where labels are numbers of label objects, these are `drawn`. If rows `are_units`, the objects
+    are units already.
     `unread` are the columns of the source, or the fields of its items, that no rating has.
     `reading` refuses a source that is not whole while its cells are read inside.
     """
@@ -141,6 +175,7 @@ class Rows(Cells):
     drawn: "Sequence[Drawn]" = ()
     told: tuple[Mapping[str, object], ...] = ()
     unread: tuple[str, ...] = ()
+    are_units: bool = False
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
 
     def __str__(self) -> str:
@@ -241,7 +276,31 @@ def kept(rows: Rows, rules: Rules) -> Rows:
                     f"export. Did you mean {near[0]!r}?"
                 )
         rows = rows.without(_is_one_of(rows, "rater", rules.exclude_raters), "excluded rater")
-    return rows
+    return _merge_raters(rows, rules.same_rater) if rules.same_rater else rows
+
+
+def _merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
+    """A name of a group stands for every spelling that nobody could type apart from it."""
+    raters = rows.distinct("rater")
+    name_by_form = {typed_form(name): group[0] for group in groups for name in group}
+    others = [rater for rater in raters if typed_form(rater) not in name_by_form]
+    unused = {*name_by_form} - {*map(typed_form, raters)}
+    for missing in sorted(unused):
+        if near := get_close_matches(missing, others, n=1, cutoff=ALIKE):
+            raise RatingsError(
+                f"{rows.source}: found no rater {missing!r}, whom same_rater names; expected a "
+                f"rater of the export. Did you mean {near[0]!r}?"
+            )
+    merged = {
+        rater: name
+        for rater in raters
+        if (name := name_by_form.get(typed_form(rater))) is not None and name != rater
+    }
+    if not merged:
+        return rows
+    text, literal = rows.text("rater"), rows.literal
+    cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in merged.items())
+    return rows.made({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:

@@ -47,6 +47,7 @@ from agreement_pipeline.readers.delimited import Delimited
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
+from agreement_pipeline.readers.label_sets import rows_of_members
 from agreement_pipeline.readers.rules import (
     FIELD,
     Rows,
@@ -373,12 +374,13 @@ class Tables(Reader):
 
     def rows(self, source: Source, asked: Asked) -> Rows:
         _refuse_of_other_layout(asked)
-        if asked.rules.units is not None:
+        units = asked.rules.units
+        if units is not None and units.kind != "sets":
             name = Path(source).name if isinstance(source, str | Path) else f"a {FRAME}"
             raise RatingsError(
-                f"{name}: found {self.title} for units of {asked.rules.units.kind}; expected the "
-                "export of a tool. Export the objects, or make units of them with "
-                "agreement_pipeline.units, or leave `units` out."
+                f"{name}: found {self.title} for units of {units.kind}; expected the export of a "
+                "tool, or units of sets, which are labels in a cell. Export the objects, or make "
+                "units of them with agreement_pipeline.units, or leave `units` out."
             )
         parts = dict[str, Rows]()
         for name, table in _tables_of(source, asked):
@@ -389,7 +391,12 @@ class Tables(Reader):
         rules, models = asked.rules, asked.columns.models
         if rules == Rules(all_rounds=rules.all_rounds) and not models:
             return rows
-        return arranged(kept(rows.read_through(), rules), rules, models)
+        rated = arranged(kept(rows.read_through(), rules), rules, models)
+        if units is None:
+            return rated
+        is_known = rules.requires is not None and "none" not in rules.requires
+        of_members = rows_of_members(rated, units, empty_cells_are_missing=is_known)
+        return replace(of_members, are_units=True)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         column = asked.columns.round or "round"

@@ -413,8 +413,7 @@ def table_ratings(
             kept = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
             cells = replace(cells, relation=kept)
             if origin is not None and column == "rater":
-                told = tuple(each for each in origin.classifiers if each["name"] != name)
-                origin = replace(origin, classifiers=told)
+                origin = origin.without_rater(name)
         return ratings_of(cells, scale, origin)
     except MISREAD as cause:
         raise StoreError(

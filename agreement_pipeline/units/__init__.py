@@ -7,7 +7,11 @@ from agreement_pipeline.faces import face
 if TYPE_CHECKING:
     from agreement_pipeline.units.answers import (
         ABOUT as ABOUT,
+        ANSWERS as ANSWERS,
         CHOICES as CHOICES,
+        MEMBER as MEMBER,
+        PART_MEMBER as PART_MEMBER,
+        strata_of_members as strata_of_members,
     )
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (

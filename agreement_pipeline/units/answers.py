@@ -1,7 +1,7 @@
 """Units of what raters choose and score: pairs of alternatives, labels of a set, criteria."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from math import comb
 from typing import TYPE_CHECKING
@@ -115,8 +115,7 @@ def members(
     ]
     often = Counter(name for names in ticked for name in sorted(names))
     every = settings.members or sorted(often)
-    own = sorted(every, key=lambda name: (-often[name], name))[:MOST_MEMBERS]
-    part = {name: name if name in own else OTHERS for name in every}
+    part = strata_of_members(every, often)
     found = [
         (
             f"{each.item} {label}",
@@ -131,6 +130,12 @@ def members(
         for label in every
     ]
     return pd.DataFrame(found, columns=[*COLUMNS, MEMBER, PART_MEMBER])
+
+
+def strata_of_members(members: Sequence[str], often: Mapping[str, int]) -> dict[str, str]:
+    """The stratum of each label of the sets, by how often each was ticked."""
+    own = sorted(members, key=lambda name: (-often.get(name, 0), name))[:MOST_MEMBERS]
+    return {name: name if name in own else OTHERS for name in members}
 
 
 def criteria(

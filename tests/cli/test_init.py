@@ -156,7 +156,7 @@ def test_a_word_of_yaml_is_no_name_of_a_project(here, name):
     [
         (("1", "1.0", "2"), (), "ordinal", ("1", "2")),
         (("1000", "1e3", "2"), ("--level", "ratio"), "ratio", (2.0, 1000.0)),
-        (("joy|anger", "anger|joy", "joy"), (), "nominal", ("anger|joy", "joy")),
+        (("joy|anger", "anger|joy", "joy"), (), "nominal", ("no", "yes")),
         (("1", "2", "nan"), (), "nominal", ("1", "2", "nan")),
         (("1_0", "2_0", "3_0"), (), "nominal", ("1_0", "2_0", "3_0")),
         (("1|2", "3|4", "5|6"), ("--level", "multivariate interval"), None, None),
@@ -172,7 +172,8 @@ def test_a_project_can_be_read_however_its_labels_are_spelt(here, labels, said, 
     assert settings.scale.level == (level or said[1])
     assert settings.scale.categories == categories
     assert settings.scale.dimensions == (2 if categories is None else 1)
-    assert len(ratings) == 18
+    n_units = 2 if settings.units else 1
+    assert len(ratings) == 18 * n_units
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def store(tmp_path):
 
 def test_other_checks_under_one_name_and_version_are_refused(store):
     judge_round(store, "r1", POLICY, BUILT_IN)
-    words = "contract default, version 3: found other checks than those that round r1 was first"
+    words = "contract default, version 4: found other checks than those that round r1 was first"
     with pytest.raises(StoreError, match=words):
         judge_round(store, "r1", POLICY, weaker(BUILT_IN))
     with pytest.raises(StoreError, match=words):

@@ -1,0 +1,152 @@
+"""Tables whose cells hold several labels: each label of a set becomes a unit of its item.
+
+A unit is an ordinary rating, `yes` or `no`, so all that follows is asked of the engine. What
+distinct cells hold is found in Python.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from agreement_pipeline.engine import Relation
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import CONTENT_PREFIX, NO_ANSWER, LabelSetError, set_members
+from agreement_pipeline.readers.rules import Rows
+from agreement_pipeline.text import listed
+from agreement_pipeline.units import (
+    ANSWERS,
+    MEMBER,
+    PART_MEMBER,
+    PART_UNIT_OF,
+    strata_of_members,
+)
+
+if TYPE_CHECKING:
+    from agreement_pipeline.units import UnitSettings
+
+LABEL_COLUMNS = ("label", "last_label", "gold_label")
+NOT_OF_UNITS = ("text", "label", "item", "nth", "cluster")
+"""Columns that are made anew, or that would say the same of each unit of an item."""
+
+
+def rows_of_members(
+    rows: Rows, units: "UnitSettings", *, empty_cells_are_missing: bool = False
+) -> Rows:
+    """A row for each label that a set may hold, and each rating.
+
+    An empty cell may say that a rater chose nothing, or that nobody asked. Where no cell is an
+    explicit empty set, the file cannot tell, so it is refused unless they are known to be missing.
+    """
+    names = [name for name in LABEL_COLUMNS if name in rows.names]
+    rows = rows.made({name: rows.text(name) for name in names})
+    asked = f"rater IS NOT NULL AND {rows.blank('label')}"
+    has_unanswered = rows.any(asked)
+    # Who was asked is not known of a wide table's empty cells.
+    labelled = rows if "column" in rows.names else rows.without(asked, NO_ANSWER)
+    labelled = labelled.view(f"SELECT * FROM {labelled} WHERE NOT {rows.blank('label')}")
+    members_by_cell = _members_by_cell(labelled, names)
+    has_empty_set = not all(map(members_by_cell.get, labelled.distinct("label")))
+    if has_unanswered and not (has_empty_set or empty_cells_are_missing):
+        raise RatingsError(
+            f"{rows.at(asked, 'label')}: found empty cells, and no empty set in any other; "
+            "expected it known whether the rater chose no label. Write | or [] where one did, or "
+            "say that empty cells are missing ratings (--requires none; requires: [] in a "
+            "project)."
+        )
+    often = Counter[str]()
+    label = rows.text("label")
+    counts = labelled.relation.ask(
+        f"SELECT {label} AS cell, COUNT(*) AS n FROM {labelled} GROUP BY {label}"
+    )
+    for cell, n in zip(counts["cell"].to_pylist(), counts["n"].to_pylist(), strict=True):
+        often.update(dict.fromkeys(members_by_cell[cell], n))
+    members = units.members or sorted(often)
+    if not members:
+        raise RatingsError(
+            f"{rows.source}: column {rows.called('label')!r}: found no label in any set; expected "
+            "at least one. Name the labels that a set may hold, as units: {kind: sets, members: "
+            "[…]}."
+        )
+    _refuse_unknown(labelled, names, members_by_cell, members)
+    stratum_by_member = strata_of_members(members, often)
+    answers = _answers(labelled, members_by_cell, members, stratum_by_member)
+    made = {
+        "item": f"CONCAT({labelled.text('item')}, ' ', units.member)",
+        "label": "units.answer",
+        "cluster": labelled.text("cluster" if "cluster" in rows.names else "item"),
+        MEMBER: "units.stratum",
+        PART_MEMBER: "units.member",
+        PART_UNIT_OF: labelled.text("item"),
+        "nth": f"{labelled}.nth * {len(members)} + units.place",
+    }
+    joins = [f"JOIN {answers} AS units ON {label} = units.cell"]
+    for name in names[1:]:
+        joins.append(
+            f"LEFT JOIN {answers} AS of_{name} ON {rows.text(name)} = of_{name}.cell "
+            f"AND of_{name}.member = units.member"
+        )
+        made[name] = f"of_{name}.answer"
+    contents = {name: name for name in rows.names if name.startswith(CONTENT_PREFIX)}
+    if "text" in rows.names:
+        contents[f"{CONTENT_PREFIX}text"] = "text"
+    # Only the first unit of an item has its contents: a long text is not there once for each.
+    for content, name in contents.items():
+        made[content] = f"CASE WHEN units.place = 0 THEN {labelled.text(name)} END"
+    made_anew = {*NOT_OF_UNITS, *names, *contents}
+    kept = [name for name in rows.names if name not in made_anew]
+    quoted = [f"{labelled}.{rows.quoted(name)}" for name in kept]
+    chosen = [*quoted, *(f"{sql} AS {rows.quoted(name)}" for name, sql in made.items())]
+    return labelled.view(f"SELECT {', '.join(chosen)} FROM {labelled} {' '.join(joins)}", answers)
+
+
+def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[str]]:
+    members_by_cell = dict[str, frozenset[str]]()
+    for name in names:
+        for cell in rows.distinct(name):
+            try:
+                members_by_cell[cell] = set_members(cell)
+            except LabelSetError as error:
+                test = f"{rows.text(name)} = {rows.literal(cell)}"
+                raise RatingsError(f"{rows.at(test, name)}: {error}") from None
+    return members_by_cell
+
+
+def _refuse_unknown(
+    rows: Rows,
+    names: Sequence[str],
+    members_by_cell: Mapping[str, frozenset[str]],
+    members: Sequence[str],
+) -> None:
+    for name in names:
+        unknown = {cell: members_by_cell[cell].difference(members) for cell in rows.distinct(name)}
+        cells = [cell for cell, others in unknown.items() if others]
+        if cells:
+            tests = ", ".join(map(rows.literal, cells))
+            others = sorted(set().union(*(unknown[cell] for cell in cells)))
+            raise RatingsError(
+                f"{rows.at(f'{rows.text(name)} IN ({tests})', name)}: found {listed(others)} in a "
+                f"set; expected some of {listed(members, 12)}. Correct the label, or add it to "
+                "`members` of the units."
+            )
+
+
+def _answers(
+    rows: Rows,
+    members_by_cell: Mapping[str, frozenset[str]],
+    members: Sequence[str],
+    stratum_by_member: Mapping[str, str],
+) -> Relation:
+    """For each cell and each label that a set may hold: is it in the set?"""
+    no, yes = ANSWERS
+    units = [
+        (cell, member, place, yes if member in held else no, stratum_by_member[member])
+        for cell, held in members_by_cell.items()
+        for place, member in enumerate(members)
+    ]
+    columns = dict(
+        zip(("cell", "member", "place", "answer", "stratum"), zip(*units, strict=True), strict=True)
+    )
+    table = pa.table({name: list(values) for name, values in columns.items()})
+    return rows.relation.session.load(table.schema, table.to_batches())
