@@ -10,6 +10,7 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.units import UnitSettings
 
+SEGMENTATION = "de.tudarmstadt.ukp.dkpro.core.api.segmentation"
 FRAME = pd.DataFrame(
     [
         ("i1", "ana", "yes", "de", "007", 0.9, True, "no"),
@@ -198,3 +199,33 @@ def test_sets_and_rubrics_have_named_parts(tmp_path):
         ["1 joy", "1", "joy", "So."],
     ]
     assert "content:answer" not in found.has
+
+
+def test_tokens_of_webanno_and_of_uima_count_characters(tmp_path):
+    text = "\N{GRINNING FACE} Ana left"
+    tokens = [(0, 2), (3, 6), (7, 11)]  # in code units of UTF-16, as the formats write them
+    structures = [
+        {"%ID": 1, "%TYPE": "uima.cas.Sofa", "sofaString": text},
+        {"%ID": 2, "%TYPE": "custom.Entity", "@sofa": 1, "begin": 3, "end": 6, "value": "PER"},
+        *(
+            {"%ID": n, "%TYPE": f"{SEGMENTATION}.type.Token", "@sofa": 1, "begin": a, "end": b}
+            for n, (a, b) in enumerate(tokens, 3)
+        ),
+    ]
+    lines = ["#FORMAT=WebAnno TSV 3.3", "#T_SP=custom.Entity|value", "", "", f"#Text={text}"]
+    for n, (start, end) in enumerate(tokens, 1):
+        word = text.encode("utf-16-le")[2 * start : 2 * end].decode("utf-16-le")
+        lines.append(f"1-{n}\t{start}-{end}\t{word}\t{'PER[1]' if n == 2 else '_'}\t")
+    for form, content in (("tsv", "\n".join([*lines, ""])), ("json", None)):
+        for rater in ("ana", "ben"):
+            file = tmp_path / form / "doc" / f"{rater}.{form}"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            record = {"%TYPES": {}, "%FEATURE_STRUCTURES": structures, "%VIEWS": {}}
+            file.write_text(content or json.dumps(record), encoding="utf-8")
+        found = read(tmp_path / form, rules=Rules(units=UnitSettings("spans"), requires=()))
+        (written,) = {
+            row["content:tokens"]
+            for row in found.items(["content:tokens"]).to_pylist()
+            if row["content:tokens"]
+        }
+        assert json.loads(written) == [[0, 1], [2, 5], [6, 10]]

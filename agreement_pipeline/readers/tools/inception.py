@@ -24,7 +24,7 @@ from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import opened, start_of
 from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has, together, tool
 from agreement_pipeline.text import counted
-from agreement_pipeline.units import Span
+from agreement_pipeline.units import TOKENS, Span
 
 OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
 NO_LABEL = ("<no annotation>", "<no label>", "")
@@ -34,6 +34,7 @@ BUILT_IN = (
     "de.tudarmstadt.ukp.dkpro.core.api.metadata.",
     "de.tudarmstadt.ukp.clarin.webanno.api.",
 )
+TOKEN_TYPE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
 BEYOND = 0xFFFF
 STRUCTURES, TYPE, SOFA = "%FEATURE_STRUCTURES", "%TYPE", "uima.cas.Sofa"
 OF_RELATIONS = {"@Governor", "@Dependent"}
@@ -82,14 +83,27 @@ def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
         yield path, str(path.parent.relative_to(export.path)), place
 
 
+def _characters_by_unit(text: str) -> dict[int, int]:
+    """The number of characters before each code unit with which a character begins."""
+    units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
+    return {unit: place for place, unit in enumerate(units)}
+
+
+def _token_fields(text: str, tokens: Iterable[tuple[int, int]]) -> dict[str, list[list[int]]]:
+    """The field of the tokens' places in characters, if all are places of the text."""
+    characters = _characters_by_unit(text)
+    places = [[characters.get(start, -1), characters.get(end, -1)] for start, end in tokens]
+    is_known = bool(places) and all(0 <= start < end for start, end in places)
+    return {TOKENS: places} if is_known else {}
+
+
 def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
     r"""The spans for each question. All offsets are checked, also of marks without a label.
 
     >>> drawn("\N{GRINNING FACE}!", [(2, 3, {"Layer.value": "end"}, "x")])["Layer.value"].objects
     (Span(start=1, end=2, category='end'),)
     """
-    units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
-    characters = {unit: place for place, unit in enumerate(units)}
+    characters = _characters_by_unit(text)
 
     def at(unit: int, where: str) -> int:
         if unit not in characters:
@@ -132,7 +146,18 @@ def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
                 path.stem,
                 drawn(text, _of_structures(structures, where)) if kind else {},
                 where,
-                fields={"name": document, "text": text},
+                fields={
+                    "name": document,
+                    "text": text,
+                    **_token_fields(
+                        text,
+                        (
+                            (each["begin"], each["end"])
+                            for each in structures
+                            if each.get(TYPE) == TOKEN_TYPE
+                        ),
+                    ),
+                },
             )
 
 
@@ -163,14 +188,18 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, name, place in _documents(export):
         with opened(path, place, newline="\n") as file:
-            text, marks = _document(file, place)
+            text, marks, tokens = _document(file, place)
         values = drawn(text, marks) if kind else {}
-        yield Submission(name, path.stem, values, place, fields={"name": name, "text": text})
+        fields = {"name": name, "text": text, **_token_fields(text, tokens)}
+        yield Submission(name, path.stem, values, place, fields=fields)
 
 
-def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[Mark]]:
+def _document(
+    lines: Iterable[str], place: str
+) -> tuple[str, Iterable[Mark], list[tuple[int, int]]]:
     questions, sentence, units = list[str](), list[str](), bytearray()
     found: dict[tuple[str, str], Mark] = {}
+    tokens = list[tuple[int, int]]()
     for row, line in enumerate(lines, 1):
         said, where = line.rstrip("\r\n"), f"{place}: row {row}"
         if said.startswith((SPANS, RELATIONS, CHAINS)):
@@ -180,6 +209,8 @@ def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[Mark]]:
         elif said and not said.startswith("#"):
             token, *cells = said.split("\t")
             start, end = _offsets(token, cells, len(questions), where)
+            if "." not in token:  # a part of a token has a line of its own
+                tokens.append((start, end))
             if sentence:
                 units += _gap(len(units) // len(BLANK), start, where)
                 units += "\n".join(sentence).encode(CODE_UNITS)
@@ -189,7 +220,7 @@ def _document(lines: Iterable[str], place: str) -> tuple[str, Iterable[Mark]]:
                 new = start, end, {question: value}, f"{where}, object {len(found) + 1}"
                 begin, _, labels, named = found.get(key, new)
                 found[key] = begin, end, labels, named
-    return units.decode(CODE_UNITS), found.values()
+    return units.decode(CODE_UNITS), found.values(), tokens
 
 
 def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, str, str]]:
