@@ -36,6 +36,7 @@ from agreement_pipeline.ratings import (
     Scale,
     count_set_labels,
     doubtful,
+    how_to_leave_out,
     like_models,
     misspelt,
 )
@@ -544,6 +545,13 @@ table_options = together(
         show_default="those that occur",
         help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
+    option(
+        "--missing",
+        group=SCALE,
+        metavar="LABEL",
+        multiple=True,
+        help="A label that says that nobody gave one, such as n/a. Repeat for more.",
+    ),
 )
 engine_options = together(
     option(
@@ -690,7 +698,7 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     for name, found in unnamed(place, columns, rules, more["limits"]).items():
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"
         say_aside(f"{Path(place).name}: {told}")
-    if not ratings.scale.declared and ratings.scale.categories:
+    if not ratings.scale.declared or ratings.scale.continuous:
         for told in _doubts(ratings):
             say_aside(f"warning: {Path(place).name}: {told}")
     return ratings
@@ -698,10 +706,13 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
 
 def _doubts(ratings: Ratings) -> Iterator[str]:
     names = ratings.scale.names
-    for told in misspelt(count_set_labels(ratings.n_by_category)):
+    for told in misspelt(count_set_labels(ratings.n_by_category)) if names else ():
         yield f"{told}; correct it, or name all labels with --categories"
     if ratings.scale.level == "nominal":
         yield from doubtful(names)
+    if placeholders := ratings.undeclared_placeholders:
+        count = "count as labels" if len(placeholders) > 1 else "counts as a label"
+        yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"
     level = click.get_current_context().get_parameter_source("level")
     parts = [part for name in names for part in name.split("|")]
     if level is not ParameterSource.DEFAULT or not _like_numbers(parts):

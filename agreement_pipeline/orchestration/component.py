@@ -157,6 +157,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     exclude_raters: Annotated[tuple[str, ...], NAMES] = ()
     strata: Annotated[tuple[str, ...], NAMES] = ()
     keep: Annotated[tuple[str, ...], NAMES] = ()
+    missing: Annotated[tuple[str, ...], NAMES] = ()
     where: Annotated[dict[str, tuple[str, ...]], written(dict[str, tuple[str, ...]])] = Field({})
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 

@@ -1,6 +1,6 @@
 """The decision: may these ratings become training data?"""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any
@@ -15,7 +15,7 @@ from agreement_pipeline.contract import (
     if_they_had_differed,
 )
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import (
     ROUND,
     SCOPE_KINDS,
@@ -52,6 +52,7 @@ from agreement_pipeline.ratings import (
     Codes,
     Ratings,
     labels_of_sets,
+    how_to_leave_out,
     numbers_in,
     whole,
 )
@@ -255,15 +256,49 @@ def assess(
     """Nothing but the arguments is read, so the same ones and the same version of this package give
     the same decision. `also` are findings of the gate itself.
     """
-    part = judged_part(ratings, policy)
-    found = tuple(
+    found = _estimates(judged_part(ratings, policy), policy)
+    kept = contract.check(ratings) if checked is None else checked
+    failed = {finding.check for finding in kept if not finding.passed}
+    n_late, doubted = _doubts(ratings, policy, failed)
+
+    decision = decide(
+        found,
+        policy,
+        waivers=waivers,
+        findings=(
+            *kept,
+            *_of_placeholders(ratings, policy, failed, found, doubted),
+            *_of_labels(ratings, policy, n_late),
+            *_of_duplicates(ratings, policy),
+            *_of_label_sets(ratings, policy),
+            *also,
+            *_of_round(policy, also, version),
+        ),
+        ratings_digest=ratings.digest,
+        contract_digest=contract.digest,
+        contract=(contract.contract, contract.version) if contract.contract else None,
+        code_version=__version__,
+        doubted=doubted,
+        version=version,
+    )
+    return Assessment(found, decision)
+
+
+def _estimates(part: Ratings, policy: Policy) -> tuple[Estimate, ...]:
+    return tuple(
         estimate
         for kind in SCOPE_KINDS
         for estimate in _judged(part, policy, [rule for rule in policy.rules if rule.scope == kind])
     )
 
-    kept = contract.check(ratings) if checked is None else checked
-    failed = {finding.check for finding in kept if not finding.passed}
+
+def _doubts(
+    ratings: Ratings, policy: Policy, failed: Collection[str]
+) -> tuple[int, Callable[[Verdict], Verdict]]:
+    """How many labels were changed late, and what takes back a verdict that stands on ratings only
+    as they are.
+    """
+    part = judged_part(ratings, policy)
     beside = [] if part is ratings else [(ratings, "dissent_left_out", ASSISTED)]
     beside += [
         (other(part), code, words)
@@ -285,26 +320,89 @@ def assess(
                     stands = stands.taken_back(words, other, code=code)
         return met_in_parts(stands, part, policy)
 
-    decision = decide(
-        found,
-        policy,
-        waivers=waivers,
-        findings=(
-            *kept,
-            *_of_labels(ratings, policy, n_late),
-            *_of_duplicates(ratings, policy),
-            *_of_label_sets(ratings, policy),
-            *also,
-            *_of_round(policy, also, version),
-        ),
-        ratings_digest=ratings.digest,
-        contract_digest=contract.digest,
-        contract=(contract.contract, contract.version) if contract.contract else None,
-        code_version=__version__,
-        doubted=doubted,
-        version=version,
+    return n_late, doubted
+
+
+def _of_placeholders(
+    ratings: Ratings,
+    policy: Policy,
+    failed: Collection[str],
+    estimates: Sequence[Estimate],
+    doubted: Callable[[Verdict], Verdict],
+) -> Iterator[Finding]:
+    """Labels such as `n/a` that nobody declared. A decision must be the same without each of them,
+    and without all.
+    """
+    if not (counts := ratings.undeclared_placeholders):
+        return
+    verdicts = [doubted(verdict) for verdict in policy.judge(estimates)]
+    differing = None
+    for labels in ([*counts], *([label] for label in counts if len(counts) > 1)):
+        rest = _verdicts_without(ratings, labels, policy, failed)
+        differing = differing or _first_that_differs(verdicts, rest, labels, policy)
+    n_labels = sum(ratings.n_by_category.values()) if ratings.scale.categories else len(ratings)
+    shown = joined(f"{label!r} ({n:,} of {n_labels:,} labels)" for label, n in counts.items())
+    one = len(counts) == 1
+    either = (
+        f"{how_to_leave_out(counts).strip()} If {'it is a category' if one else 'they are ones'}, "
+        "name all categories (--categories, or scale in a project)."
     )
-    return Assessment(found, decision)
+    if differing is None:
+        words = (
+            f"{shown} may say that nobody gave a label, and {'counts' if one else 'count'} as "
+            f"{'a category' if one else 'categories'} that nobody declared. The decision is the "
+            f"same without {'it' if one else 'them'}. {either}"
+        )
+        yield of_gate("placeholders_counted", words, "warning")
+        return
+    words = (
+        f"{shown} may say that nobody gave a label, and nobody declared "
+        f"{'it' if one else 'them'}. The decision rests on that: {differing}. {either}"
+    )
+    yield of_gate("placeholders_not_declared", words)
+
+
+def _verdicts_without(
+    ratings: Ratings, labels: Collection[str], policy: Policy, failed: Collection[str]
+) -> dict[tuple[Rule, Scope], Verdict] | str:
+    """Or why there are none."""
+    try:
+        rest = ratings.without_labels(labels)
+    except RatingsError:
+        return "the others are fewer than two categories"
+    _, doubted = _doubts(rest, policy, failed)
+    judged = policy.judge(_estimates(judged_part(rest, policy), policy))
+    return {(verdict.rule, verdict.scope): doubted(verdict) for verdict in judged}
+
+
+def _first_that_differs(
+    verdicts: Sequence[Verdict],
+    rest: "dict[tuple[Rule, Scope], Verdict] | str",
+    labels: Sequence[str],
+    policy: Policy,
+) -> str | None:
+    """The first verdict that is met with some labels and not without them, or not met with them."""
+    without = f"without {joined(map(repr, labels))}"
+    for verdict in verdicts:
+        if verdict.rule.effect != "hold":
+            continue
+        is_met = verdict.kind in policy.admit
+        if isinstance(rest, str):
+            if is_met:
+                return f"{verdict.rule.measure} cannot be judged {without}, since {rest}"
+            continue
+        other = rest.get((verdict.rule, verdict.scope))
+        if other is not None and (other.kind in policy.admit) != is_met:
+            return f"{_said_briefly(verdict)}, and {without} {_said_briefly(other)}"
+    return None
+
+
+def _said_briefly(verdict: Verdict) -> str:
+    estimate, scope = verdict.estimate, verdict.scope
+    of = "" if scope.kind == "round" else f" of {scope}"
+    value = None if estimate is None else estimate.value
+    shown = "undefined" if value is None else in_words(value)
+    return f"{verdict.rule.measure}{of} is {shown} ({verdict.kind.replace('_', ' ')})"
 
 
 def decide(

@@ -57,6 +57,10 @@ HELPS = {
         "`deliveries: cumulative` in the project if each export holds all before it, or "
         "`deliveries: independent` if each stands for itself; `init` asks"
     ),
+    "placeholders_not_declared": (
+        "what the labels mean: `missing` lists those that say nothing, and `categories` those that "
+        "raters may choose"
+    ),
     "first_labels_not_known": (
         "an export with the history of annotations, or a table with the columns that the settings "
         "`first_label` and `changed_at` name"

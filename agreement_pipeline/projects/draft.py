@@ -18,12 +18,14 @@ from agreement_pipeline.ratings import (
     count_set_labels,
     described,
     doubtful,
+    is_blank,
     is_number,
     labels_of_sets,
     like_models,
     lookalikes,
     meaning,
     misspelt,
+    placeholders_among,
     refuse_absent,
 )
 from agreement_pipeline.readers import (
@@ -82,6 +84,7 @@ class Question:
     """A question of an export, the labels that were given in order, and their probable level.
 
     The question of a wide table has no name. `units` is the kind of its label objects, if any.
+    `placeholders` are labels that may say that nobody gave one. They are not among the others.
     """
 
     name: str
@@ -89,6 +92,7 @@ class Question:
     level: Level
     sets: bool
     units: str = ""
+    placeholders: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,15 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     yield from (f"# Please check: {guess}." for guess in seen.unsure)
     for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
         yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
+    if question.placeholders:
+        named = joined(map(repr, question.placeholders))
+        written = _in_yaml(list(question.placeholders))
+        is_one = len(question.placeholders) == 1
+        yield (
+            f"# FILL IN `missing` or `categories`: {named} may say that nobody gave a label. Then "
+            f"write missing: {written}. If raters may choose {'it' if is_one else 'them'}, add "
+            f"{'it' if is_one else 'them'} to categories. Until then, such labels are refused."
+        )
     if len(question.labels) == 1 and not question.units:
         yield (
             f"# FILL IN `categories`: {question.labels[0]!r} is the only label that occurs. Name "
@@ -311,9 +324,10 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     times = rows.relation.ask(
         f"SELECT {label} AS label, COUNT(*) AS n FROM {rows} WHERE {label} IS NOT NULL GROUP BY 1"
     )
-    labels, counts = times["label"].to_pylist(), times["n"].to_pylist()
+    counts = {row["label"]: row["n"] for row in times.to_pylist() if not is_blank(row["label"])}
+    labels = [*counts]
     if "categories" not in said.get("scale", {}):
-        unsure += misspelt(count_set_labels(dict(zip(labels, counts, strict=True))))
+        unsure += misspelt(count_set_labels(counts))
         unsure += doubtful(labels)
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
@@ -434,7 +448,9 @@ def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
 
 def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Question:
     scale = said.get("scale", {})
-    seen = sorted(set(map(str, given)), reverse=True)
+    every = {label for label in map(str, given) if not is_blank(label)}
+    placeholders = () if "categories" in scale else placeholders_among(every)
+    seen = sorted(every.difference(placeholders), reverse=True)
     once = sorted({meaning(label, sets=True): label for label in seen}.values())
     labels = tuple(scale.get("categories", once))
     numeric = all(map(is_number, labels))
@@ -449,4 +465,5 @@ def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Qu
         Scale(labels, level)
     elif level not in ("nominal", "ordinal"):
         Scale.from_labels(labels, level)
-    return Question(name, labels, level, not numeric and any("|" in each for each in labels))
+    sets = not numeric and any("|" in each for each in labels)
+    return Question(name, labels, level, sets, placeholders=placeholders)

@@ -254,6 +254,8 @@ class ProjectSettings(BaseModel):
         Fields of items that tell strata apart, such as the language.
     keep
         Fields that go with the items into a release, such as a source. No measure reads them.
+    missing
+        Labels that say that nobody gave one, such as `n/a`. Blanks are missing anyway.
     units
         The kind of the label objects, and the rule that makes units of them. The scale is then
         that of the units. Labels are categories if omitted.
@@ -333,6 +335,7 @@ class ProjectSettings(BaseModel):
     all_rounds: bool = False
     strata: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     deliveries: Deliveries | None = None

@@ -94,6 +94,11 @@ if TYPE_CHECKING:
         ratings_of as ratings_of,
         stored_cells as stored_cells,
     )
+    from agreement_pipeline.ratings.placeholders import (
+        how_to_leave_out as how_to_leave_out,
+        is_blank as is_blank,
+        placeholders_among as placeholders_among,
+    )
     from agreement_pipeline.ratings.ratings import (
         Patterns as Patterns,
         Ratings as Ratings,

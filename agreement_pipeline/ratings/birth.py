@@ -19,6 +19,7 @@ from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.arrays import parts
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, Cells, Texts
 from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookalikes
+from agreement_pipeline.ratings.placeholders import how_to_leave_out, is_blank
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
@@ -239,6 +240,9 @@ class Birth:
         is_plain = {*cells.names} == {*REQUIRED, "nth", "row"}
         self.items_later = is_plain and not (self.is_number or self.is_vector)
         self._facts, self._keys = self._counted()
+        if are_none := self._missing_labels(given):
+            self.cells = cells = cells.without_labels(are_none)
+            self._facts, self._keys = self._counted()
         self.n = int(self._facts["labelled"])
         self.n_unanswered = int(self._facts.get("unanswered", 0))
         if not self.n:
@@ -306,6 +310,25 @@ class Birth:
             facts[name] = max(each, default=0) if sql.startswith("MAX") else sum(each)
         return facts, {name: found[name].to_pylist() for name in (*keys, "labelled")}
 
+    def _missing_labels(self, given: Scale | None) -> str:
+        """The test of labels that are none: blanks, and numbers that are none. Empty if all are.
+
+        A scale may name the empty text, which is the empty set.
+        """
+        cells, tests = self.cells, list[str]()
+        if self._facts.get("nan label"):
+            tests.append(cells.nan("label"))
+        if cells.kinds.get("label") != "text":
+            return " OR ".join(tests)
+        if "label" in self._keys:
+            named = {*given.names} if given else set()
+            labels = (each for each in self._distinct("label") if each is not None)
+            if blank := [each for each in labels if is_blank(each) and each not in named]:
+                tests.append(cells.among("label", blank))
+        elif self._facts.get("label") or self._facts.get("blank"):
+            tests.append(cells.blank("label"))
+        return " OR ".join(tests)
+
     @cached_property
     def _tests(self) -> dict[str, str]:
         cells, kinds = self.cells, self.cells.kinds
@@ -328,6 +351,8 @@ class Birth:
             sign = f" OR {number} < 0" if self.level == "ratio" else ""
             beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
             tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
+        if self.is_vector and kinds.get("label") == "text":
+            tests["blank"] = f"{LABELLED} AND {cells.blank('label')}"
         if kinds.get("timestamp") == "text" and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
         elif "timestamp" in {*cells.names} - {*kinds} and self.is_limited:
@@ -490,6 +515,7 @@ class Birth:
         if alike := [each for each in groups if not "".join(each).isascii()]:
             expected += f" {described(alike[0])} print alike."
         off = called("label", labels)
+        expected += how_to_leave_out(labels)
         self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
@@ -500,7 +526,7 @@ class Birth:
         text = str(self.cells.found(test, name)[0]).strip()
         if AS_PERCENT.fullmatch(text):
             return HOW_OF_PERCENT
-        return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else ""
+        return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else how_to_leave_out([text])
 
     def _code(self, label: object) -> int:
         if not self.scale.numeric:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from mmap import ACCESS_READ, MADV_DONTNEED, mmap
 from tempfile import SpooledTemporaryFile
@@ -28,7 +28,8 @@ PART_PREFIX = "part:"
 """Columns of units: `unit_of`, the item of a unit, and what the unit is in it, such as `member`."""
 CONTENT_PREFIX = "content:"
 """Columns of a delivery that no measure reads, such as a prompt. They go with the items."""
-BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+WITHOUT_WIDTH = "\u00ad\u180e\u200b\u200c\u200d\u2060\u2800\u3164\ufeff"
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + WITHOUT_WIDTH
 WHOLE = 9e18
 VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
@@ -94,6 +95,13 @@ class Cells:
             f"({text} IS NULL OR CASE WHEN {unusual} THEN TRANSLATE({text}, {blanks}, '') = '' "
             "ELSE FALSE END)"
         )
+
+    def without_labels(self, test: str) -> "Cells":
+        """The cells in which labels that meet the test of SQL are missing."""
+        made = f"CASE WHEN {test} THEN NULL ELSE label END AS label"
+        columns = [made if name == "label" else self.quoted(name) for name in self.names]
+        query = f"SELECT {', '.join(columns)} FROM {self.relation}"
+        return replace(self, relation=self.relation.view(query))
 
     def among(self, name: str, values: Collection[object]) -> str:
         known = [self.literal(each) for each in values if each is not None]
@@ -392,6 +400,8 @@ def _texts(values: "pd.Series") -> pa.Array:
 
 
 def _text(value: object) -> str:
+    if isinstance(value, set | frozenset) and not value:
+        return MEMBERS  # the empty text is a missing label
     if not isinstance(value, VECTORS):
         return category_text(value)
     try:

@@ -43,7 +43,6 @@ UNSEEN: dict[int, str | None] = {0x2800: " "} | dict.fromkeys(
 )
 """What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
-NO_LABEL = re.compile(r"-+|#?n/?a|n\.a\.|nan|null", re.I)
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
@@ -59,7 +58,7 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     """
     alike: dict[str, set[str]] = {}
     for name in names:
-        alike.setdefault(_printed(name), set()).add(name)
+        alike.setdefault(as_printed(name), set()).add(name)
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
@@ -86,10 +85,10 @@ def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def doubtful(labels: Collection[str]) -> Iterator[str]:
-    """Labels that may be another, in words: that print alike, that mean none, and several in one.
+    """Labels that may be another, in words: that print alike, and several in one.
 
-    >>> list(doubtful(["joy", "fear", "joy, fear", "n/a"]))[1]
-    "label 'n/a' counts as a label; if it means that none was given, leave such cells empty"
+    >>> list(doubtful(["joy", "fear", "joy, fear"]))
+    ["label 'joy, fear' counts as one label; if it is several ones, write them as joy|fear"]
     """
     parts = {name: re.findall(r"[^][;,'\"]+", name) for name in labels}
     bare = {name: [part.strip() for part in found if part.strip()] for name, found in parts.items()}
@@ -103,16 +102,10 @@ def doubtful(labels: Collection[str]) -> Iterator[str]:
         )
     for group in lookalikes(labels):
         yield f"labels {described(group)} print alike; if they mean the same, write one"
-    for name in sorted(labels):
-        if NO_LABEL.fullmatch(name.strip()):
-            yield (
-                f"label {name!r} counts as a label; if it means that none was given, leave such "
-                "cells empty"
-            )
 
 
 def _resemble(name: str, other: str) -> bool:
-    one, two = _printed(name), _printed(other)
+    one, two = as_printed(name), as_printed(other)
     if one == two:
         return True
     if len(two) < SHORTEST or re.sub(r"\d", "", one) == re.sub(r"\d", "", two):
@@ -145,7 +138,7 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
     places = odd.to_numpy(zero_copy_only=False)
     if places.any():
         distinct = texts[places].drop_duplicates()
-        known = dict(zip(distinct, map(_printed, distinct), strict=True))
+        known = dict(zip(distinct, map(as_printed, distinct), strict=True))
         found[places] = texts[places].map(known).astype(TEXT)
     return found
 
@@ -159,7 +152,12 @@ def described(group: Iterable[str]) -> str:
     return " and ".join(ascii(name) for name in group)
 
 
-def _printed(name: str) -> str:
+def as_printed(name: str) -> str:
+    r"""What two names that print alike have in common. Empty if nothing prints.
+
+    >>> as_printed("\u0410na "), as_printed("\u200b ")
+    ('ana', '')
+    """
     visible = _without_invisible(unicodedata.normalize("NFKC", name))
     return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
 

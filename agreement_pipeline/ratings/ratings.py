@@ -28,6 +28,7 @@ from agreement_pipeline.ratings.birth import (
 )
 from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
+from agreement_pipeline.ratings.placeholders import NUMBERS_FOR_NOTHING, placeholders_among
 from agreement_pipeline.ratings.scale import (
     MISSING,
     Category,
@@ -306,6 +307,29 @@ class Ratings:
     def n_by_category(self) -> Mapping[str, int]:
         """Ratings of gold items count too."""
         return {self.scale.names[place]: n for place, n in self._n_by_place}
+
+    @cached_property
+    def undeclared_placeholders(self) -> Mapping[str, int]:
+        """How often a label occurs that may say that nobody gave one, and that nobody declared."""
+        scale = self.scale
+        if scale.dimensions > 1 or (scale.declared and not scale.continuous):
+            return {}
+        if not scale.continuous:
+            counts = self.n_by_category
+            return {label: counts[label] for label in placeholders_among(counts)}
+        codes = ", ".join(
+            f"{float(sign * code)!r}" for code in NUMBERS_FOR_NOTHING for sign in (1, -1)
+        )
+        query = (
+            f"SELECT d0 AS code, COUNT(*) AS n FROM {self.table} WHERE d0 IN ({codes}) GROUP BY d0"
+        )
+        if not (found := self.session.ask(query).to_pylist()):
+            return {}
+        rest = f"SELECT MIN(d0) AS low, MAX(d0) AS high FROM {self.table} WHERE d0 NOT IN ({codes})"
+        (ends,) = self.session.ask(rest).to_pylist()
+        counts = {category_text(row["code"]): int(row["n"]) for row in found}
+        usual = [category_text(end) for end in ends.values() if end is not None]
+        return {label: counts[label] for label in placeholders_among([*counts, *usual])}
 
     @property
     def given(self) -> Codes:
@@ -924,6 +948,41 @@ class Ratings:
 
         return replace(
             self, table=joined(self.table), known=joined(self.known), has=self.has | {"cluster"}
+        )
+
+    def without_labels(self, labels: Collection[str]) -> "Ratings":
+        """The ratings in which some labels are missing, and are no categories of the scale."""
+        scale = self.scale
+        if scale.continuous or self.coded.categories is None:
+            numbers = ", ".join(f"{float(label)!r}" for label in sorted(labels))
+            return self._only(f"d0 NOT IN ({numbers})")
+        codes = [at for at, name in enumerate(self.coded.names, 1) if name in labels]
+        rest = tuple(
+            category
+            for category, name in zip(scale.categories or (), scale.names, strict=True)
+            if name not in labels
+        )
+        test = f"code NOT IN ({', '.join(map(str, codes)) or '0'})"
+        part = self._only(test, scale=replace(scale, categories=rest))
+        if self._is_packed:  # the rows need not be grouped again
+            vars(part)["patterns"] = self._patterns_without(codes)
+        return part
+
+    def _patterns_without(self, codes: Collection[int]) -> Patterns:
+        patterns, packing = self.patterns, self.packing
+        words = patterns.words.copy()
+        for row, place, code in self._given:
+            some = np.isin(code + 1, list(codes))
+            slots = np.array(packing.slots, dtype=np.int64)[place[some]]
+            word, turn = np.divmod(slots, packing.a_word)
+            np.subtract.at(words, (row[some], word), (code[some] + 1) << (packing.bits * turn))
+        rated = words.any(axis=1)
+        return Patterns(
+            words[rated],
+            patterns.n[rated],
+            patterns.items[rated],
+            patterns.gold[rated],
+            patterns.cluster[rated],
         )
 
     def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":

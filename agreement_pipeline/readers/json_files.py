@@ -209,7 +209,7 @@ _LINE = json.JSONDecoder(
     object_pairs_hook=_once,
     parse_int=str,
     parse_float=lambda written: category_text(float(written)),
-    parse_constant=str,
+    parse_constant=lambda written: None if written == "NaN" else written,
 )
 
 

@@ -75,6 +75,8 @@ class Rules:
         The fields that go with the items into a release. No measure reads them.
     units
         How label objects become units. None: labels are categories.
+    missing
+        Labels that say that nobody gave one, such as `n/a`.
     """
 
     reader: str | None = None
@@ -91,6 +93,7 @@ class Rules:
     strata: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     units: "UnitSettings | None" = None
+    missing: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]
@@ -255,6 +258,7 @@ def of_first_labels(rows: Rows) -> Rows:
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:
+    rows = _without_missing(rows, rules.missing)
     for name, values in rules.where.items():
         accepted = sorted({category_text(value) for value in values})
         meets = _is_one_of(rows, FIELD + name, accepted)
@@ -303,9 +307,28 @@ def _merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     return rows.made({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
 
+def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
+    """Where the first label of a rater says nothing, the last one counts."""
+    if not missing:
+        return rows
+
+    def said(name: str) -> str:
+        return f"CASE WHEN NOT {_is_one_of(rows, name, missing)} THEN {rows.text(name)} END"
+
+    if "last_label" not in rows.names:
+        return rows.made({"label": said("label")})
+    label, last = said("label"), said("last_label")
+    return rows.made(
+        {
+            "label": f"COALESCE({label}, {last})",
+            "last_label": f"CASE WHEN {label} IS NOT NULL THEN {last} END",
+        }
+    )
+
+
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
     once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
-    linked = _with_models(_linked(once, rules), models)
+    linked = _with_models(_linked(once, rules), models, rules.missing)
     of_items = {STRATUM + name: name for name in rules.strata}
     of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
     if of_items:
@@ -387,7 +410,7 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
     return found.view(f"SELECT {rows.with_columns(made)} FROM {found}")
 
 
-def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
+def _with_models(rows: Rows, models: Mapping[str, str], missing: Sequence[str]) -> Rows:
     if not models:
         return rows
     if "column" not in rows.names:
@@ -397,6 +420,7 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
     item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"
     for number, (name, column) in enumerate(models.items(), 1):
         label = rows.text(FIELD + column)
+        is_given = f"{label} IS NOT NULL AND NOT {_is_one_of(rows, FIELD + column, missing)}"
         made = {
             "label": label,
             "rater": rows.literal(name),
@@ -410,12 +434,14 @@ def _with_models(rows: Rows, models: Mapping[str, str]) -> Rows:
         place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"
         parts.append(
             f"SELECT {rows.with_columns(own)} FROM (SELECT *, {place} AS place FROM {rows} "
-            f"WHERE {label} IS NOT NULL) AS said WHERE place = 1"
+            f"WHERE {is_given}) AS said WHERE place = 1"
         )
     return rows.view(" UNION ALL ".join(parts))
 
 
 def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
+    if not texts:
+        return "FALSE"
     return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
 
 

@@ -34,6 +34,7 @@ from agreement_pipeline.ratings import (
     STRATUM,
     Limits,
     category_text,
+    is_blank,
     refuse_capitals,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns
@@ -435,13 +436,16 @@ class Gathered:
             )
         self._sets = self._sets or isinstance(value, frozenset) or len(value) > 1
         joined = category_text(frozenset(value))
-        if value and (joined.count("|") != len(set(value)) - 1 or "" in value):
+        says_nothing = bool(value) and all(type(each) is str and is_blank(each) for each in value)
+        if value and (joined.count("|") != len(set(value)) - 1 or "" in value or says_nothing):
             self._odd = self._odd or f"{listed(value)} in record {record!r}"
         if self._sets and self._odd:
             raise RatingsError(
                 f"{self._source}: found {self._odd}; expected no empty label, and none with |, "
                 "which stands between the labels of a set. Rename the label."
             )
+        if says_nothing:  # a choice without a value, where nobody ticks several
+            return None, True
         return (joined, True) if value else (None, False)
 
 
@@ -514,7 +518,8 @@ def _is_later(changed: str | None, created: str | None, where: str) -> bool:
 
 
 def _text(value: object) -> str | None:
-    return None if value in (None, "") else category_text(value)
+    is_nan = isinstance(value, float) and math.isnan(value)
+    return None if value in (None, "") or is_nan else category_text(value)
 
 
 def _field_text(value: object) -> str | None:

@@ -2,7 +2,7 @@
 
 import math
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -363,6 +363,7 @@ RATER = "rater:"
 TOGETHER = 32
 AFAR = "://"
 WHOLE = ""
+OF_LABELS = ("label", "first_label")
 
 
 class Tables(Reader):
@@ -503,16 +504,18 @@ def _rows(table: Table, asked: Asked) -> Rows:
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)
     places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
     taken = {**chosen, **places, **{FIELD + each: each for each in others}}
-    labels = [chosen[name] for name in ("label", "first_label") if name in chosen]
+    labels = [chosen[name] for name in OF_LABELS if name in chosen]
+    of_models = [FIELD + each for each in columns.models.values()]
     rows = table.load(asked.session, taken, raters or labels)
     if columns.decimal == ",":
         numbers = {"label", "first_label", "confidence", "gold_label", *places}
-        numbers |= {FIELD + each for each in columns.models.values()}
+        numbers |= {*of_models}
         rows = _with_points(
             rows.read_through(), {name: of for name, of in taken.items() if name in numbers}
         )
     are_alike = len({rows.relation.schema.field(place).type for place in places}) <= 1
     if others or not are_alike:  # some columns become text
+        rows = _with_nan_missing(rows, [*places, *OF_LABELS, *of_models])
         replace(rows, columns=taken).refuse_nan(taken)
     if raters:
         labels = [rows.quoted(place) if are_alike else rows.text(place) for place in places]
@@ -521,6 +524,16 @@ def _rows(table: Table, asked: Asked) -> Rows:
     carried = {*chosen.values(), *asked.carried}
     unread = () if is_wide else tuple(name for name in header if name not in carried)
     return of_first_labels(replace(rows, columns=chosen, unread=unread))
+
+
+def _with_nan_missing(rows: Rows, names: Iterable[str]) -> Rows:
+    """A label that is no number is missing, and would be the text nan."""
+    made = {
+        name: f"CASE WHEN NOT {rows.nan(name)} THEN {rows.quoted(name)} END"
+        for name in names
+        if rows.kinds.get(name) == "float" and rows.any(rows.nan(name))
+    }
+    return rows.made(made) if made else rows
 
 
 def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
@@ -574,6 +587,7 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
         each for each in first.names if len({schema.field(each).type for schema in schemas}) > 1
     ]
     before, queries = 0, []
+    parts = {file: _with_nan_missing(rows, {*texts} & {*OF_LABELS}) for file, rows in parts.items()}
     for file, rows in parts.items():
         replace(rows, source=file).refuse_nan(texts)
         row = f"CONCAT(CAST(row AS STRING), {rows.literal(f' of {file}')})"
@@ -581,7 +595,7 @@ def _joined(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
         queries.append(f"SELECT {rows.with_columns(made, first.names)} FROM {rows}")
         before += rows.relation.values(f"SELECT COUNT(*) AS n FROM {rows}")[0]
     limits.refuse_beyond("rows", before, source, "rows")
-    whole = first.view(" UNION ALL ".join(queries), *(rows.relation for _, rows in others))
+    whole = first.view(" UNION ALL ".join(queries), *(rows.relation for rows in parts.values()))
     return replace(whole, source=source)
 
 

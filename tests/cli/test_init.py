@@ -86,7 +86,9 @@ def test_labels_that_may_be_mistakes_are_told(here, capsys):
     (here / "c.csv").write_text("item,rater,label\n1,ana,5%\n1,ben,NA\n2,ana,NA\n2,ben,na \n")
     assert main(["init", "c.csv"]) == 0
     out = capsys.readouterr().out
-    assert "Please check: label 'NA' counts as a label; if it means that none was given" in out
+    assert (
+        "FILL IN `missing` or `categories`: 'NA' and 'na ' may say that nobody gave a label" in out
+    )
     assert "Please check: labels 'NA' and 'na ' print alike; if they mean the same, write" in out
     assert "Please check: some labels have the sign %; if they are numbers, take it off." in out
 
@@ -157,7 +159,7 @@ def test_a_word_of_yaml_is_no_name_of_a_project(here, name):
         (("1", "1.0", "2"), (), "ordinal", ("1", "2")),
         (("1000", "1e3", "2"), ("--level", "ratio"), "ratio", (2.0, 1000.0)),
         (("joy|anger", "anger|joy", "joy"), (), "nominal", ("no", "yes")),
-        (("1", "2", "nan"), (), "nominal", ("1", "2", "nan")),
+        (("1", "2", "nan"), ("--categories", "1,2,nan"), "nominal", ("1", "2", "nan")),
         (("1_0", "2_0", "3_0"), (), "nominal", ("1_0", "2_0", "3_0")),
         (("1|2", "3|4", "5|6"), ("--level", "multivariate interval"), None, None),
     ],

@@ -209,7 +209,8 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
     assert told in capsys.readouterr().err
     path.write_text(path.read_text().replace("ben,ham", "ben,NA"))
     main(usual)
-    assert "label 'NA' counts as a label; if it means that none" in capsys.readouterr().err
+    told = "label 'NA' counts as a label. If 'NA' says that nobody gave a label: --missing NA ("
+    assert told in capsys.readouterr().err
     path.write_text(path.read_text().replace("ana,spam", "ana,Spam"))
     main(usual)
     told = "labels.csv: labels 'Spam' and 'spam' print alike; if they mean the same, write one"

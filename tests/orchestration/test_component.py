@@ -111,6 +111,7 @@ requires: [times]
 all_rounds: true
 strata: ["{{ 'language' }}"]
 keep: ["{{ 'source' }}"]
+missing: ["{{ 'n/a' }}"]
 units: null
 replicates: across
 deliveries: cumulative
@@ -161,6 +162,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         all_rounds=True,
         strata=("language",),
         keep=("source",),
+        missing=("n/a",),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)

@@ -40,14 +40,6 @@ def test_the_most_common_one_is_told():
     assert told.endswith("resembles 'Spam' (40 times)")
 
 
-@pytest.mark.parametrize("mark", ["NA", "n/a", "#N/A", "n.a.", "nan", "NULL", "-", "--", "- "])
-def test_a_mark_of_no_label_is_told(mark):
-    (told,) = doubtful(["spam", "ham", mark])
-    assert told == (
-        f"label {mark!r} counts as a label; if it means that none was given, leave such cells empty"
-    )
-
-
 @pytest.mark.parametrize(
     "several", ["joy, fear", "joy;fear", "joy,fear", "['joy', 'fear']", '["joy", "fear"]']
 )

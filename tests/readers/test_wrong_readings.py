@@ -350,6 +350,13 @@ def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
     assert "in record 'annotation 1'; expected no empty label, and none with |" in words
 
 
+def test_a_choice_without_a_value_is_no_answer(tmp_path):
+    path = ticked(tmp_path, [[""], ["a"], ["\u00a0"]])
+    rows = rows_of(path, Columns(label="topics"), rules=NO_WORD)
+    assert frame_in(rows)["label"].tolist() == ["a"]
+    assert rows.origin.left_out == {"no answer": 2}
+
+
 def test_one_ticked_label_with_a_bar_is_a_name_where_nobody_ticked_several(tmp_path):
     rows = rows_of(ticked(tmp_path, [["a|b"], ["a"]]), Columns(label="topics"), rules=NO_WORD)
     assert frame_in(rows)["label"].tolist() == ["a|b", "a"]
