@@ -51,8 +51,8 @@ from agreement_pipeline.ratings import (
     Array,
     Codes,
     Ratings,
-    labels_of_sets,
     how_to_leave_out,
+    labels_of_sets,
     numbers_in,
     whole,
 )
