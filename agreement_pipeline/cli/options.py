@@ -399,6 +399,13 @@ table_options = together(
         help="Row of delimited text or a sheet that names the columns. Rows above are not read.",
     ),
     option(
+        "--time-format",
+        group=INPUT,
+        metavar="FORMAT",
+        show_default="told by the column",
+        help="How times are written, such as %d/%m/%Y %H:%M, if days and months look alike.",
+    ),
+    option(
         "--of-round",
         group=INPUT,
         metavar="NAME",

@@ -148,6 +148,10 @@ class DuckDB:
     def matches(self, text: str, pattern: str) -> str:
         return f"regexp_matches({text}, {self.literal(pattern)})"
 
+    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
+        groups = separator.join(f"\\{number}" for number in range(1, n_groups + 1))
+        return f"regexp_replace({text}, {self.literal(pattern)}, {self.literal(groups)})"
+
     def forget(self, name: str) -> None:
         self._forgotten.append(name)
 

@@ -125,6 +125,10 @@ class Spark:
     def matches(self, text: str, pattern: str) -> str:
         return f"({text} RLIKE {self.literal(pattern)})"
 
+    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
+        groups = separator.join(f"${number}" for number in range(1, n_groups + 1))
+        return f"REGEXP_REPLACE({text}, {self.literal(pattern)}, {self.literal(groups)})"
+
     def forget(self, name: str) -> None:
         """Nothing is kept but the query."""
 

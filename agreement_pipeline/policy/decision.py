@@ -30,6 +30,7 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
 from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import reasons
 from agreement_pipeline.policy.policy import Policy, Rule, Verdict, levels_met
 from agreement_pipeline.policy.reasons import Kind
@@ -622,8 +623,8 @@ def _if_shown(verdict: Verdict, ratings: Ratings) -> Verdict:
 
 
 def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Finding]:
-    """What the export cannot show, which labels began as a suggestion, which were changed, and
-    which came before.
+    """What the export cannot show, which labels began as a suggestion, which times could not be
+    read, which labels were changed, and which came before.
     """
     if (origin := ratings.origin) and 2 * origin.unchanged > ratings.n_items:
         words = (
@@ -652,6 +653,19 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
             "first_label and changed_at."
         )
         yield of_gate("first_labels_not_known", words)
+    if unread := ratings.unread_times:
+        rests_on_times = ratings.n_repeated + ratings.n_earlier > 0 and any(
+            rule.effect == "hold" and registered(rule.measure).needs == "replicates"
+            for rule in policy.rules
+        )
+        words = (
+            f"{unread.n} of {counted(unread.n_times, 'time')} could not be read, such as "
+            f"{shown(unread.example)}, so no check of replicates counts them; expected times of "
+            "one form that tells day and month apart. Name the form with time_format among the "
+            "columns of the project (--time-format '%d/%m/%Y %H:%M'), or deliver ISO times."
+        )
+        severity = "error" if rests_on_times else "warning"
+        yield of_gate("times_not_read", words, severity)
     changes = changes_of(ratings)
     if changes is not None and changes.aimed:
         if ratings.tells_first_labels:

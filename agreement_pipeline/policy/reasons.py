@@ -65,6 +65,9 @@ HELPS = {
         "an export with the history of annotations, or a table with the columns that the settings "
         "`first_label` and `changed_at` name"
     ),
+    "times_not_read": (
+        "`time_format` among the columns of the project (`--time-format`), or ISO times"
+    ),
     "labels_given_again": (
         "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
     ),

@@ -43,6 +43,7 @@ from agreement_pipeline.readers import (
     rows_of,
     unnamed_columns,
     unpacked,
+    unread_time,
 )
 from agreement_pipeline.report import asked_of_models
 from agreement_pipeline.text import joined, listed
@@ -333,6 +334,11 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
     if any(map(AS_PERCENT.fullmatch, labels)):
         unsure.append("some labels have the sign %; if they are numbers, take it off")
+    if (time := unread_time(rows)) is not None:
+        unsure.append(
+            f"times such as {time!r} cannot be read; give --time-format '%d/%m/%Y %H:%M', or as "
+            "they are written"
+        )
     unsure += [
         f"column {column!r} is read as {name}"
         for name, column in unnamed_columns(header, columns).items()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.ratings.cells import (
         CONTENT_PREFIX as CONTENT_PREFIX,
+        ISO_TIME as ISO_TIME,
         PART_PREFIX as PART_PREFIX,
         STRATUM as STRATUM,
         Cells as Cells,

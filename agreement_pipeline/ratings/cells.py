@@ -33,6 +33,11 @@ BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + W
 WHOLE = 9e18
 VECTORS = (tuple, list, np.ndarray)
 SHOWN = 5
+ISO_TIME = (
+    "^[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ]([01][0-9]|2[0-3])(:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?)?"
+    " ?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?)?$"
+)
+"""A time of ISO 8601, as `seconds` reads it."""
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +26,12 @@ from agreement_pipeline.ratings.birth import (
     content_columns,
     is_beside_ratings,
 )
-from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
+from agreement_pipeline.ratings.cells import ISO_TIME, STRATUM, Cells, Texts, frame_in, is_text
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
 from agreement_pipeline.ratings.placeholders import NUMBERS_FOR_NOTHING, placeholders_among
 from agreement_pipeline.ratings.scale import (
     MISSING,
+    SPELT,
     Category,
     Codes,
     Level,
@@ -81,6 +82,14 @@ class Patterns:
     items: Codes
     gold: np.ndarray
     cluster: Codes
+
+
+class UnreadTimes(NamedTuple):
+    """How many of the `n_times` times of ratings have no form that is known, and one of them."""
+
+    n: int
+    n_times: int
+    example: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,6 +388,40 @@ class Ratings:
         changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
         with_first = self._count(f"{self.of_panel} AND {known}")
         return with_first, self._count(f"{self.of_panel} AND {changed} AND NOT ({known})")
+
+    @cached_property
+    def unread_times(self) -> UnreadTimes | None:
+        """The times when ratings were given that `seconds` cannot read. None if there is none."""
+        schema = self.table.schema
+        if "timestamp" not in self.has or not is_text(schema.field("timestamp").type):
+            return None
+        from agreement_pipeline.ratings.frames import in_pandas, seconds
+
+        matches, told = self.session.matches, "TRIM(timestamp) <> ''"
+        is_iso = matches("timestamp", ISO_TIME)
+        if not self.table.values(
+            f"SELECT 1 FROM {self.table} WHERE NOT {is_iso} AND {told} LIMIT 1"
+        ):
+            return None
+        is_number = matches("timestamp", rf"^\s*{SPELT}\s*$")
+        (counts,) = self.session.ask(
+            f"SELECT COUNT(*) AS n_times, SUM(CASE WHEN {is_iso} THEN 1 ELSE 0 END) AS n_iso, "
+            f"SUM(CASE WHEN {is_number} THEN 1 ELSE 0 END) AS n_numbers "
+            f"FROM {self.table} WHERE {told}"
+        ).to_pylist()
+        n_times, n_numbers = counts["n_times"], counts["n_numbers"]
+        if n_times in (0, counts["n_iso"], n_numbers):
+            return None
+        of_other_form = is_number if n_numbers else is_iso  # times beside numbers are not read
+        others = self.session.ask(
+            f"SELECT timestamp, COUNT(*) AS n FROM {self.table} "
+            f"WHERE {told} AND NOT {of_other_form} GROUP BY timestamp ORDER BY timestamp"
+        )
+        unread = np.isnan(seconds(in_pandas(others["timestamp"]))) | bool(n_numbers)
+        if not unread.any():
+            return None
+        example = others["timestamp"][int(np.argmax(unread))].as_py()
+        return UnreadTimes(int(whole(others["n"])[unread].sum()), int(n_times), example)
 
     @property
     def tells_first_labels(self) -> bool:

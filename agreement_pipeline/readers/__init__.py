@@ -58,6 +58,9 @@ if TYPE_CHECKING:
         labels_left_out as labels_left_out,
         whole_numbers as whole_numbers,
     )
+    from agreement_pipeline.readers.times import (
+        unread_time as unread_time,
+    )
     from agreement_pipeline.readers.tools import (
         READERS as READERS,
     )

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
+from agreement_pipeline.readers.time_forms import has_parts_of_a_day
 from agreement_pipeline.text import called, counted, joined, listed
 
 Layout = Literal["long", "wide"]
@@ -15,13 +16,17 @@ Layout = Literal["long", "wide"]
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 """Columns that are read without being named. `gold` often is the right label, not yes or no."""
-WRITTEN = ("encoding", "decimal", "sheet", "header_row")
+WRITTEN = ("encoding", "decimal", "sheet", "header_row", "time_format")
 FEWEST = 3  # columns: item, rater and label, or an item and two raters
 LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
 FRAME = "DataFrame"
 """The place of errors about a table of Python, whose reader cannot give options of a command."""
 CANDIDATES = 20
 RATERS = Value("a list of columns", lambda given: not isinstance(given, str), nested=True)
+TIME_FORMAT = Value(
+    "a time format with a year, a month and a day, as %d/%m/%Y %H:%M",
+    lambda given: given is None or has_parts_of_a_day(given),
+)
 ALSO = {"occurrence": "replicate"}
 KNOWN_AS = {
     name: names.split()
@@ -78,6 +83,9 @@ class Columns:
         The sheet of a workbook. None: its only one.
     header_row
         The row of delimited text or of a sheet that names the columns. Rows above are not read.
+    time_format
+        How times are written that could be read in several ways, in the directives of Python's
+        `strptime`, such as `%d/%m/%Y %H:%M`. None: the column tells it.
 
     Raises
     ------
@@ -105,6 +113,7 @@ class Columns:
     decimal: Annotated[str, Value("a point or a comma", (".", ",").__contains__)] = "."
     sheet: str | None = None
     header_row: Annotated[int, Value("a whole number from 1 to 1,048,576", whole(1, 1 << 20))] = 1
+    time_format: Annotated[str | None, TIME_FORMAT] = None
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)

@@ -41,6 +41,8 @@ OFFSET = (
     " ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$"
 )
 """A time with its offset from UTC, as all engines read it."""
+OF_A_DAY = "^[0-9]{4}-[0-9]{2}"
+"""How times begin whose texts are in the order of time."""
 
 
 @dataclass(frozen=True)
@@ -506,7 +508,7 @@ def _in_time(rows: Rows) -> str:
 
 
 def _times_in_order(rows: Rows) -> list[str]:
-    """What orders rows by their times, as SQL. Nothing, unless every row has one.
+    """What orders rows by their times, as SQL. Nothing, unless every row has one that can be read.
 
     Times of several zones are not in the order of their texts.
     """
@@ -515,6 +517,10 @@ def _times_in_order(rows: Rows) -> list[str]:
         return []
     times = [time]
     if rows.kinds.get("timestamp") == "text":
+        if not rows.any(f"NOT {rows.spelt('timestamp')}"):
+            return [rows.number("timestamp")]
+        if rows.any(f"NOT {session.matches(time, OF_A_DAY)}"):
+            return []
         clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
         seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
         whole = f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"

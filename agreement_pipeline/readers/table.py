@@ -56,6 +56,7 @@ from agreement_pipeline.readers.rules import (
     kept,
     of_first_labels,
 )
+from agreement_pipeline.readers.times import with_iso_times
 from agreement_pipeline.text import called, listed, meant
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ KINDS = {
     ".parquet": "parquet",
 }
 SAID_OF = {
-    "text": ("delimited text", "encoding", "decimal", "header_row"),
-    "workbook": ("a workbook", "decimal", "sheet", "header_row"),
+    "text": ("delimited text", "encoding", "decimal", "header_row", "time_format"),
+    "workbook": ("a workbook", "decimal", "sheet", "header_row", "time_format"),
 }
-OF_OTHERS = ("a table that is neither text nor a workbook", "decimal")
+OF_OTHERS = ("a table that is neither text nor a workbook", "decimal", "time_format")
 COMMA = r"[+-]?([0-9]+|[0-9]*,[0-9]+)([eE][+-]?[0-9]+)?"
 POINT = (
     r"(^|[|])\s*[+-]?([0-9,]+[.]|[.][0-9])[0-9.,]*([eE][+-]?[0-9]+)?\s*($|[|])"
@@ -389,6 +390,7 @@ class Tables(Reader):
             parts[name] = rows if name == WHOLE else rows.read_through()
         several = [*parts] != [WHOLE]
         rows = _joined(parts, Path(source).name, asked.limits) if several else parts[WHOLE]
+        rows = with_iso_times(rows, asked.columns.time_format)
         rules, models = asked.rules, asked.columns.models
         if rules == Rules(all_rounds=rules.all_rounds) and not models:
             return rows

@@ -105,6 +105,7 @@ DEFAULTS = {
     "--decimal": ".",
     "--sheet": "(the only one)",
     "--header-row": "1",
+    "--time-format": "(told by the column)",
     "--reader": "(found by the content)",
     "--requires": "(what the reader needs)",
     "--item": "item",

@@ -1,0 +1,333 @@
+"""Times of a table in the forms that people and programs write, as ISO 8601 in UTC or without zone.
+
+A form is read if it is unambiguous over the whole column. Other times stay as they were written, so
+that the decision can count them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings import ISO_TIME
+from agreement_pipeline.readers.rules import Rows
+from agreement_pipeline.readers.time_forms import (
+    NUMERIC,
+    UNAMBIGUOUS,
+    Form,
+    Order,
+    form_of,
+)
+from agreement_pipeline.text import listed
+
+TIME_COLUMNS = ("timestamp", "changed_at")
+PARTS, SEPARATOR = "parts of ", "\x1f"
+
+MONTHS = {
+    "01": ("jan", "jän"),
+    "02": ("feb",),
+    "03": ("mar", "mär", "mrz"),
+    "04": ("apr",),
+    "05": ("may", "mai"),
+    "06": ("jun",),
+    "07": ("jul",),
+    "08": ("aug",),
+    "09": ("sep",),
+    "10": ("oct", "okt"),
+    "11": ("nov",),
+    "12": ("dec", "dez"),
+}
+"""How the names of months begin in English and German."""
+ZONES = {
+    "Z": ("Z", "UTC", "GMT", "UT"),
+    "-04:00": ("EDT",),
+    "-05:00": ("EST", "CDT"),
+    "-06:00": ("CST", "MDT"),
+    "-07:00": ("MST", "PDT"),
+    "-08:00": ("PST",),
+    "+01:00": ("CET", "MEZ"),
+    "+02:00": ("CEST", "MESZ", "EET"),
+    "+03:00": ("EEST",),
+}
+"""Offsets of zones that RFC 2822 and Central Europe name. Others, such as IST, mean several."""
+
+UPPER_CASE_HALF = "[0-9] ?[AP]M"
+"""As the United States write it. Others who count hours to twelve write am, a.m. or AM/PM."""
+
+SERIALS = (40_000, 55_000)
+"""Days since 30 December 1899, as a workbook counts them, of the years 2009 to 2050."""
+
+
+def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
+    """Rows whose times are ISO 8601, as far as their forms tell them. ISO times stay as they are.
+
+    Raises
+    ------
+    RatingsError
+        No time has the form that `time_format` names.
+    """
+    names = [name for name in TIME_COLUMNS if name in rows.names]
+    if time_format is not None:
+        texts = [name for name in names if rows.kinds.get(name) == "text"]
+        return _read_as(rows, texts, time_format)
+    serials = [name for name in names if _are_serials(rows, name)]
+    texts = [name for name in names if name not in serials and _has_other_forms(rows, name)]
+    if not serials and not texts:
+        return rows
+    forms = {name: _forms_of(rows, name) for name in texts}
+    split = _split(rows, forms, keep_iso=True)
+    order = _order_of(split, forms)
+    made = {name: _iso_of_serial(rows.number(name)) for name in serials}
+    made |= {name: _iso_by_form(split, name, forms[name], order) for name in texts}
+    return _kept(split, made, rows.names)
+
+
+def unread_time(rows: Rows) -> str | None:
+    """The first time that has no known form, or one that can be read in several ways."""
+    if rows.kinds.get("timestamp") != "text":
+        return None
+    is_iso = rows.relation.session.matches(rows.quoted("timestamp"), ISO_TIME)
+    unread = f"NOT {rows.blank('timestamp')} AND NOT {is_iso} AND NOT {rows.spelt('timestamp')}"
+    return next(
+        iter(
+            rows.relation.values(
+                f"SELECT timestamp FROM {rows} WHERE {unread} ORDER BY nth LIMIT 1"
+            )
+        ),
+        None,
+    )
+
+
+def _read_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
+    forms = dict.fromkeys(names, (form_of(time_format),))
+    split = _split(rows, forms, keep_iso=False)
+    for name in names:
+        told = f"NOT {rows.blank(name)}"
+        is_read = f"{_iso(split, name, forms[name][0])} IS NOT NULL"
+        if rows.any(told) and not split.any(is_read):
+            raise RatingsError(
+                f"{rows.at(told, name)}: found {listed(rows.found(told, name))}; expected times "
+                f"as {time_format!r}, which is the time format. Correct it (--time-format, or "
+                "time_format among the columns of a project)."
+            )
+    made = {name: _iso_by_form(split, name, forms[name], None) for name in names}
+    return _kept(split, made, rows.names) if made else rows
+
+
+def _kept(split: Rows, made: Mapping[str, str], names: Sequence[str]) -> Rows:
+    """A query that asks for times again does not read their forms again."""
+    columns = split.with_columns(made, names)
+    relation = split.relation.session.keep(f"SELECT {columns} FROM {split}")
+    return replace(split, relation=relation)
+
+
+def _has_other_forms(rows: Rows, name: str) -> bool:
+    """Digits of a day and a clock without a mark are no number of seconds."""
+    if rows.kinds.get(name) != "text":
+        return False
+    matches, time = rows.relation.session.matches, rows.quoted(name)
+    is_number = f"{rows.spelt(name)} AND NOT {matches(time, '^[0-9]{14}$')}"
+    is_other = f"NOT {matches(time, ISO_TIME)} AND NOT {rows.blank(name)} AND NOT ({is_number})"
+    return rows.any(is_other)
+
+
+def _are_serials(rows: Rows, name: str) -> bool:
+    """True if all times are numbers of days of a workbook, and some have a time of the day."""
+    kind = rows.kinds.get(name)
+    if kind not in ("whole", "float", "text"):
+        return False
+    if kind == "text" and rows.any(f"NOT {rows.blank(name)} AND NOT {rows.spelt(name)}"):
+        return False
+    number = rows.number(name)
+    (found,) = rows.relation.ask(
+        f"SELECT MIN({number}) AS low, MAX({number}) AS high, "
+        f"MAX({number} - FLOOR({number})) AS fraction FROM {rows}"
+    ).to_pylist()
+    if found["low"] is None:
+        return False
+    return bool(SERIALS[0] <= found["low"] and found["high"] < SERIALS[1] and found["fraction"] > 0)
+
+
+def _forms_of(rows: Rows, name: str) -> tuple[Form, ...]:
+    """The forms that some times of a column have."""
+    time, session = _cleaned(rows, name), rows.relation.session
+    every = (*NUMERIC.values(), *UNAMBIGUOUS)
+    cases = [f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN -1"]
+    cases += [
+        f"WHEN {session.matches(time, form.pattern)} THEN {n}" for n, form in enumerate(every)
+    ]
+    places = rows.relation.values(f"SELECT DISTINCT CASE {' '.join(cases)} END AS n FROM {rows}")
+    return tuple(every[place] for place in sorted({*places} - {None, -1}))
+
+
+def _split(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -> Rows:
+    """Rows with the parts of times beside them, after the place of the form that they have."""
+    session, texts, parts = rows.relation.session, dict[str, str](), dict[str, str]()
+    separator, is_spark = session.literal(SEPARATOR), session.engine == "spark"
+    for name, of_column in forms.items():
+        time, cases = _cleaned(rows, name), list[str]()
+        if keep_iso:
+            cases.append(f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN NULL")
+        for place, form in enumerate(of_column):
+            captured = session.captured(time, form.pattern, form.n_parts, SEPARATOR)
+            captured = f"CONCAT('{place}', {separator}, {captured})"
+            cases.append(f"WHEN {session.matches(time, form.pattern)} THEN {captured}")
+        whole = f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+        texts[PARTS + name] = f"SPLIT({whole}, {separator})"
+        pieces = rows.quoted(PARTS + name)
+        parts |= {
+            f"{PARTS}{name} {at}": f"GET({pieces}, {at})" if is_spark else f"{pieces}[{at + 1}]"
+            for at in range(1 + max((form.n_parts for form in of_column), default=0))
+        }
+    if not texts:
+        return rows
+    return _kept(rows.made(texts), parts, [*rows.names, *parts])
+
+
+def _part(rows: Rows, name: str, place: int) -> str:
+    return rows.quoted(f"{PARTS}{name} {place}")
+
+
+def _has_form(rows: Rows, name: str, place: int) -> str:
+    return f"COALESCE({_part(rows, name, 0)} = '{place}', FALSE)"
+
+
+def _iso_of_serial(days: str) -> str:
+    """A serial is exact to some thousandths of a second, so a time is rounded to them."""
+    thousandths = f"CAST(ROUND({days} * 86400000) AS BIGINT)"
+    day = f"FLOOR({thousandths} / 86400000)"
+    rest = f"({thousandths} - CAST({day} AS BIGINT) * 86400000)"
+    parts = {"hour": (3_600_000, 24), "minute": (60_000, 60), "second": (1_000, 60)}
+    clock = [
+        f"LPAD(CAST(CAST(FLOOR({rest} / {size}) AS BIGINT) % {most} AS STRING), 2, '0')"
+        for size, most in parts.values()
+    ]
+    date = f"CAST(DATE '1899-12-30' + CAST({day} AS INTEGER) AS STRING)"
+    fraction = f"LPAD(CAST({rest} % 1000 AS STRING), 3, '0')"
+    return (
+        f"CONCAT(SUBSTR({date}, 1, 10), ' ', {clock[0]}, ':', {clock[1]}, ':', {clock[2]}, "
+        f"CASE WHEN {rest} % 1000 = 0 THEN '' ELSE CONCAT('.', {fraction}) END)"
+    )
+
+
+def _order_of(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
+    """Which of two numbers is the day, by all times of both columns. None if they cannot tell."""
+    session, found = rows.relation.session, list[Mapping[str, int]]()
+    for name, of_column in forms.items():
+        is_half = session.matches(rows.quoted(name), UPPER_CASE_HALF)
+        first, second, year = (
+            f"TRY_CAST({_part(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
+        )
+        measured = {
+            "lowest_first": f"MIN({first})",
+            "highest_first": f"MAX({first})",
+            "highest_second": f"MAX({second})",
+            "lowest_year": f"MIN({year})",
+            "highest_year": f"MAX({year})",
+            "differ": f"SUM(CASE WHEN {first} <> {second} THEN 1 ELSE 0 END)",
+            "half": f"SUM(CASE WHEN {is_half} THEN 1 ELSE 0 END)",
+        }
+        asked = ", ".join(f"{sql} AS {of}" for of, sql in measured.items())
+        for place, form in enumerate(of_column):
+            if form.mark:
+                (answer,) = rows.relation.ask(
+                    f"SELECT {asked} FROM {rows} WHERE {_has_form(rows, name, place)}"
+                ).to_pylist()
+                found.append({**answer, "half": answer["half"] if form.mark != "." else 0})
+    if any(each["highest_first"] > 12 for each in found):
+        # 26/11/28 may begin with the year. Then its days come last, and differ.
+        tells_year = all(
+            each["lowest_year"] > 31
+            or (
+                each["lowest_first"] < each["highest_first"]
+                and each["lowest_year"] == each["highest_year"]
+            )
+            for each in found
+        )
+        is_day = tells_year and all(each["highest_second"] <= 12 for each in found)
+        return "day first" if is_day else None
+    if any(each["highest_second"] > 12 or each["half"] for each in found):
+        return "month first"
+    return (
+        None if any(each["differ"] or each["lowest_year"] <= 31 for each in found) else "day first"
+    )
+
+
+def _cleaned(rows: Rows, name: str) -> str:
+    """Some programs write a narrow or a no-break space before AM and PM."""
+    text, session = rows.quoted(name), rows.relation.session
+    return f"TRIM(TRANSLATE({text}, {session.literal(chr(0x202F) + chr(0xA0))}, '  '))"
+
+
+def _iso_by_form(rows: Rows, name: str, forms: Sequence[Form], order: Order | None) -> str:
+    cases = [
+        f"WHEN {_has_form(rows, name, place)} THEN {_iso(rows, name, known)}"
+        for place, form in enumerate(forms)
+        if (known := form.in_order(order)) is not None
+    ]
+    time = rows.quoted(name)
+    return f"COALESCE(CASE {' '.join(cases)} END, {time})" if cases else time
+
+
+def _iso(rows: Rows, name: str, form: Form) -> str:
+    """The time as ISO 8601 in SQL. NULL if no calendar and no clock has it."""
+    part = {kind: _part(rows, name, at) for at, kind in enumerate(form.parts, 1)}
+    date = f"CONCAT({_year(part)}, '-', {_month(rows, part)}, '-', LPAD({part['day']}, 2, '0'))"
+    if "hour" not in part:
+        return f"CASE WHEN TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} END"
+    minute, second = (_padded(part.get(name)) for name in ("minute", "second"))
+    clock = f"CONCAT({_hour(part)}, ':', {minute}, ':', {second})"
+    fraction = "''"
+    if "fraction" in part:
+        digits = part["fraction"]
+        fraction = f"CASE WHEN {digits} = '' THEN '' ELSE CONCAT('.', {digits}) END"
+    zone = _zone(rows, part["zone"]) if "zone" in part else "''"
+    whole = f"CONCAT({date}, ' ', {clock})"
+    there = f"TRY_CAST({whole} AS TIMESTAMP) IS NOT NULL"
+    iso = f"CONCAT({whole}, {fraction}, {zone})"
+    return (
+        f"CASE WHEN {part['hour']} = '' AND TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} "
+        f"WHEN {part['hour']} <> '' AND {there} AND {zone} IS NOT NULL THEN {iso} END"
+    )
+
+
+def _padded(digits: str | None) -> str:
+    return "'00'" if digits is None else f"LPAD({digits}, 2, '0')"
+
+
+def _year(part: Mapping[str, str]) -> str:
+    year = part.get("year") or part.get("short year") or part["any year"]
+    century = f"CASE WHEN {year} < '69' THEN '20' ELSE '19' END"
+    return f"CASE WHEN LENGTH({year}) = 4 THEN {year} ELSE CONCAT({century}, {year}) END"
+
+
+def _month(rows: Rows, part: Mapping[str, str]) -> str:
+    if "month" in part:
+        return f"LPAD({part['month']}, 2, '0')"
+    begins = f"SUBSTR(LOWER({part['name of month']}), 1, 3)"
+    cases = [
+        f"WHEN {begins} IN ({', '.join(map(rows.literal, names))}) THEN '{number}'"
+        for number, names in MONTHS.items()
+    ]
+    return f"CASE {' '.join(cases)} ELSE '' END"
+
+
+def _hour(part: Mapping[str, str]) -> str:
+    hour = part["hour"]
+    if "half" not in part:
+        return f"LPAD({hour}, 2, '0')"
+    number, half = f"TRY_CAST({hour} AS INTEGER)", f"LOWER({part['half']})"
+    of_half = f"{number} % 12 + CASE WHEN {half} = 'p' THEN 12 ELSE 0 END"
+    of_twelve = f"CASE WHEN {number} BETWEEN 1 AND 12 THEN CAST({of_half} AS STRING) ELSE '99' END"
+    return f"LPAD(CASE WHEN {half} = '' THEN {hour} ELSE {of_twelve} END, 2, '0')"
+
+
+def _zone(rows: Rows, zone: str) -> str:
+    names = [
+        f"WHEN {zone} IN ({', '.join(map(rows.literal, names))}) THEN '{offset}'"
+        for offset, names in ZONES.items()
+    ]
+    offset = f"REPLACE(REPLACE({zone}, 'GMT', ''), 'UTC', '')"
+    minutes = f"CASE WHEN LENGTH({offset}) = 3 THEN '00' ELSE RIGHT({offset}, 2) END"
+    is_offset = f"SUBSTR({offset}, 1, 1) IN ('+', '-')"
+    written = f"CONCAT(SUBSTR({offset}, 1, 3), ':', {minutes})"
+    return f"CASE WHEN {zone} = '' THEN '' {' '.join(names)} WHEN {is_offset} THEN {written} END"
