@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.notebook import (
         compare as compare,
         judge as judge,
+        label_reliability as label_reliability,
         measure as measure,
         plan as plan,
         release_round as release_round,

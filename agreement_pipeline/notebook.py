@@ -121,6 +121,7 @@ def _called(function: Callable[P, T]) -> Callable[..., T]:
 
 measure = _called(estimates.measure)
 survey = _called(estimates.survey)
+label_reliability = _called(estimates.label_reliability)
 compare = _called(estimates.compare)
 judge = _called(policy.judge)
 plan = _called(policy.plan)

@@ -20,6 +20,7 @@ from agreement_pipeline.cli.options import (
     given_options,
     interval_options,
     measure_option,
+    number_of,
     on_disk,
     option,
     output_option,
@@ -28,7 +29,7 @@ from agreement_pipeline.cli.options import (
     table_options,
     tell_models,
 )
-from agreement_pipeline.cli.output import say_aside, say_found
+from agreement_pipeline.cli.output import as_json, say, say_aside, say_found
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
 from agreement_pipeline.estimates import (
     MOST_SHOWN,
@@ -37,6 +38,7 @@ from agreement_pipeline.estimates import (
     Estimate,
     Shown,
     applicable,
+    label_reliability,
     registered,
     require_defined,
     survey,
@@ -56,6 +58,7 @@ HEADLINES = ("round", "classifier", "stratum")
 @command(
     "agreement-pipeline measure labels.csv --item post_id --rater annotator --measure alpha",
     "agreement-pipeline measure counts.csv --layout counts --measure fleiss_kappa",
+    "agreement-pipeline measure labels.csv --panel-label",
 )
 @click.argument("file", type=SOURCE, help=TABLES_HELP)
 @table_options
@@ -79,6 +82,21 @@ HEADLINES = ("round", "classifier", "stratum")
     "of a larger panel are shown.",
 )
 @option(
+    "--panel-label",
+    group=MEASURES,
+    is_flag=True,
+    help="Print instead whether another panel would give the same labels, which are what trains.",
+)
+@option(
+    "--panel-size",
+    group=MEASURES,
+    type=number_of(
+        "n", "a whole number from 1 to 1,000", lambda n: 1 <= n <= 1000 and n.is_integer(), int
+    ),
+    show_default="as many raters as most items have",
+    help="With --panel-label: how many raters give a label.",
+)
+@option(
     "--at-each",
     group=MEASURES,
     type=SHARES,
@@ -100,6 +118,8 @@ def measure(
     measure: Sequence[str],
     scope: Sequence[str],
     everything: bool,
+    panel_label: bool,
+    panel_size: int | None,
     at_each: tuple[float, ...] | None,
     confidence_level: float,
     n_resamples: int,
@@ -114,9 +134,21 @@ def measure(
         raise click.UsageError(
             "found --scope stratum without --stratum; expected the column that tells strata apart."
         )
+    if panel_size is not None and not panel_label:
+        raise click.UsageError("found --panel-size without --panel-label; expected both or none.")
+    if panel_label and (scope or everything or at_each or measure):
+        raise click.UsageError(
+            "found --panel-label with --measure, --scope, --all or --at-each; expected it alone."
+        )
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.refuse_too_few()
+    if panel_label:
+        ratings = _open(on_disk(file), reading)
+        reliability = label_reliability(ratings, panel_size=panel_size, inference=inference)
+        in_words = "\n".join(reliability.sentences)
+        say(as_json(reliability.to_mapping()) if output == "json" else in_words)
+        return 0
     source, settings = on_disk(file), _settings(at_each, reading)
     found: list[Estimate] = []
     before: list[dict[str, Any]] = []

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
         survey as survey,
         values_of as values_of,
     )
+    from agreement_pipeline.estimates.panel_labels import (
+        Bounds as Bounds,
+        LabelReliability as LabelReliability,
+        label_reliability as label_reliability,
+    )
     from agreement_pipeline.estimates.parts import MOST_SHOWN as MOST_SHOWN, Shown as Shown
     from agreement_pipeline.estimates.weak_parts import (
         explained_by as explained_by,

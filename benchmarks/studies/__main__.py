@@ -23,6 +23,7 @@ from benchmarks.studies import (  # noqa: F401  # they register
     differences,
     failures,
     honest_rounds,
+    panel_labels,
     parts,
     plans,
     real_halves,

@@ -117,6 +117,7 @@ DEFAULTS = {
     "--n-resamples": "10000",
     "--interval-method": "smoothed_bayesian_bootstrap",
     "--scope": "(round, classifier, stratum)",
+    "--panel-size": "(as many raters as most items have)",
     "--category": "(the lowest)",
     "--format": "table",
     "--engine": "auto",

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import MOST_SHOWN
-from tests.cli.rounds import SEROLOGY, WIDE, measured, of
+from tests.cli.rounds import SEROLOGY, WIDE, measured, of, unanimous
 
 FIELDS = {
     "measure",
@@ -230,3 +230,29 @@ def test_on_an_open_scale_it_is_said_that_policies_find_limits_in_another_way(tm
     assert main([*numbers, by, "tail_adaptive_bootstrap"]) == 0
     assert main([*numbers[:-1], "nominal"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_the_label_that_trains_is_measured_in_words_and_as_json(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    others = [(f"i{n}", who, n % 2) for n in range(200) for who in "bc"]
+    first = [(f"i{n}", "a", n % 2 ^ (n % 9 == 0)) for n in range(200)]
+    rows = [f"{item},{who},{label:d}" for item, who, label in first + others]
+    path.write_text("\n".join(["item,rater,label", *rows]))
+    words = ["measure", str(path), "--panel-label"]
+    assert main(words) == 0
+    assert capsys.readouterr().out.startswith(
+        "Another panel of 3 would give the same label on at least "
+    )
+    assert main([*words, "--panel-size", "1", "--format", "json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["panel_size"], found["n_items"]) == (1, 200)
+    assert found["same_label"]["least"] == pytest.approx(1 - 23 / 200 * 2 / 3)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["--panel-size", "3"], ["--panel-label", "--all"], ["--panel-label", "--measure", "alpha"]],
+)
+def test_the_label_that_trains_is_measured_alone(tmp_path, capsys, words):
+    assert main(["measure", str(unanimous(tmp_path, 20)), *words]) == 2
+    assert "--panel-label" in capsys.readouterr().err
