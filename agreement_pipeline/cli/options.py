@@ -553,6 +553,13 @@ table_options = together(
         help='The categories in order, as a row of CSV: "yes, sure",no.',
     ),
     option(
+        "--same-label",
+        group=SCALE,
+        type=ReadBy("name=other", _pair),
+        multiple=True,
+        help="Another word for a label, as yes=1. Repeat for more.",
+    ),
+    option(
         "--missing",
         group=SCALE,
         metavar="LABEL",
@@ -705,6 +712,8 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     for name, found in unnamed(place, columns, rules, more["limits"]).items():
         told = f"column {found!r} is read as {name}; rename it if it is no {name}"
         say_aside(f"{Path(place).name}: {told}")
+    for each in ratings.foreign_words:
+        say_aside(f"warning: {Path(place).name}: {each.sentence}")
     if not ratings.scale.declared or ratings.scale.continuous:
         for told in _doubts(ratings):
             say_aside(f"warning: {Path(place).name}: {told}")

@@ -51,6 +51,7 @@ NEARLY_ALL = 0.75
 MINUTE = 60
 READ = 200_000
 NUMBERED = "are not numbered 1, 2, … by rater and item"
+WORDS_APART = "the words of raters do not meet, so nobody was compared"
 NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
 
 
@@ -143,6 +144,8 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
     Where other voices are often wrong together, those who are right leave the majority. So nothing
     is told of two, unless they likely leave it more than half as often as the other voices do.
     """
+    if panel.ratings.foreign_words:
+        return Fact(None, WORDS_APART)
     pairs, expected = _compared(panel)
     never = pairs.differed == 0
     if never.any():
@@ -156,11 +159,15 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
 @fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
+    if panel.ratings.foreign_words:
+        return Fact(None, WORDS_APART)
     pairs, expected = _compared(panel)
     return _told(panel, pairs, expected, _near(pairs, expected), "differ too seldom")
 
 
 def raters_too_near(ratings: Ratings) -> set[str]:
+    if ratings.foreign_words:
+        return set()
     panel = Panel(ratings)
     pairs, expected = _compared(panel)
     near = pairs.where(_near(pairs, expected))

@@ -158,6 +158,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     strata: Annotated[tuple[str, ...], NAMES] = ()
     keep: Annotated[tuple[str, ...], NAMES] = ()
     missing: Annotated[tuple[str, ...], NAMES] = ()
+    same_label: Annotated[tuple[tuple[str, ...], ...], written(tuple[tuple[str, ...], ...])] = ()
     where: Annotated[dict[str, tuple[str, ...]], written(dict[str, tuple[str, ...]])] = Field({})
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 

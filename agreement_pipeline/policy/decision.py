@@ -261,6 +261,9 @@ def assess(
     kept = contract.check(ratings) if checked is None else checked
     failed = {finding.check for finding in kept if not finding.passed}
     n_late, doubted = _doubts(ratings, policy, failed)
+    foreign = ratings.foreign_words
+    if foreign:
+        doubted = _not_compared
 
     decision = decide(
         found,
@@ -268,7 +271,8 @@ def assess(
         waivers=waivers,
         findings=(
             *kept,
-            *_of_placeholders(ratings, policy, failed, found, doubted),
+            *(of_gate("words_do_not_meet", each.sentence) for each in foreign),
+            *(() if foreign else _of_placeholders(ratings, policy, failed, found, doubted)),
             *_of_labels(ratings, policy, n_late),
             *_of_duplicates(ratings, policy),
             *_of_label_sets(ratings, policy),
@@ -283,6 +287,14 @@ def assess(
         version=version,
     )
     return Assessment(found, decision)
+
+
+def _not_compared(verdict: Verdict) -> Verdict:
+    """Raters whose words do not meet never agree, whatever they saw."""
+    rule = verdict.rule
+    of = "" if verdict.scope.kind == "round" else f" of {reasons.each_of(rule.scope)}"
+    reason = f"{rule.measure}{of}: not evaluated, since the words of raters do not meet"
+    return Verdict(rule, verdict.scope, "not_evaluated", reason, code="words_do_not_meet")
 
 
 def _estimates(part: Ratings, policy: Policy) -> tuple[Estimate, ...]:

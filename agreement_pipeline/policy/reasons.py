@@ -57,6 +57,9 @@ HELPS = {
         "`deliveries: cumulative` in the project if each export holds all before it, or "
         "`deliveries: independent` if each stands for itself; `init` asks"
     ),
+    "words_do_not_meet": (
+        "the labels that mean the same, in `same_label`; nobody is compared before that"
+    ),
     "placeholders_not_declared": (
         "what the labels mean: `missing` lists those that say nothing, and `categories` those that "
         "raters may choose"

@@ -254,6 +254,8 @@ class ProjectSettings(BaseModel):
         Fields of items that tell strata apart, such as the language.
     keep
         Fields that go with the items into a release, such as a source. No measure reads them.
+    same_label
+        Labels that mean the same, each group a list whose first label stands for all.
     missing
         Labels that say that nobody gave one, such as `n/a`. Blanks are missing anyway.
     units
@@ -336,6 +338,7 @@ class ProjectSettings(BaseModel):
     strata: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    same_label: tuple[tuple[str, ...], ...] = ()
     units: UnitSettings | None = None
     replicates: Literal["within", "across"] = "within"
     deliveries: Deliveries | None = None

@@ -39,6 +39,7 @@ from agreement_pipeline.ratings.scale import (
     category_text,
     without_categories,
 )
+from agreement_pipeline.ratings.vocabularies import ForeignWords, foreign_words
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -339,6 +340,11 @@ class Ratings:
         counts = {category_text(row["code"]): int(row["n"]) for row in found}
         usual = [category_text(end) for end in ends.values() if end is not None]
         return {label: counts[label] for label in placeholders_among([*counts, *usual])}
+
+    @cached_property
+    def foreign_words(self) -> "tuple[ForeignWords, ...]":
+        """Raters whose words do not meet those of the others."""
+        return foreign_words(self)
 
     @property
     def given(self) -> Codes:

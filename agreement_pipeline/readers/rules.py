@@ -79,6 +79,8 @@ class Rules:
         How label objects become units. None: labels are categories.
     missing
         Labels that say that nobody gave one, such as `n/a`.
+    same_label
+        Labels that mean the same, such as `("yes", "1")`. The first one stands for all.
     """
 
     reader: str | None = None
@@ -96,6 +98,7 @@ class Rules:
     keep: tuple[str, ...] = ()
     units: "UnitSettings | None" = None
     missing: tuple[str, ...] = ()
+    same_label: tuple[tuple[str, ...], ...] = ()
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.requires or () if name not in CAPABILITIES]
@@ -260,7 +263,7 @@ def of_first_labels(rows: Rows) -> Rows:
 
 
 def kept(rows: Rows, rules: Rules) -> Rows:
-    rows = _without_missing(rows, rules.missing)
+    rows = _without_missing(_with_labels_mapped(rows, rules.same_label), rules.missing)
     for name, values in rules.where.items():
         accepted = sorted({category_text(value) for value in values})
         meets = _is_one_of(rows, FIELD + name, accepted)
@@ -309,6 +312,28 @@ def _merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     return rows.made({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
 
+def _mapped_label_sql(rows: Rows, name: str, same_label: Sequence[Sequence[str]]) -> str:
+    """Each label in the word that stands for all that mean the same."""
+    text = rows.text(name)
+    cases = " ".join(
+        f"WHEN {rows.literal(other)} THEN {rows.literal(label)}"
+        for label, *others in same_label
+        for other in others
+    )
+    return f"CASE {text} {cases} ELSE {text} END" if cases else text
+
+
+def _with_labels_mapped(rows: Rows, same_label: Sequence[Sequence[str]]) -> Rows:
+    if not same_label:
+        return rows
+    names = [name for name in ("label", "last_label") if name in rows.names]
+    mapped = rows.made({name: _mapped_label_sql(rows, name, same_label) for name in names})
+    if "last_label" in names:  # another word for the same label is no change
+        changed = "CASE WHEN last_label <> label THEN last_label END"
+        mapped = mapped.made({"last_label": changed})
+    return mapped
+
+
 def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
     """Where the first label of a rater says nothing, the last one counts."""
     if not missing:
@@ -330,7 +355,7 @@ def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
     once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
-    linked = _with_models(_linked(once, rules), models, rules.missing)
+    linked = _with_models(_linked(once, rules), models, rules)
     of_items = {STRATUM + name: name for name in rules.strata}
     of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
     if of_items:
@@ -412,7 +437,7 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
     return found.view(f"SELECT {rows.with_columns(made)} FROM {found}")
 
 
-def _with_models(rows: Rows, models: Mapping[str, str], missing: Sequence[str]) -> Rows:
+def _with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
     if not models:
         return rows
     if "column" not in rows.names:
@@ -421,8 +446,9 @@ def _with_models(rows: Rows, models: Mapping[str, str], missing: Sequence[str]) 
     parts = [f"SELECT {rows.with_columns(texts)} FROM {rows}"]
     item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"
     for number, (name, column) in enumerate(models.items(), 1):
-        label = rows.text(FIELD + column)
-        is_given = f"{label} IS NOT NULL AND NOT {_is_one_of(rows, FIELD + column, missing)}"
+        label = _mapped_label_sql(rows, FIELD + column, rules.same_label)
+        is_missing = _is_one_of(rows, FIELD + column, rules.missing)
+        is_given = f"{label} IS NOT NULL AND NOT {is_missing}"
         made = {
             "label": label,
             "rater": rows.literal(name),

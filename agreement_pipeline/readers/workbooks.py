@@ -36,6 +36,7 @@ MARKS = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"
 MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
 """How often one element may repeat a cell, a row or a blank, and how large sheets can be."""
 AREA = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
+TRUTH_VALUES = {"TRUE": "True", "FALSE": "False"}
 PART, BESIDE = 1 << 20, 1 << 8
 
 
@@ -83,6 +84,7 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
     refuse_twice(list(names.values()), f"{path.name}: row {first}")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
     cells: dict[int, list[str | None]] = {at: [] for at in names}
+    with_truth_values = set[int]()
     wrong = dict[str, str]()
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
@@ -92,6 +94,10 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
                 wrong.setdefault(names[at], value.at(first + number, names[at]))
                 value = None
             column.append(None if value is None else category_text(value))
+            if isinstance(value, bool):
+                with_truth_values.add(at)
+    for at in with_truth_values:  # a sheet shows the text TRUE as the truth value
+        cells[at] = [TRUTH_VALUES.get(cell or "", cell) for cell in cells[at]]
     hidden = {
         name: MERGED.at(top + (at == left), name)
         for left, top, right, last in areas

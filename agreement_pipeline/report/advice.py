@@ -237,6 +237,8 @@ def asked_of_models(names: Collection[str]) -> str:
 
 
 def who_differs(ratings: Ratings) -> str:
+    if ratings.foreign_words:
+        return "Nobody is compared, since the words of raters do not meet."
     panel = counting_of(ratings).by_rater(ratings)
     found, named = standing_out(panel), set[tuple[str, ...]]()
     if found.finding == "raters" and len(panel.raters) > 3:
@@ -320,7 +322,7 @@ def most_confused(said: CategoryCounts) -> Confused | None:
 
 
 def _steps(held: Round) -> Iterator[Step]:
-    decision, done = held.decision, set()
+    decision, done = held.decision, {"words_do_not_meet"}  # a check that failed says it
     if decision.broken:
         first = decision.broken[0]
         helps = HELPS.get(first.check)

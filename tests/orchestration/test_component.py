@@ -112,6 +112,7 @@ all_rounds: true
 strata: ["{{ 'language' }}"]
 keep: ["{{ 'source' }}"]
 missing: ["{{ 'n/a' }}"]
+same_label: [["{{ 'yes' }}", "1"]]
 units: null
 replicates: across
 deliveries: cumulative
@@ -163,6 +164,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         strata=("language",),
         keep=("source",),
         missing=("n/a",),
+        same_label=(("yes", "1"),),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
