@@ -128,6 +128,7 @@ def written(kind: Any) -> dg.Resolver:
     return dg.Resolver(as_written, model_field_type=kind, inject_before_resolve=False)
 
 
+GROUPS = written(tuple[tuple[str, ...], ...])
 MAPPING, NAMES = written(dict[str, Any]), written(tuple[str, ...])
 
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
@@ -158,7 +159,9 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     strata: Annotated[tuple[str, ...], NAMES] = ()
     keep: Annotated[tuple[str, ...], NAMES] = ()
     missing: Annotated[tuple[str, ...], NAMES] = ()
-    same_label: Annotated[tuple[tuple[str, ...], ...], written(tuple[tuple[str, ...], ...])] = ()
+    same_label: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
+    same_rater: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
+    different_raters: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
     where: Annotated[dict[str, tuple[str, ...]], written(dict[str, tuple[str, ...]])] = Field({})
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 

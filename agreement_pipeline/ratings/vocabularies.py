@@ -56,7 +56,7 @@ class ForeignWords:
         options = " ".join(f"--same-label {json.dumps(f'{one}={two}')}" for one, two in groups)
         in_project = json.dumps(groups, ensure_ascii=False)
         how = (
-            f"Map them, if this is what they mean: {options} (same_label: {in_project} in a project)."
+            f"Map them, if they mean the same: {options} (same_label: {in_project} in a project)."
             if groups
             else "Map them: --same-label NAME=OTHER (same_label: [[NAME, OTHER]] in a project)."
         )

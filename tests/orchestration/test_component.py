@@ -113,6 +113,8 @@ strata: ["{{ 'language' }}"]
 keep: ["{{ 'source' }}"]
 missing: ["{{ 'n/a' }}"]
 same_label: [["{{ 'yes' }}", "1"]]
+same_rater: [["{{ 'Ana' }}", ana]]
+different_raters: [[Bo, bo]]
 units: null
 replicates: across
 deliveries: cumulative
@@ -165,6 +167,8 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         keep=("source",),
         missing=("n/a",),
         same_label=(("yes", "1"),),
+        same_rater=(("Ana", "ana"),),
+        different_raters=(("Bo", "bo"),),
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
