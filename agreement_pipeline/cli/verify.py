@@ -21,7 +21,7 @@ from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import TENTATIVE, Policy, Rule, Silver, waived
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import counted, interval
+from agreement_pipeline.text import counted, interval, joined
 from agreement_pipeline.text import in_words as number
 from agreement_pipeline.version import __version__
 
@@ -219,7 +219,7 @@ def _rule(text: str) -> Rule:
 
 
 def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, Any]:
-    from agreement_pipeline.release import counts
+    from agreement_pipeline.release import counts, foreign_files
 
     cutoffs = {
         (rule.measure, rule.scope): {"reliable": rule.reliable, "tentative": rule.tentative}
@@ -236,6 +236,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "silver": int(release.labels.resolved_as("silver").sum()),
         "tentative": release.tentative,
         "written_by": release.written_by,
+        "ignored_files": list(foreign_files(release.path)),
         "held_today": {name: list(why) for name, why in release.held_today.items()},
         "rounds": {
             name: {
@@ -273,6 +274,8 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     if said["written_by"] != __version__:
         yield f"  {_today(said['written_by'], said['held_today'])}"
+    if ignored := said["ignored_files"]:
+        yield f"  ignored, as no part of the release: {joined(ignored)}"
     for name, found in said["rounds"].items():
         present = PRESENT[found.get("present")]
         panel = f"{counted(found['items'], 'item')}, {counted(found['raters'], 'rater')}"

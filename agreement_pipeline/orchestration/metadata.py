@@ -137,11 +137,15 @@ COLUMNS = {
     "gold_label": "The right label of the item.",
     "cluster": "What items belong together, such as a document.",
     "weight": "How many equal items the item stands for.",
-    "votes": "How many raters gave each category, in the order of the scale.",
-    "soft_label": "The share of the raters who gave each category, in the order of the scale.",
-    "n_raters": "How many raters rated the item.",
-    "entropy_bits": "The entropy of the shares, in bits: 0 if all agree.",
+    "votes": "How many ratings in each category the label rests on, in the order of the scale.",
+    "soft_label": "The share of the votes in each category, in the order of the scale.",
+    "n_raters": "How many different raters rated the item.",
+    "n_ratings": "How many ratings the item has, over all rounds.",
+    "entropy_bits": "The entropy of the soft label, in bits: 0 if one category has all.",
     "label_id": "The position of the label on the scale, from 0.",
+    "rounds": "All rounds that have the item.",
+    "spread": "The standard deviation of the ratings of the item.",
+    "split": "train, validation or test, drawn by the name of the cluster.",
     "nothing": "There are no rows.",
 }
 PATTERN = {"items": "How many items show this row."}
@@ -284,7 +288,7 @@ def _bullets(reasons: Sequence[str]) -> str:
 
 def release_metadata(released: Release) -> dict[str, Any]:
     rows = released.labels.resolved
-    first = released.labels.take(rows[:20]).frame()
+    first = released.first_training_rows(20)
     return {
         "path": dg.MetadataValue.path(str(released.path)),
         "rounds": ", ".join(released.rounds),

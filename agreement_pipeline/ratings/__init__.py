@@ -66,6 +66,14 @@ if TYPE_CHECKING:
         is_clock as is_clock,
         seconds as seconds,
     )
+    from agreement_pipeline.ratings.training_rows import (
+        LabelledRound as LabelledRound,
+        LabelRule as LabelRule,
+        RatingsPool as RatingsPool,
+        Settled as Settled,
+        TrainingRows as TrainingRows,
+        shares_of as shares_of,
+    )
     from agreement_pipeline.ratings.lookalikes import (
         AS_PERCENT as AS_PERCENT,
         described as described,

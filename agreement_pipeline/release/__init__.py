@@ -17,6 +17,7 @@ from agreement_pipeline.release.decisions import (
     judge_delivered,
     reassess,
 )
+from agreement_pipeline.release.folder import foreign_files
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
     Demands,
@@ -41,6 +42,7 @@ __all__ = [
     "Terms",
     "certify",
     "counts",
+    "foreign_files",
     "found_by_gate",
     "judge_delivered",
     "judge_round",

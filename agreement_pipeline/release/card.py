@@ -1,6 +1,7 @@
 """What a release says of itself: the card for Hugging Face, and the description in Croissant."""
 
 import html
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
@@ -14,6 +15,11 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
+from agreement_pipeline.release.training_table import (
+    RESOLUTION_MEANINGS,
+    UNRESOLVED_WORDS,
+    Column,
+)
 from agreement_pipeline.text import counted, in_words, interval, joined, unlinked
 
 if TYPE_CHECKING:
@@ -88,8 +94,9 @@ MAX_NAMES_LISTED = 30
 CONFIGS = {
     "default": ("train", "data/train-*.parquet"),
     "annotations": ("train", "annotations/train-*.parquet"),
-    "unresolved": ("unresolved", "data/unresolved-*.parquet"),
+    "unresolved": ("unresolved", "unresolved/unresolved-*.parquet"),
 }
+CONFIGS_TO_FORM_3 = CONFIGS | {"unresolved": ("unresolved", "data/unresolved-*.parquet")}
 
 
 def card(
@@ -102,9 +109,12 @@ def card(
     origins: Mapping[str, Origin | None] = MappingProxyType({}),
     form: int = 4,
     loading_lines: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+    columns: Sequence[Column] = (),
 ) -> str:
-    """The card in Markdown. `loading_lines` say of each file of objects what it holds, and the line
-    of Python that loads it. Releases up to form 3 keep the words that they were written with.
+    """The card in Markdown, with the `columns` of the training table. `loading_lines` say of each
+    file of objects what it holds, and the line of Python that loads it.
+
+    Releases up to form 3 keep the words that they were written with.
     """
     findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
 
@@ -123,7 +133,7 @@ def card(
             **({"default": True} if name == "default" else {}),
             "data_files": [{"split": split, "path": path}],
         }
-        for name, (split, path) in CONFIGS.items()
+        for name, (split, path) in (CONFIGS if form > 3 else CONFIGS_TO_FORM_3).items()
         if name != "unresolved" or has_unresolved  # `datasets` refuses one without rows
     ]
     configs += [
@@ -132,7 +142,10 @@ def card(
         if path.endswith((".parquet", ".jsonl"))
         for name in [PurePosixPath(path).stem]
     ]
-    front_matter = {"pretty_name": project, "configs": configs}
+    front_matter: dict[str, Any] = {"pretty_name": project, "configs": configs}
+    if columns:
+        features = [_feature(column) for column in columns]
+        front_matter["dataset_info"] = [{"config_name": "default", "features": features}]
     template = _templates().get_template("card.md.jinja" if form > 3 else "card_to_form_3.md.jinja")
     return template.render(
         project=project,
@@ -149,7 +162,29 @@ def card(
         scale=scale,
         origins=origins,
         loading_lines=loading_lines,
+        columns=columns,
+        categories=_fenced_json(scale.label_values),
+        resolution_meanings=RESOLUTION_MEANINGS,
+        unresolved_words=UNRESOLVED_WORDS,
     )
+
+
+def _feature(column: Column) -> dict[str, Any]:
+    """A column as `dataset_info` of Hugging Face names it."""
+    feature = column.feature
+    if feature["_type"] == "ClassLabel":
+        names = {str(place): name for place, name in enumerate(feature["names"])}
+        return {"name": column.name, "dtype": {"class_label": {"names": names}}}
+    if feature["_type"] == "Sequence":
+        return {"name": column.name, "sequence": feature["feature"]["dtype"]}
+    return {"name": column.name, "dtype": feature["dtype"]}
+
+
+def _fenced_json(values: Sequence[object]) -> str:
+    """JSON on one line, which cannot end the block of code around it or be active HTML."""
+    texts = (json.dumps(value, ensure_ascii=False) for value in values)
+    signs = {ord(sign): f"\\u{ord(sign):04x}" for sign in "`<>&[]()"}
+    return f"[{', '.join(text.translate(signs) for text in texts)}]"
 
 
 @cache
@@ -260,8 +295,9 @@ def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
     for column in schema:
         kind: pa.DataType = column.type
         shape: dict[str, Any] = {}
-        if pa.types.is_fixed_size_list(kind):
-            of_1_1 = {"isArray": True, "arrayShape": f"{kind.list_size}"}
+        if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
+            size = kind.list_size if pa.types.is_fixed_size_list(kind) else -1
+            of_1_1 = {"isArray": True, "arrayShape": f"{size}"}
             kind, shape = kind.value_type, of_1_1 if version == "1.1" else {"repeated": True}
         fields.append(
             {

@@ -1,7 +1,7 @@
 """A release, and its files: a pure function of ratings, policy and contract."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,13 +18,15 @@ from agreement_pipeline.ratings import (
     PanelLabels,
     Ratings,
     Rows,
+    TrainingRows,
     content_columns,
     in_pandas,
     parquet_of,
 )
 from agreement_pipeline.release.card import card, croissant
 from agreement_pipeline.release.objects import ReleasedObjects, labels_by_unit
-from agreement_pipeline.release.tables import ANNOTATIONS, Member, tables_of
+from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, tables_of
+from agreement_pipeline.release.training_table import Column, TrainingTable
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
@@ -72,7 +74,8 @@ class Release:
     Attributes
     ----------
     labels
-        Those of all items, in arrays. An item may have no label.
+        The rows of all items, in arrays: labels of the panel in releases up to form 3. An item may
+        have no label.
     decided
         The decisions of an earlier version, which a log proves. None: they are derived.
     manifest_digest
@@ -85,7 +88,7 @@ class Release:
     policy: Policy
     contract: Contract
     members: tuple[Member, ...]
-    labels: PanelLabels
+    labels: TrainingRows | PanelLabels
     manifest_digest: str = ""
     written_by: str = __version__
     schema: str = SCHEMA
@@ -111,8 +114,7 @@ class Release:
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        tables = tables_of(self.members, self.labels, labels_as_positions=self.form < 4)
-        return tables | self.objects.tables
+        return tables_of(self.members, self.labels) | self.objects.tables
 
     @cached_property
     def objects(self) -> ReleasedObjects:
@@ -122,9 +124,23 @@ class Release:
         rounds = [member.ratings for member in self.members]
         return ReleasedObjects(rounds, labels_by_unit(self.labels))
 
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns of the training table. Releases up to form 3 do not describe theirs."""
+        table = self.tables[TRAIN]
+        return table.columns if isinstance(table, TrainingTable) else ()
+
     @cached_property
     def train(self) -> pd.DataFrame:
-        return self.labels.take(self.labels.resolved).frame()
+        """The training rows, as in the Parquet file."""
+        return self.first_training_rows(len(self.labels))
+
+    def first_training_rows(self, count: int) -> pd.DataFrame:
+        labels = self.labels
+        if isinstance(labels, PanelLabels):
+            return labels.take(labels.resolved[:count]).frame()
+        table: TrainingTable = self.tables[TRAIN]  # type: ignore[assignment]
+        return replace(table, places=table.places[:count]).to_pandas()
 
     @cached_property
     def annotations(self) -> pd.DataFrame:
@@ -201,6 +217,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
             origins,
             release.form,
             release.objects.loading_lines,
+            release.columns,
         ).encode(),
         CROISSANT: as_json(described),
     }
@@ -215,6 +232,7 @@ def identity(release: Release) -> dict[str, Any]:
             "origin": ratings.origin and ratings.origin.to_mapping(),
             "classifiers": [each.to_mapping() for each in member.identities],
             "silver": audit and audit.to_mapping(),
+            "sealed_digest": member.sealed_digest,
         }
         extras = [name for name in EXTRAS if name in ratings.has]
         rounds.append(

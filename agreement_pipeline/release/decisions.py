@@ -387,8 +387,8 @@ def withdraw_versions(
 ) -> bool:
     """True if there was one to withdraw. Call only while the store is locked.
 
-    The data stay, with a notice that gives the reasons `reworded`, without names of raters, or
-    points to the log. The log entry is written last.
+    The data stay under other names, with a notice that gives the reasons `reworded`, without names
+    of raters, or points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
     found = list(
@@ -425,6 +425,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             round_name = next(iter(entry["rounds"]))
         if not are_texts(reasons):
             reasons = [f"a {WITHDRAWN} that cannot be read"]
+        _put_aside(store, called)
         store.record("withdrawn", round_name, releases=[called], reasons=reasons)
 
 
@@ -446,6 +447,19 @@ def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], 
         f"releases/{called}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
     )
+    _put_aside(store, called)
+
+
+def _put_aside(store: Store, called: str) -> None:
+    """Give the tables of a withdrawn release names that no pattern for Parquet files takes."""
+    tables = [
+        name for name in store.storage.names(f"releases/{called}") if name.endswith(".parquet")
+    ]
+    for name in tables:
+        path = f"releases/{called}/{name}"
+        content = store.storage.copied(path)
+        if content is not None and store.storage.keep(f"{path}.withdrawn", content):
+            store.storage.forget([path])
 
 
 @dataclass(frozen=True, eq=False)

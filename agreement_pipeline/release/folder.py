@@ -20,6 +20,7 @@ from agreement_pipeline.release.contents import (
     DOCUMENTS,
     EACH,
     MANIFEST,
+    SCHEMAS,
     WITHDRAWN,
     Paths,
     as_json,
@@ -27,11 +28,41 @@ from agreement_pipeline.release.contents import (
 )
 from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, UNRESOLVED
+from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
 MOST_SAID, MOST_BYTES = 100_000_000, 100_000_000_000
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
+REQUIRED_TO_FORM_3 = REQUIRED - {UNRESOLVED} | {UNRESOLVED_TO_FORM_3}
+
+FOREIGN_FILES = frozenset(
+    {".gitattributes", ".gitignore", ".DS_Store", "Thumbs.db", "desktop.ini", "CACHEDIR.TAG"}
+)
+"""What a Hub, git or a desktop puts into a folder. No pattern of a program that trains takes it."""
+FOREIGN_FOLDERS = frozenset({".cache", ".git"})
+FOREIGN_SUFFIXES = (".metadata", ".lock", ".incomplete")
+
+
+def is_foreign(name: str) -> bool:
+    """True for a file that a Hub, git or a desktop adds to a folder, and that nobody trains on.
+
+    >>> is_foreign("data/.DS_Store"), is_foreign(".cache/huggingface/download/README.md.metadata")
+    (True, True)
+    >>> is_foreign("data/more.parquet"), is_foreign(".cache/more.parquet")
+    (False, False)
+    """
+    folder, _, _ = name.partition("/")
+    file = name.rpartition("/")[2]
+    if folder in FOREIGN_FOLDERS and folder != file:
+        return folder == ".git" or file in FOREIGN_FILES or file.endswith(FOREIGN_SUFFIXES)
+    # a pattern such as data/*.parquet may take the other half of a file of macOS
+    return file in FOREIGN_FILES or (file.startswith("._") and not file.endswith(".parquet"))
+
+
+def foreign_files(path: Folder) -> tuple[str, ...]:
+    """The files in the folder of a release that a Hub, git or a desktop added."""
+    return tuple(sorted(filter(is_foreign, storage_at(path).names())))
 
 
 def read_folder(path: Folder) -> dict[str, Content]:
@@ -61,12 +92,17 @@ def read_folder(path: Folder) -> dict[str, Content]:
             else "found no folder with files; expected that of a release. Check the path."
         )
         raise ReleaseInvalidError(f"{path}: {said}", "release_unfinished")
-    promised = json_in({MANIFEST: manifest}, MANIFEST, path).get("files")
-    if not isinstance(promised, dict) or not promised.keys() >= REQUIRED:
+    manifest_json = json_in({MANIFEST: manifest}, MANIFEST, path)
+    promised = manifest_json.get("files")
+    is_older = manifest_json.get("schema") in SCHEMAS[:-1]
+    required = REQUIRED_TO_FORM_3 if is_older else REQUIRED
+    if not isinstance(promised, dict) or not promised.keys() >= required:
         raise ReleaseInvalidError(
             f"{path / MANIFEST}: found no list of all files of a release; expected one. "
             "Fetch the release again."
         )
+    foreign = {name for name in found - promised.keys() if is_foreign(name)}
+    found -= foreign
     there, listed_there = found - {MANIFEST}, promised.keys()
     if missing := listed_there - there:
         raise ReleaseInvalidError(
@@ -81,7 +117,7 @@ def read_folder(path: Folder) -> dict[str, Content]:
             "release_file_extra",
         )
     # nothing derives other files, and a trainer that loads data/* would train on them
-    if unknown := listed_there - REQUIRED - OBJECT_FILES:
+    if unknown := listed_there - required - OBJECT_FILES:
         raise ReleaseInvalidError(
             f"{path}: found files {listed(sorted(unknown))} in the manifest; "
             "expected only those that releases have. Fetch the release again.",
@@ -243,7 +279,9 @@ def _same(found: object, derived: object) -> bool:
 def _same_values(found: pa.Array, derived: pa.Array) -> bool:
     if not found.is_null().equals(derived.is_null()):
         return False
-    if pa.types.is_fixed_size_list(found.type):
+    if pa.types.is_list(found.type) and not found.value_lengths().equals(derived.value_lengths()):
+        return False
+    if pa.types.is_list(found.type) or pa.types.is_fixed_size_list(found.type):
         return _same_values(found.flatten(), derived.flatten())
     if pa.types.is_floating(found.type):
         return np.allclose(

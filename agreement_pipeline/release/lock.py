@@ -10,7 +10,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.policy import Policy, Waivers
-from agreement_pipeline.ratings import NOT_ADJUDICATED, PanelLabels
+from agreement_pipeline.ratings import NOT_ADJUDICATED, TrainingRows
 from agreement_pipeline.release.contents import (
     MANIFEST,
     WITHDRAWN,
@@ -28,8 +28,9 @@ from agreement_pipeline.release.decisions import (
     is_last_decision,
     refuse_replaced,
 )
+from agreement_pipeline.release.gold import seal_gold, with_digest
 from agreement_pipeline.release.opening import verify_release
-from agreement_pipeline.release.tables import Member, gold_in, labels_of, rounds_of
+from agreement_pipeline.release.tables import Member, gold_in, rounds_of, rows_of
 from agreement_pipeline.store import Store, check_round_name, digest_of
 from agreement_pipeline.text import chained, counted, listed
 
@@ -166,14 +167,14 @@ def _made(
     return replace(release, manifest_digest=digest_of(data[MANIFEST])), data
 
 
-def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
+def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
     scales = {member.ratings.scale for member in members}
     if len(scales) > 1:
         raise ReleaseHeldError(
             f"{rounds_of(members)}: found {len(scales)} different scales; "
             "expected one in a release. Release them apart, or ingest them again with one scale."
         )
-    labels = labels_of(members)
+    labels = rows_of(members)
     if labels.unresolved.all():
         raise ReleaseHeldError(
             f"{rounds_of(members)}: found {counted(len(labels), 'item')} without a label; "
@@ -193,7 +194,11 @@ def _labels(members: Sequence[Member], policy: Policy) -> PanelLabels:
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, gate, before = judged.ratings.gold, judged.gate, judged.decision.findings
-    ratings = judged.ratings.renamed(pseudonyms).with_gold(gold)
+    named = judged.ratings.renamed(pseudonyms).with_gold(gold)
+    ratings = seal_gold(named)
+    sealed_digest = "" if ratings is named else ratings.digest
+    if sealed_digest:
+        ratings = with_digest(ratings, named.digest)
     waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
     if adjudicated.labels and adjudicated.ratings_digest != version.ratings_digest:
@@ -202,10 +207,13 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
             f"{adjudicated.ratings_digest[:12]}; expected those of {version.ratings_digest[:12]}, "
             "the present ones. Adjudicate the present version, or remove the labels."
         )
-    del judged
+    answers = {item: label for item, label in adjudicated.labels.items() if item not in gold}
+    adjudicated = replace(adjudicated, labels=answers)
+    del judged, named
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
     known = before if ratings.gold == own_gold else ()
     member = Member(version.round, version.original_digest, ratings, *by, gate.identities, known)
+    member = replace(member, sealed_digest=sealed_digest)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(

@@ -37,6 +37,7 @@ from agreement_pipeline.release.contents import (
     MANIFEST,
     OLDEST_SCHEMA,
     POLICY,
+    SCHEMA,
     SCHEMAS,
     VERSION,
     WORDING,
@@ -55,16 +56,16 @@ from agreement_pipeline.release.folder import (
     read_of,
     same_rows,
 )
+from agreement_pipeline.release.gold import with_digest, without_codes
 from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
-    TRAIN,
-    UNRESOLVED,
     Member,
     gold_in,
-    labels_of,
+    labels_to_form_3,
+    rows_of,
 )
 from agreement_pipeline.store import Folder, Store, check_round_name, digest_of, folder_at
 from agreement_pipeline.text import chained, counted, listed
@@ -314,7 +315,8 @@ def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -
     terms, scale = _judged_by(data, path, on)
     try:
         with read_of(path, ANNOTATIONS):
-            annotations = stored_cells(ParquetRows(data[ANNOTATIONS]), ANNOTATIONS)
+            rows = without_codes(ParquetRows(data[ANNOTATIONS]), scale)
+            annotations = stored_cells(rows, ANNOTATIONS)
         if manifest["schema"] not in SCHEMAS:
             raise KeyError("schema")
         project = check_round_name(manifest["project"], "project")
@@ -329,7 +331,7 @@ def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -
             _member(ratings.with_gold(gold), entry, terms)
             for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
         )
-        labels = labels_of(members)
+        labels = rows_of(members) if manifest["schema"] == SCHEMA else labels_to_form_3(members)
     except ReleaseInvalidError:
         raise
     except (*MISREAD, pa.ArrowException) as cause:
@@ -368,10 +370,17 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
             f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
             "release_certificate_ended",
         )
+    sealed_digest = ""
+    if "sealed_digest" in entry:
+        if not ratings.gold or not is_digest(digest_as_judged := entry["ratings_digest"]):
+            raise KeyError("sealed_digest")
+        sealed_digest = ratings.digest
+        ratings = with_digest(ratings, digest_as_judged)
     known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
     adjudicated = Adjudicated.released(entry)
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
+    member = replace(member, sealed_digest=sealed_digest)
     _ = member.assessment
     return member
 
@@ -404,13 +413,11 @@ def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -
     """A footer of a file that a log proves may be written as another version wrote it."""
     # no decision rests on what is in no rating, but the trainer gets the whole table
     of_labels = "the consensus of the annotations does not give; expected exactly its rows"
-    for name, due in (
-        (ANNOTATIONS, "are not as the ratings in them are written; expected exactly those"),
-        (TRAIN, of_labels),
-        (UNRESOLVED, of_labels),
-    ):
+    of_ratings = "are not as the ratings in them are written; expected exactly those"
+    for name, rows in reversed(release.tables.items()):
+        due = of_ratings if name == ANNOTATIONS else of_labels
         with read_of(release.path, name):
-            same = same_rows(ParquetRows(data[name]), release.tables[name], any_footer=logged)
+            same = same_rows(ParquetRows(data[name]), rows, any_footer=logged)
         if not same:
             raise ReleaseInvalidError(
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",

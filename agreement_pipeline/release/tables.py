@@ -1,10 +1,9 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -16,19 +15,22 @@ from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
     NOT_ADJUDICATED,
-    RESOLUTIONS,
     Adjudicated,
+    LabelledRound,
     PanelLabels,
     Ratings,
     RatingsRows,
     Rows,
     Scale,
-    growing,
+    TrainingRows,
     in_pandas,
     overruled,
 )
+from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
+from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
+from agreement_pipeline.release.training_table import TrainingTable, label_type, places_of_units
 from agreement_pipeline.text import listed
-from agreement_pipeline.units import item_of, numbers_named
+from agreement_pipeline.units import numbers_named
 
 if TYPE_CHECKING:
     from agreement_pipeline.release.silver import Audit
@@ -41,6 +43,9 @@ class Member:
     An item that is gold in any round of the release is gold here. No decision reads the
     `adjudicated` labels. Of a silver round, `audit` says what its labels rest on. `before` is what
     the contract found in these ratings under the raters' own names.
+
+    The labels of gold items are sealed (`seal_gold`). Then their `sealed_digest` proves the
+    ratings, whose digest is that of the round as it was judged.
     """
 
     round: str
@@ -54,6 +59,7 @@ class Member:
     audit: "Audit | None" = None
     identities: Sequence[Identity] = ()
     before: Sequence[Finding] = ()
+    sealed_digest: str = ""
 
     @cached_property
     def assessment(self) -> Assessment:
@@ -63,8 +69,13 @@ class Member:
         found = self.contract.check(self.ratings, self.before)
         return assess(self.ratings, *by, also, self.version, found)
 
+    @property
+    def labelled(self) -> LabelledRound:
+        classifier = self.audit.classifier.name if self.audit else None
+        return LabelledRound(self.round, self.ratings, self.adjudicated, classifier)
+
     @cached_property
-    def labels(self) -> PanelLabels:
+    def labels_to_form_3(self) -> PanelLabels:
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
         return found.beside(self.ratings, self.audit.classifier.name) if self.audit else found
 
@@ -83,28 +94,23 @@ def rounds_of(members: Sequence[Member]) -> str:
 
 
 TRAIN = "data/train-00000-of-00001.parquet"
-UNRESOLVED = "data/unresolved-00000-of-00001.parquet"
+UNRESOLVED = "unresolved/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
-UNIT_OF = "unit_of"
 OF_LABELS = frozenset({"label", "last_label", "gold_label"})
-HUGGING_FACE_DTYPES = {pa.float64(): "float64"}
 MOST_OVERRULED = 0.1
 """So large a share of the items on which all raters agree may be overruled."""
 
 
-def tables_of(
-    members: Sequence[Member], labels: PanelLabels, *, labels_as_positions: bool = False
-) -> dict[str, Rows]:
-    """The tables by path. Releases before form 4 hold `labels_as_positions` of their categories."""
+def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> dict[str, Rows]:
+    """The tables by path. Labels of the panel stand in releases up to form 3."""
     numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
         numbers = numbers_named(name for each in items for name in each.to_pylist())
     rounds = tuple(member.round for member in members)
-    typed_scale = None if labels_as_positions else labels.scale
-    annotations = AnnotationRows(
-        rounds, tuple(RatingsRows(member.ratings) for member in members), numbers, typed_scale
-    )
+    typed_scale = None if isinstance(labels, PanelLabels) else labels.scale
+    ratings = tuple(RatingsRows(member.ratings) for member in members)
+    annotations = AnnotationRows(rounds, ratings, numbers, typed_scale)
     try:
         _ = annotations.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
@@ -113,16 +119,36 @@ def tables_of(
             "expected one kind, and one time zone of times, in all rounds. "
             "Ingest them again with that column as text in each."
         ) from None
+    unresolved = np.flatnonzero(labels.unresolved)
+    if isinstance(labels, PanelLabels):
+        return {
+            TRAIN: LabelRowsToForm3(labels, labels.resolved, numbers),
+            UNRESOLVED_TO_FORM_3: LabelRowsToForm3(labels, unresolved, numbers),
+            ANNOTATIONS: annotations,
+        }
     return {
-        TRAIN: LabelRows(labels, labels.resolved, numbers, labels_as_positions),
-        UNRESOLVED: LabelRows(
-            labels, np.flatnonzero(labels.unresolved), numbers, labels_as_positions
-        ),
+        TRAIN: TrainingTable(labels, labels.resolved, numbers),
+        UNRESOLVED: TrainingTable(labels, unresolved, numbers),
         ANNOTATIONS: annotations,
     }
 
 
-def labels_of(members: Sequence[Member]) -> PanelLabels:
+def rows_of(members: Sequence[Member]) -> TrainingRows:
+    """The training rows of the rounds together."""
+    _refuse_lost(members)
+    return TrainingRows.build([member.labelled for member in members])
+
+
+def labels_to_form_3(members: Sequence[Member]) -> PanelLabels:
+    """The labels of releases up to form 3, where the first round of an item counts."""
+    _refuse_lost(members)
+    return PanelLabels.first_of([each.labels_to_form_3 for each in members])
+
+
+def _refuse_lost(members: Sequence[Member]) -> None:
+    """Refuse different texts of an item, of which one would be lost, and too many labels against
+    all raters.
+    """
     given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
     if len(given) > 1:
         texts = in_pandas(pa.concat_tables(given))
@@ -145,68 +171,6 @@ def labels_of(members: Sequence[Member]) -> PanelLabels:
                 f"{MOST_OVERRULED:.0%} of them at most. Adjudicate the items on which raters "
                 "differ, or have the round labelled again."
             )
-    return PanelLabels.first_of([each.labels for each in members])
-
-
-@dataclass(frozen=True, eq=False)
-class LabelRows:
-    """`label` is the category as people gave it, and `label_id` its position on the scale. The
-    metadata name the categories for Hugging Face.
-
-    Units have their item and the `numbers` of their place.
-    """
-
-    labels: PanelLabels
-    rows: np.ndarray[Any, Any]
-    numbers: tuple[str, ...] = ()
-    labels_as_positions: bool = False
-
-    @cached_property
-    def schema(self) -> pa.Schema:
-        kinds = _kinds(self.labels, self.numbers)
-        if self.labels_as_positions and "label_id" in kinds:
-            kinds["label"] = kinds.pop("label_id")
-        features = {name: feature for name, (_, feature) in kinds.items()}
-        return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
-            {"huggingface": json.dumps({"info": {"features": features}})}
-        )
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def to_batches(self) -> Iterator[pa.RecordBatch]:
-        return growing(len(self), self._batch)
-
-    def _batch(self, rows: slice) -> pa.RecordBatch:
-        some = self.labels.take(self.rows[rows])
-        columns = {
-            "id": some.items,
-            **_places(some.items, self.numbers),
-            "round": pa.array(some.rounds).take(pa.array(some.round)),
-            "text": some.texts,
-            "label": some.label,
-            "label_id": some.label,
-            "n_raters": some.n_raters,
-            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
-        }
-        if some.votes is not None:
-            columns |= {
-                "soft_label": some.soft_label,
-                "votes": some.votes,
-                "entropy_bits": some.entropy_bits,
-            }
-        if "label_id" in self.schema.names:
-            columns["label"] = np.array(some.scale.label_values)[some.label]
-        hidden = some.unresolved
-        arrays = [
-            _array(
-                columns[each.name],
-                each.type,
-                hidden if each.name in ("label", "label_id") else None,
-            )
-            for each in self.schema
-        ]
-        return pa.record_batch(arrays, schema=self.schema)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,11 +188,18 @@ class AnnotationRows:
         schemas = [rows.schema.insert(0, column) for rows in self.each]
         places = pa.schema([(name, pa.float64()) for name in self.numbers])
         schema = pa.unify_schemas([*schemas, places], promote_options="default")
-        if self.typed_scale is None or self.typed_scale.numeric:
+        scale = self.typed_scale
+        if scale is None:
             return schema
-        kind = label_type(self.typed_scale)
-        for name in OF_LABELS & {*schema.names}:
-            schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        if not scale.numeric:
+            kind = label_type(scale)
+            for name in OF_LABELS & {*schema.names}:
+                schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
+        if any(rows.ratings.gold for rows in self.each):
+            schema = schema.append(pa.field(GOLD_CODE, pa.int64()))
+            place = schema.get_field_index("gold_label")
+            if place >= 0:
+                schema = schema.set(place, pa.field(GOLD_IS_KNOWN, pa.bool_()))
         return schema
 
     def __len__(self) -> int:
@@ -238,7 +209,9 @@ class AnnotationRows:
         for name, rows in zip(self.rounds, self.each, strict=True):
             for part in rows.to_batches():
                 given = dict(zip(part.schema.names, part.columns, strict=True))
-                places = _places(part.column("item"), self.numbers)
+                if GOLD_CODE in self.schema.names:
+                    given = codes_of_gold(part, rows.ratings.gold, rows.ratings.scale)
+                places = places_of_units(part.column("item"), self.numbers)
                 columns = {"round": pa.repeat(name, len(part)), **given}
                 columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
                 arrays = [
@@ -255,62 +228,3 @@ class AnnotationRows:
             return column.cast(field.type)
         ids = pc.index_in(column, pa.array(scale.names, column.type))
         return pa.array(scale.label_values, field.type).take(ids)
-
-
-def _places(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
-    if not numbers:
-        return {}
-    found = [item_of(unit, numbers) for unit in units.tolist()]
-    return {
-        UNIT_OF: [item for item, _ in found],
-        **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
-    }
-
-
-def label_type(scale: Scale) -> pa.DataType:
-    """The type of a category of the scale as data."""
-    return pa.float64() if scale.numeric else pa.array(scale.label_values).type
-
-
-def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
-    if pa.types.is_fixed_size_list(kind):
-        flat = pa.array(values.ravel(), kind.value_type)
-        return pa.FixedSizeListArray.from_arrays(flat, type=kind)
-    return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
-
-
-def _kinds(
-    labels: PanelLabels, numbers: tuple[str, ...]
-) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
-    scale = labels.scale
-    text, whole, real = (
-        (pa.string(), _value("string")),
-        (pa.int64(), _value("int64")),
-        (pa.float64(), _value("float64")),
-    )
-    by_category = {
-        "soft_label": (pa.list_(pa.float64(), len(scale.names)), _by_category("float64", scale)),
-        "votes": (pa.list_(pa.int64(), len(scale.names)), _by_category("int64", scale)),
-    }
-    kind = label_type(scale)
-    label_id = pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"}
-    return {
-        "id": text,
-        **({UNIT_OF: text, **dict.fromkeys(numbers, real)} if numbers else {}),
-        "round": text,
-        **({} if labels.texts is None else {"text": text}),
-        "label": (kind, _value(HUGGING_FACE_DTYPES.get(kind, str(kind)))),
-        **({} if scale.numeric else {"label_id": label_id}),
-        **({} if labels.votes is None else by_category),
-        "n_raters": whole,
-        **({} if labels.votes is None else {"entropy_bits": real}),
-        "resolution": text,
-    }
-
-
-def _value(kind: str) -> dict[str, Any]:
-    return {"dtype": kind, "_type": "Value"}
-
-
-def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
-    return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}

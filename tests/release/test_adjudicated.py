@@ -43,7 +43,9 @@ def test_adjudicated_labels_are_released_and_proved_and_the_decision_is_the_same
     again = open_release(found.path)
     row = again.train.set_index("id").loc[item]
     assert (row["label"], row["resolution"]) == (other, "adjudicated")
-    assert row["votes"] == before["votes"]
+    assert (row["panel_votes"], row["votes"]) == (before["votes"], [0, 0])
+    assert row["soft_label"] == [float(name == other) for name in again.labels.scale.names]
+    assert row["entropy_bits"] == 0
     assert found.path != plain.path
     assert again.decisions == plain.decisions
     assert again.annotations.equals(plain.annotations)

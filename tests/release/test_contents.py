@@ -1,5 +1,6 @@
 """The files of a release: equal bytes, no names, and what a loader finds."""
 
+import json
 from base64 import b64decode
 from functools import partial
 from pathlib import Path
@@ -111,8 +112,12 @@ def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
     text = (found.path / "README.md").read_text()
     assert found.tentative
     assert "**Tentative.**" in text
-    assert "&lt;b&gt;\\|maybe\\|&lt;/b&gt;" in text
-    assert "<b>" not in text
+    head, _, body = text.removeprefix("---").partition("---")
+    assert json.loads(body.split("```json")[1].split("```")[0]) == list(SCALE.names)
+    (described,) = yaml.safe_load(head)["dataset_info"]
+    (label_id,) = (each for each in described["features"] if each["name"] == "label_id")
+    assert [*label_id["dtype"]["class_label"]["names"].values()] == list(SCALE.names)
+    assert "<b>" not in body
     verdict = found.decisions["r1"]["verdicts"][0]
     assert (
         f"| {verdict['value']:.3f} | {verdict['low']:.3f} to {verdict['high']:.3f} "
@@ -231,4 +236,6 @@ def test_the_authors_of_croissant_read_every_table_of_a_release(store, original)
             for name, cell in other.items():
                 said = row[f"{record_set}/{name}"]
                 said = said.decode() if isinstance(said, bytes) else said
+                if isinstance(cell, list) and isinstance(cell[0], str):
+                    said = [each.decode() for each in said]
                 assert cell is None or np.all(said == np.asarray(cell)), name

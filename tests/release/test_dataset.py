@@ -71,12 +71,15 @@ def test_items_met_in_several_rounds_keep_the_first_rounds_row(store, ingest):
     assert dataset(store, ["r1", "r2"]).path != found.path
 
 
-def test_an_item_unresolved_in_its_first_round_stays_unresolved(store, ingest):
+def test_a_tie_of_one_round_is_settled_by_the_ratings_of_another(store, ingest):
     ingest("r1", range(60), split=[7], raters="ab")
     ingest("r2", range(7, 67), raters="ab")
     found = dataset(store, ["r1", "r2"])
-    assert "i007" not in set(found.train["id"])
-    assert len(found.train) == 66
+    assert len(found.train) == 67
+    row = found.train.set_index("id").loc["i007"]
+    assert (row["resolution"], row["n_raters"], row["n_ratings"]) == ("plurality", 2, 4)
+    assert sorted(row["votes"])[-2:] == [1, 3]
+    assert list(row["rounds"]) == ["r1", "r2"]
 
 
 def test_what_is_gold_in_one_round_is_training_data_in_none(store, ingest):
@@ -269,8 +272,9 @@ def test_t3_an_item_with_another_label_in_another_round_is_unresolved(store, ing
     store.ingest("0000", Ratings.from_frame(frame, SCALE), store.root.parent / "export.csv")
     release = dataset(store, ["0000", "w1"])
     assert list(release.train["id"]) == [f"i{item:03}" for item in range(30, 40)]
-    frame = release.labels.frame()
-    assert set(frame.loc[frame["id"] < "i030", "resolution"]) == {"conflict"}
+    unresolved = pd.read_parquet(release.path / "unresolved")
+    assert unresolved["id"].tolist() == [f"i{item:03}" for item in range(30)]
+    assert set(unresolved["resolution"]) == {"conflict"}
     report = json.loads((release.path / "agreement_report.json").read_text())
     assert report["rows"] == {"train": 10, "unresolved": 30, "in_conflict": 30}
     card = (release.path / "README.md").read_text()

@@ -50,6 +50,52 @@ def test_extra_files_are_refused(copy):
     refused(copy, r"found extra file \['data/train-00001-of-00001.parquet'\];")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".gitattributes",
+        ".DS_Store",
+        "data/.DS_Store",
+        "annotations/Thumbs.db",
+        ".cache/huggingface/.gitignore",
+        ".cache/huggingface/CACHEDIR.TAG",
+        ".cache/huggingface/download/data/train-00000-of-00001.parquet.metadata",
+        ".cache/huggingface/download/README.md.lock",
+        ".git/objects/pack/a.pack",
+    ],
+)
+def test_files_of_a_hub_or_a_desktop_are_ignored_and_named(copy, name, capsys):
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    (copy / name).write_bytes(b"not ours")
+    assert main(["verify", str(copy)]) == 0
+    assert f"ignored, as no part of the release: {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name", [".cache/more.parquet", "data/._more.parquet", ".cache", "data/.hidden", "notes.txt"]
+)
+def test_other_hidden_files_are_extra(copy, name):
+    (copy / name).parent.mkdir(parents=True, exist_ok=True)
+    (copy / name).write_bytes(b"not ours")
+    refused(copy, rf"found extra file \['{name}'\];")
+
+
+def test_a_release_goes_to_a_hub_and_back_by_the_files_of_its_client(copy, tmp_path):
+    """As `snapshot_download(local_dir=…)` lays them out, by the client's own functions."""
+    local_folder = pytest.importorskip("huggingface_hub._local_folder")
+    names = [
+        file.relative_to(copy).as_posix() for file in sorted(copy.rglob("*")) if file.is_file()
+    ]
+    downloaded = tmp_path / "from the hub"
+    for name in [*names, ".gitattributes"]:
+        paths = local_folder.get_local_download_paths(downloaded, name)
+        source = copy / name
+        paths.file_path.write_bytes(source.read_bytes() if source.is_file() else b"*.parquet lfs")
+        local_folder.write_download_metadata(downloaded, name, "0" * 40, "1" * 40)
+    assert (downloaded / ".cache" / "huggingface").is_dir()
+    assert verify_release(downloaded).train.equals(verify_release(copy).train)
+
+
 def test_a_link_to_a_folder_is_an_extra_file(copy, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (copy / "data" / "more").symlink_to(tmp_path / "elsewhere")

@@ -183,9 +183,9 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda table: table.set_column(2, "label", [["no"] * len(table)]),
-        lambda table: table.set_column(3, "label_id", [[1] * len(table)]),
-        lambda table: table.set_column(3, table.schema.field(3), pa.nulls(len(table), pa.int64())),
+        lambda table: table.set_column(3, "label", [["no"] * len(table)]),
+        lambda table: table.set_column(4, "label_id", [[1] * len(table)]),
+        lambda table: table.set_column(4, table.schema.field(4), pa.nulls(len(table), pa.int64())),
         lambda table: table.slice(1),
         lambda table: table.take([1, 0, *range(2, len(table))]),
         lambda table: table.drop_columns(["votes"]),
@@ -196,7 +196,7 @@ def test_annotations_that_are_no_rounds_are_refused(copy, change):
                 )
             }
         ),
-        lambda table: table.set_column(7, "entropy_bits", [[0.5] * len(table)]),
+        lambda table: table.set_column(9, "entropy_bits", [[0.5] * len(table)]),
     ],
 )
 def test_training_rows_that_the_annotations_do_not_give_are_refused(copy, change):
@@ -230,5 +230,5 @@ def test_a_log_does_not_vouch_for_other_words_in_a_release_of_this_version(copy)
 
 
 def test_a_row_put_among_the_unresolved_is_refused(copy):
-    forge(copy, "data/unresolved-00000-of-00001.parquet", (copy / TRAIN).read_bytes())
-    refused(copy, "found rows of data/unresolved-00000-of-00001.parquet that the consensus")
+    forge(copy, "unresolved/unresolved-00000-of-00001.parquet", (copy / TRAIN).read_bytes())
+    refused(copy, "found rows of unresolved/unresolved-00000-of-00001.parquet that the consensus")

@@ -1,0 +1,617 @@
+"""Training rows: one an item, from all ratings of it in the rounds of a release.
+
+The label, its soft label, votes, numbers of raters and spread are computed from the same ratings,
+so that none can contradict another. What raters said where something else trains has columns of
+its own (`panel_votes`, `panel_mean`).
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM
+from agreement_pipeline.ratings.consensus import (
+    ADJUDICATED,
+    CONFLICT,
+    MEAN,
+    NOT_ADJUDICATED,
+    PLURALITY,
+    RELABELLED,
+    RESOLUTIONS,
+    SILVER,
+    SINGLE,
+    TIE,
+    UNANIMOUS,
+    Adjudicated,
+    votes_of,
+)
+from agreement_pipeline.ratings.frames import in_pandas
+from agreement_pipeline.ratings.ratings import Ratings
+from agreement_pipeline.ratings.scale import Scale
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRound:
+    """A round whose ratings train.
+
+    Attributes
+    ----------
+    adjudicated
+        The answers of an adjudicator, which train in the place of the raters' labels.
+    classifier
+        The classifier whose labels train where those of raters give none. None: no classifier does.
+    """
+
+    name: str
+    ratings: Ratings
+    adjudicated: Adjudicated = NOT_ADJUDICATED
+    classifier: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class RatingsPool:
+    """The ratings of each item that a label rests on.
+
+    Attributes
+    ----------
+    votes
+        The number of ratings by item and category, shape (N, K). None without categories.
+    n_raters, n_ratings
+        Different raters, and ratings: a rater who rates an item in two rounds gives two.
+    item, number
+        The position of each rating's item, ascending, and its number. Empty for categories.
+    """
+
+    scale: Scale
+    votes: Array | None
+    n_raters: Array
+    n_ratings: Array
+    item: Array
+    number: Array
+
+    def __len__(self) -> int:
+        return len(self.n_raters)
+
+    @cached_property
+    def mean(self) -> Array:
+        """The exact mean by item; nan without ratings."""
+        return self._by_item(lambda numbers: math.fsum(numbers) / len(numbers))
+
+    @cached_property
+    def spread(self) -> Array:
+        """The sample standard deviation by item; nan of fewer than two ratings."""
+
+        def deviation(numbers: list[float]) -> float:
+            if len(numbers) < 2:
+                return math.nan
+            mean = math.fsum(numbers) / len(numbers)
+            squares = math.fsum((number - mean) ** 2 for number in numbers)
+            return math.sqrt(squares / (len(numbers) - 1))
+
+        return self._by_item(deviation)
+
+    @cached_property
+    def is_unanimous(self) -> Array:
+        if self.votes is not None:
+            return np.asarray(self.votes.max(1, initial=0) == self.votes.sum(1))
+        return np.asarray(self._by_item(lambda each: float(min(each) == max(each))) == 1)
+
+    def _by_item(self, compute: Callable[[list[float]], float]) -> Array:
+        ends = np.cumsum(np.bincount(self.item, minlength=len(self))).tolist()
+        numbers, start = self.number.tolist(), 0
+        values = np.full(len(self), np.nan)
+        for place, end in enumerate(ends):
+            if end > start:
+                values[place] = compute(numbers[start:end])
+            start = end
+        return values
+
+
+class Settled(NamedTuple):
+    """The label of each item, and the position of its resolution among `RESOLUTIONS`."""
+
+    label: Array
+    resolution: Array
+
+
+LabelRule = Callable[[RatingsPool], Settled]
+
+
+def settle_by_plurality(pool: RatingsPool) -> Settled:
+    """The category with more ratings than any other. One rater alone settles nothing."""
+    assert pool.votes is not None
+    votes = pool.votes
+    most = votes.max(1, initial=0)
+    is_tie = (votes == most[:, None]).sum(1) > 1
+    resolution = np.select(
+        [pool.n_raters <= 1, pool.is_unanimous, is_tie], [SINGLE, UNANIMOUS, TIE], PLURALITY
+    )
+    return Settled(votes.argmax(1).astype(np.int32), resolution.astype(np.int8))
+
+
+def settle_by_mean(pool: RatingsPool) -> Settled:
+    """The mean of the numbers. One rater alone settles nothing."""
+    resolution = np.select([pool.n_raters <= 1, pool.is_unanimous], [SINGLE, UNANIMOUS], MEAN)
+    return Settled(pool.mean, resolution.astype(np.int8))
+
+
+def default_rule(scale: Scale) -> LabelRule:
+    return settle_by_mean if scale.numeric else settle_by_plurality
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows:
+    """The training rows of a release, in arrays with an entry an item, sorted by `items`.
+
+    Attributes
+    ----------
+    round_starts, round_ids
+        `round_ids[round_starts[i]:round_starts[i + 1]]` are the rounds that have item i, in order,
+        as positions among `rounds`.
+    item_columns
+        What is known of items by the name of its column: `text`, `cluster`, strata.
+    split_keys
+        What the split of each item is drawn by: its cluster, or its own name.
+    label
+        The position of the category on the scale, or a number. It says nothing of an unresolved
+        item.
+    resolution
+        The position among `RESOLUTIONS`.
+    votes
+        Ratings by category that train, shape (N, K): none where an adjudicator's or a classifier's
+        label does. None without categories.
+    panel_votes, panel_mean, panel_spread
+        What raters said at first. None if the same trains for all items.
+    spread
+        The standard deviation of the numbers that train; nan of fewer than two.
+    """
+
+    scale: Scale
+    rounds: tuple[str, ...]
+    items: pd.Index
+    round_starts: Array
+    round_ids: Array
+    item_columns: Mapping[str, pd.Series]
+    split_keys: pd.Series
+    label: Array
+    resolution: Array
+    n_raters: Array
+    n_ratings: Array
+    votes: Array | None
+    spread: Array | None
+    panel_votes: Array | None = None
+    panel_mean: Array | None = None
+    panel_spread: Array | None = None
+
+    @classmethod
+    def build(
+        cls, rounds: Sequence[LabelledRound], rule: LabelRule | None = None
+    ) -> "TrainingRows":
+        """The rows of these rounds, which share one scale.
+
+        Each rater's label is the last that the rater gave in a round. It settles the item by the
+        `rule`: by default the plurality of categories, or the mean of numbers. Where an adjudicator
+        answered, the answer trains. Where no label follows, the label of a classifier trains, if a
+        round has one.
+
+        If two rounds settle an item, or two adjudicators answer, with different categories, then it
+        is in conflict and has no label. Numbers are pooled.
+
+        Raises
+        ------
+        RatingsError
+            A round has vectors of numbers, or its classifier did not label all items.
+        """
+        return _Builder(rounds, rule or default_rule(rounds[0].ratings.scale)).rows()
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    @property
+    def unresolved(self) -> Array:
+        return np.asarray(self.resolution >= TIE)
+
+    @property
+    def resolved(self) -> Array:
+        return np.flatnonzero(~self.unresolved)
+
+    def resolved_as(self, resolution: str) -> Array:
+        return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
+
+    @property
+    def soft_label(self) -> Array:
+        """Shape (N, K): the shares of the votes, and 1 for an adjudicator's label. A row is nan
+        where no share of the label is known, as of a classifier's label.
+        """
+        assert self.votes is not None
+        shares = shares_of(self.votes)
+        chosen = np.flatnonzero(self.resolution == ADJUDICATED)
+        shares[chosen] = 0
+        shares[chosen, self._label_ids(chosen)] = 1
+        return shares
+
+    def _label_ids(self, rows: Array) -> Array:
+        """The category of the label, or the one that is next to it: adjudicators' numbers pool."""
+        if not self.scale.numeric:
+            return np.asarray(self.label[rows])
+        categories = np.array(self.scale.categories, dtype=float)
+        return np.asarray(np.abs(self.label[rows, None] - categories).argmin(1))
+
+    @property
+    def entropy_bits(self) -> Array:
+        """-Σ p log2 p of each soft label; nan where it is nan."""
+        shares = self.soft_label
+        return np.asarray(-(shares * np.log2(np.where(shares > 0, shares, 1))).sum(1) + 0.0)
+
+    def rounds_of_items(self) -> pa.ListArray:
+        names = pa.array(self.rounds, pa.string()).take(pa.array(self.round_ids))
+        return pa.ListArray.from_arrays(pa.array(self.round_starts.astype(np.int32)), names)
+
+    def take(self, rows: Array) -> "TrainingRows":
+        """Some rows, at their positions."""
+        starts, counts = self.round_starts[rows], np.diff(self.round_starts)[rows]
+        ends = np.cumsum(counts)
+        ids = np.arange(counts.sum()) + np.repeat(starts - (ends - counts), counts)
+        columns = {
+            name: values[rows] for name in OF_ITEMS if (values := getattr(self, name)) is not None
+        }
+        return replace(
+            self,
+            round_starts=np.append(0, ends),
+            round_ids=self.round_ids[ids],
+            item_columns={name: each.iloc[rows] for name, each in self.item_columns.items()},
+            split_keys=self.split_keys.iloc[rows],
+            **columns,
+        )
+
+
+OF_ITEMS = (
+    "items",
+    "label",
+    "resolution",
+    "n_raters",
+    "n_ratings",
+    "votes",
+    "spread",
+    "panel_votes",
+    "panel_mean",
+    "panel_spread",
+)
+
+
+def shares_of(votes: Array) -> Array:
+    """The share of each category; nan of a row without votes.
+
+    >>> shares_of(np.array([[1, 3], [0, 2]])).tolist()
+    [[0.25, 0.75], [0.0, 1.0]]
+    """
+    with np.errstate(invalid="ignore"):
+        return np.asarray(votes / votes.sum(1, keepdims=True))
+
+
+class _RoundLabels(NamedTuple):
+    """The panel's ratings of one round: what each rater said first, and last."""
+
+    items: pd.Index
+    item: Array
+    rater: Array
+    first: Array
+    last: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Builder:
+    labelled: Sequence[LabelledRound]
+    rule: LabelRule
+
+    @property
+    def scale(self) -> Scale:
+        return self.labelled[0].ratings.scale
+
+    @cached_property
+    def panels(self) -> list[_RoundLabels]:
+        return [_read_panel(each) for each in self.labelled]
+
+    @cached_property
+    def silver(self) -> list[tuple[pd.Index, Array]]:
+        """The items and labels of each round's classifier."""
+        return [_read_classifier(each) for each in self.labelled]
+
+    @cached_property
+    def items(self) -> pd.Index:
+        names = [panel.items for panel in self.panels] + [names for names, _ in self.silver]
+        if len(names) == 2 and not len(names[1]):
+            return names[0]
+        return names[0].append(names[1:]).drop_duplicates().sort_values()
+
+    def rows(self) -> TrainingRows:
+        scale, rule = self.scale, self.rule
+        pool = self._pool("last")
+        # a rule may hand over arrays of the pool, which say what raters said
+        label, resolution = (values.copy() for values in rule(pool))
+        is_relabelled = self._is_relabelled()
+        first = self._pool("first") if is_relabelled.any() else pool
+        resolution[is_relabelled & (resolution < TIE)] = RELABELLED
+        if not scale.numeric and len(self.labelled) > 1:
+            resolution[self._is_settled_differently()] = CONFLICT
+        self._put_silver(label, resolution)
+        self._put_adjudicated(label, resolution)
+        by_other = np.isin(resolution, (ADJUDICATED, SILVER))
+        votes = pool.votes
+        if votes is not None and by_other.any():
+            votes = np.where(by_other[:, None], 0, votes)
+        spread = np.where(by_other, np.nan, pool.spread) if scale.numeric else None
+        panel: dict[str, Array | None] = {}
+        if (by_other | is_relabelled).any():
+            panel = {"panel_votes": first.votes}
+            if scale.numeric:
+                panel |= {"panel_mean": first.mean, "panel_spread": first.spread}
+        starts, ids = self._rounds_by_item()
+        columns = self._item_columns()
+        return TrainingRows(
+            scale,
+            tuple(each.name for each in self.labelled),
+            self.items,
+            starts,
+            ids,
+            columns,
+            self._split_keys(columns),
+            label,
+            resolution,
+            pool.n_raters,
+            pool.n_ratings,
+            votes,
+            spread,
+            **panel,
+        )
+
+    def _place(self, names: pd.Index) -> Array:
+        """The positions of items among all."""
+        return np.arange(len(names)) if names is self.items else self.items.get_indexer(names)
+
+    @cached_property
+    def _item_by_round(self) -> list[Array]:
+        return [
+            panel.item if panel.items is self.items else self._place(panel.items)[panel.item]
+            for panel in self.panels
+        ]
+
+    def _pool(self, which: str) -> RatingsPool:
+        """The ratings of all rounds, by the `first` or the `last` labels of raters."""
+        labels = [getattr(panel, which) for panel in self.panels]
+        return self._pool_of(self._item_by_round, labels, self._n_raters)
+
+    def _pool_of(
+        self, items: Sequence[Array], labels: Sequence[Array], n_raters: Array
+    ) -> RatingsPool:
+        scale, n_items = self.scale, len(self.items)
+        none = np.empty(0, dtype=np.int64)
+        item = items[0] if len(items) == 1 else np.concatenate(items)
+        label = labels[0] if len(labels) == 1 else np.concatenate(labels)
+        n_ratings = np.bincount(item, minlength=n_items).astype(np.int32)
+        votes = None
+        if not scale.continuous:
+            code = label if not scale.numeric else _codes_of(label, scale)
+            votes = votes_of(item, code, (n_items, len(scale.names)))
+        if not scale.numeric:
+            return RatingsPool(scale, votes, n_raters, n_ratings, none, none)
+        order = np.argsort(item, kind="stable")
+        return RatingsPool(scale, votes, n_raters, n_ratings, item[order], label[order])
+
+    @cached_property
+    def _n_raters(self) -> Array:
+        """The number of different raters by item. A rater has one name in all rounds."""
+        if len(self.panels) == 1:
+            count = np.bincount(self._item_by_round[0], minlength=len(self.items))
+            return count.astype(np.int32)
+        names = pd.Index(sorted({name for each in self.labelled for name in each.ratings.everyone}))
+        pairs = [
+            item * len(names) + names.get_indexer(pd.Index(each.ratings.everyone))[panel.rater]
+            for each, panel, item in zip(
+                self.labelled, self.panels, self._item_by_round, strict=True
+            )
+        ]
+        item = np.unique(np.concatenate(pairs)) // max(len(names), 1)
+        return np.bincount(item, minlength=len(self.items)).astype(np.int32)
+
+    def _is_relabelled(self) -> Array:
+        mask = np.zeros(len(self.items), dtype=bool)
+        for panel, item in zip(self.panels, self._item_by_round, strict=True):
+            if panel.first is not panel.last:
+                mask[item[panel.first != panel.last]] = True
+        return mask
+
+    def _is_settled_differently(self) -> Array:
+        """True where two rounds settle the item, each by its own ratings, with other labels."""
+        lowest, highest = np.full(len(self.items), np.inf), np.full(len(self.items), -np.inf)
+        for panel, item in zip(self.panels, self._item_by_round, strict=True):
+            n_raters = np.bincount(item, minlength=len(self.items))
+            label, resolution = self.rule(self._pool_of([item], [panel.last], n_raters))
+            places = np.flatnonzero((resolution < TIE) & (n_raters > 0))
+            np.minimum.at(lowest, places, label[places])
+            np.maximum.at(highest, places, label[places])
+        return np.asarray(lowest < highest)
+
+    def _put_silver(self, label: Array, resolution: Array) -> None:
+        answers = [(self._place(names), labels) for names, labels in self.silver if len(names)]
+        unsettled = (resolution >= TIE) & (resolution != CONFLICT)
+        _put(answers, SILVER, label, resolution, unsettled, pools=False)
+
+    def _put_adjudicated(self, label: Array, resolution: Array) -> None:
+        answers = []
+        for each, panel in zip(self.labelled, self.panels, strict=True):
+            places, labels = each.adjudicated.on(panel.items, self.scale)
+            answers.append((self._place(panel.items)[places], labels))
+        everywhere = np.ones(len(label), dtype=bool)
+        _put(answers, ADJUDICATED, label, resolution, everywhere, pools=self.scale.numeric)
+
+    def _rounds_by_item(self) -> tuple[Array, Array]:
+        if len(self.labelled) == 1:
+            return np.arange(len(self.items) + 1), np.zeros(len(self.items), dtype=np.int32)
+        items, ids = [], []
+        for n, (panel, (names, _)) in enumerate(zip(self.panels, self.silver, strict=True)):
+            here = np.unique(np.concatenate([self._place(panel.items), self._place(names)]))
+            items.append(here)
+            ids.append(np.full(len(here), n, dtype=np.int32))
+        item = np.concatenate(items)
+        starts = np.append(0, np.cumsum(np.bincount(item, minlength=len(self.items))))
+        return starts, np.concatenate(ids)[np.argsort(item, kind="stable")]
+
+    def _item_columns(self) -> dict[str, pd.Series]:
+        """The first value that a round has, by the name of the column."""
+        columns = dict.fromkeys(
+            name for each in self.labelled for name in _content_names(each.ratings)
+        )
+        by_name: dict[str, pd.Series] = {}
+        for each in self.labelled:
+            names = [name for name in columns if name in each.ratings.has]
+            if not names:
+                continue
+            frame: pd.DataFrame = in_pandas(each.ratings.items(names)).set_index("item")
+            for name in names:
+                values = frame[name].reindex(self.items)
+                known = by_name.get(name)
+                by_name[name] = values if known is None else known.where(known.notna(), values)
+        return {name: by_name[name] for name in columns}
+
+    def _split_keys(self, columns: Mapping[str, pd.Series]) -> pd.Series:
+        """Clusters that share an item, as it is in several rounds, have one key: the first of them
+        by name.
+        """
+        own = pd.Series(self.items, index=self.items)
+        if "cluster" not in columns:
+            return own
+        pairs = [
+            in_pandas(each.ratings.items(["cluster"]))
+            for each in self.labelled
+            if "cluster" in each.ratings.has
+        ]
+        frame = pd.concat(pairs).dropna().drop_duplicates()
+        several = frame[frame["item"].duplicated(keep=False)]
+        parent = _joined_groups(several.groupby("item")["cluster"].agg(list))
+        keys = columns["cluster"].map(lambda name: parent.get(name, name), na_action="ignore")
+        return keys.where(keys.notna(), own)
+
+
+def _read_panel(labelled: LabelledRound) -> _RoundLabels:
+    ratings = labelled.ratings
+    scale = ratings.scale
+    if scale.dimensions > 1:
+        raise RatingsError(
+            f"round {labelled.name or 'of vectors'}: found labels of {scale.dimensions} "
+            "dimensions; expected one dimension for training labels. "
+            "Release each dimension as a round of its own."
+        )
+    kind = "number" if scale.numeric else "code"
+    later = ["last_label"] if "last_label" in ratings.has else []
+    # each rating has the name of its item, which a large round needs once alone
+    is_whole = not (ratings.gold or ratings.classifiers or ratings.preceded)
+    names_column = [] if is_whole else ["item"]
+    table = ratings.first(["at", "place", kind, *later, *names_column], raters=ratings.raters)
+    item, first = table["at"].to_numpy(), table[kind].to_numpy()
+    names = (
+        ratings.rated()
+        if is_whole
+        else table["item"].take(np.flatnonzero(np.diff(item, prepend=-1)))
+    )
+    last = first
+    if later and table["last_label"].null_count < len(table):
+        last = first.copy()
+        texts = table["last_label"].to_pylist()
+        changed = [place for place, text in enumerate(texts) if text is not None]
+        last[changed] = [Adjudicated.place(texts[place], scale) for place in changed]
+    items = pd.Index(in_pandas(names))
+    return _RoundLabels(items, item, table["place"].to_numpy(), first, last)
+
+
+def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
+    ratings, name = labelled.ratings, labelled.classifier
+    if name is None:
+        return pd.Index([], dtype=object), np.empty(0, dtype=np.int64)
+    table = ratings.first(["item", "code"], raters=[name])
+    items = pd.Index(in_pandas(table["item"]))
+    panel = pd.Index(in_pandas(ratings.first(["item"], raters=ratings.raters)["item"])).unique()
+    if ratings.scale.numeric or (items.get_indexer(panel) < 0).any():
+        raise RatingsError(
+            f"classifier {name}: found numbers, or items of the panel without its label; "
+            "expected a category for each item. Let it label them."
+        )
+    return items, table["code"].to_numpy()
+
+
+def _content_names(ratings: Ratings) -> list[str]:
+    """The columns of items that go into training rows: of units, their parts and no contents of
+    their document, which stand at one unit alone.
+    """
+    is_of_units = any(name.startswith(PART_PREFIX) for name in ratings.has)
+    prefixes = STRATUM, PART_PREFIX if is_of_units else CONTENT_PREFIX
+    others = sorted(name for name in ratings.has if name.startswith(prefixes))
+    return [name for name in ("text", "cluster", *others) if name in ratings.has]
+
+
+def _put(
+    answers: Iterable[tuple[Array, Array]],
+    resolved_as: int,
+    label: Array,
+    resolution: Array,
+    where: Array,
+    *,
+    pools: bool,
+) -> None:
+    """Put labels of somebody else in the place of the raters'. Several for one item are one if they
+    are equal. Otherwise their mean is taken if numbers are pooled, or the item is in conflict.
+    """
+    answered = [(places, labels) for places, labels in answers if len(places)]
+    if not answered:
+        return
+    place = np.concatenate([places for places, _ in answered])
+    given = np.concatenate([labels for _, labels in answered])
+    order = np.lexsort((given, place))
+    place, given = place[order], given[order]
+    starts = np.flatnonzero(np.diff(place, prepend=-1))
+    ends = np.append(starts[1:], len(place))
+    chosen = place[starts]
+    differ = given[starts] != given[ends - 1]
+    labels = given[starts]
+    if pools:
+        sums = [math.fsum(given[start:end]) for start, end in zip(starts, ends, strict=True)]
+        labels = np.array(sums) / (ends - starts)
+    resolutions = np.where(differ & (not pools), CONFLICT, resolved_as)
+    here = where[chosen]
+    label[chosen[here]] = labels[here]
+    resolution[chosen[here]] = resolutions[here]
+
+
+def _codes_of(numbers: Array, scale: Scale) -> Array:
+    """The positions of numbers among the categories."""
+    values = np.array(scale.categories, dtype=float)
+    order = np.argsort(values)
+    return np.asarray(order[np.searchsorted(values[order], numbers)])
+
+
+def _joined_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+    """The first name of all that are joined with a name, directly or by way of others.
+
+    >>> _joined_groups([["b", "c"], ["a", "c"], ["x", "y"]])
+    {'b': 'a', 'c': 'a', 'a': 'a', 'x': 'x', 'y': 'x'}
+    """
+    parent: dict[str, str] = {}
+
+    def root(name: str) -> str:
+        while parent.setdefault(name, name) != name:
+            name = parent[name]
+        return name
+
+    for group in groups:
+        first, *_ = roots = sorted({root(name) for name in group})
+        parent.update(dict.fromkeys(roots, first))
+    return {name: root(name) for name in parent}

@@ -1,0 +1,110 @@
+"""The tables of labels of releases up to form 3, which are derived again as they were written."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, growing
+from agreement_pipeline.release.training_table import UNIT_OF, places_of_units
+
+UNRESOLVED_TO_FORM_3 = "data/unresolved-00000-of-00001.parquet"
+
+
+@dataclass(frozen=True, eq=False)
+class LabelRowsToForm3:
+    """A category is its position on the scale, and the metadata name the categories for Hugging
+    Face.
+
+    Units have their item and the `numbers` of their place.
+    """
+
+    labels: PanelLabels
+    rows: np.ndarray[Any, Any]
+    numbers: tuple[str, ...] = ()
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        kinds = _kinds(self.labels, self.numbers)
+        features = {name: feature for name, (_, feature) in kinds.items()}
+        return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
+            {"huggingface": json.dumps({"info": {"features": features}})}
+        )
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        return growing(len(self), self._batch)
+
+    def _batch(self, rows: slice) -> pa.RecordBatch:
+        some = self.labels.take(self.rows[rows])
+        columns = {
+            "id": some.items,
+            **places_of_units(some.items, self.numbers),
+            "round": pa.array(some.rounds).take(pa.array(some.round)),
+            "text": some.texts,
+            "label": some.label,
+            "n_raters": some.n_raters,
+            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
+        }
+        if some.votes is not None:
+            columns |= {
+                "soft_label": some.soft_label,
+                "votes": some.votes,
+                "entropy_bits": some.entropy_bits,
+            }
+        hidden = some.unresolved
+        arrays = [
+            _array(columns[each.name], each.type, hidden if each.name == "label" else None)
+            for each in self.schema
+        ]
+        return pa.record_batch(arrays, schema=self.schema)
+
+
+def _array(values: Any, kind: pa.DataType, hidden: np.ndarray[Any, Any] | None) -> pa.Array:
+    if pa.types.is_fixed_size_list(kind):
+        flat = pa.array(values.ravel(), kind.value_type)
+        return pa.FixedSizeListArray.from_arrays(flat, type=kind)
+    return pa.array(values, kind, mask=hidden, from_pandas=pa.types.is_string(kind))
+
+
+def _kinds(
+    labels: PanelLabels, numbers: tuple[str, ...]
+) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
+    scale = labels.scale
+    text, whole, real = (
+        (pa.string(), _value("string")),
+        (pa.int64(), _value("int64")),
+        (pa.float64(), _value("float64")),
+    )
+    by_category = {
+        "soft_label": (pa.list_(pa.float64(), len(scale.names)), _by_category("float64", scale)),
+        "votes": (pa.list_(pa.int64(), len(scale.names)), _by_category("int64", scale)),
+    }
+    label = (
+        real if scale.numeric else (pa.int64(), {"names": list(scale.names), "_type": "ClassLabel"})
+    )
+    return {
+        "id": text,
+        **({UNIT_OF: text, **dict.fromkeys(numbers, real)} if numbers else {}),
+        "round": text,
+        **({} if labels.texts is None else {"text": text}),
+        "label": label,
+        **({} if labels.votes is None else by_category),
+        "n_raters": whole,
+        **({} if labels.votes is None else {"entropy_bits": real}),
+        "resolution": text,
+    }
+
+
+def _value(kind: str) -> dict[str, Any]:
+    return {"dtype": kind, "_type": "Value"}
+
+
+def _by_category(kind: str, scale: Scale) -> dict[str, Any]:
+    return {"feature": _value(kind), "length": len(scale.names), "_type": "Sequence"}

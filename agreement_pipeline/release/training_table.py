@@ -1,0 +1,324 @@
+"""The training table of a release, and what each of its columns means."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from agreement_pipeline.ratings import (
+    CONTENT_PREFIX,
+    PART_PREFIX,
+    RESOLUTIONS,
+    STRATUM,
+    Scale,
+    TrainingRows,
+    growing,
+    in_pandas,
+    shares_of,
+)
+from agreement_pipeline.units import item_of
+
+UNIT_OF = "unit_of"
+HUGGING_FACE_DTYPES = {pa.float64(): "float64"}
+SPLITS = ("train", "validation", "test")
+PERCENT_TRAIN, PERCENT_VALIDATION = 80, 10
+
+
+class Column(NamedTuple):
+    """A column of the training table.
+
+    Attributes
+    ----------
+    feature
+        What Hugging Face calls the type, in the metadata of the file.
+    meaning
+        What the column holds, in which unit, for the card.
+    """
+
+    name: str
+    type: pa.DataType
+    feature: dict[str, Any]
+    meaning: str
+
+
+def training_columns(rows: TrainingRows, numbers: tuple[str, ...] = ()) -> list[Column]:
+    """The columns in order. `numbers` say where units lie, if all items are units."""
+    scale, has = rows.scale, rows.item_columns
+    kind = label_type(scale)
+    columns = [_text("id", "The name of the item.")]
+    if numbers:
+        columns.append(_text(UNIT_OF, "The document or image in which the unit lies."))
+        columns += [_number(name, PLACES[name]) for name in numbers]
+    columns += [
+        _text("round", "The first round of the release that has the item."),
+        _list("rounds", pa.string(), "All rounds of the release that have the item, in order."),
+    ]
+    if "text" in has:
+        columns.append(_text("text", "The text of the item, as it was delivered."))
+    named = HUGGING_FACE_DTYPES.get(kind, str(kind))
+    columns.append(
+        Column("label", kind, _value(named), LABEL_OF_NUMBERS if scale.numeric else LABEL)
+    )
+    if not scale.numeric:
+        feature = {"names": list(scale.names), "_type": "ClassLabel"}
+        columns.append(Column("label_id", pa.int64(), feature, LABEL_ID))
+    if rows.votes is not None:
+        columns += [
+            _list("soft_label", pa.float64(), SOFT_LABEL),
+            _list("votes", pa.int64(), VOTES),
+        ]
+    if rows.spread is not None:
+        columns.append(_number("spread", SPREAD))
+    if rows.panel_votes is not None:
+        columns += [
+            _list("panel_soft_label", pa.float64(), PANEL_SOFT_LABEL),
+            _list("panel_votes", pa.int64(), PANEL_VOTES),
+        ]
+    if rows.panel_mean is not None:
+        columns += [_number("panel_mean", PANEL_MEAN), _number("panel_spread", PANEL_SPREAD)]
+    columns += [_whole("n_raters", N_RATERS), _whole("n_ratings", N_RATINGS)]
+    if rows.votes is not None:
+        columns.append(_number("entropy_bits", ENTROPY))
+    columns.append(_text("resolution", RESOLUTION))
+    columns += _columns_of_groups(has)
+    columns.append(_text("split", SPLIT))
+    names = {column.name for column in columns}
+    return columns + [column for column in _columns_of_delivery(has) if column.name not in names]
+
+
+def _columns_of_groups(names: Iterable[str]) -> Iterator[Column]:
+    for name in names:
+        if name == "cluster":
+            yield _text(name, "What the item belongs to, such as a document or a patient.")
+        elif name.startswith(STRATUM):
+            stratum = name.removeprefix(STRATUM)
+            yield _text(name, f"The stratum of the item: its {stratum}.")
+
+
+def _columns_of_delivery(names: Iterable[str]) -> Iterator[Column]:
+    for name in names:
+        if name.startswith((PART_PREFIX, CONTENT_PREFIX)):
+            yield _text(bare_name(name), PART if name.startswith(PART_PREFIX) else CONTENT)
+
+
+def bare_name(name: str) -> str:
+    """The name of a part of a unit, or of a column of the delivery, without its prefix.
+
+    >>> bare_name("content:language"), bare_name("part:criterion"), bare_name("stratum:language")
+    ('language', 'criterion', 'stratum:language')
+    """
+    return name.removeprefix(PART_PREFIX).removeprefix(CONTENT_PREFIX)
+
+
+PLACES = {
+    "start": "Where the span starts: the number of characters before it.",
+    "end": "Where the span ends: the number of characters before its end.",
+    "x": "The left side of the box, in the unit of the delivery.",
+    "y": "The upper side of the box, in the unit of the delivery.",
+    "width": "The width of the box, in the unit of the delivery.",
+    "height": "The height of the box, in the unit of the delivery.",
+}
+LABEL = "The label that trains, as raters gave it. Null if there is none."
+LABEL_OF_NUMBERS = (
+    "The number that trains, in the unit of the delivery: the mean of the ratings. "
+    "Null if there is none."
+)
+LABEL_ID = "The position of `label` among the categories, from 0."
+SOFT_LABEL = (
+    "The share of `votes` in each category, from 0 to 1, in the order of the categories; 1 for the "
+    "label of an adjudicator. Null for the label of a classifier."
+)
+VOTES = (
+    "The number of ratings in each category that the label rests on, in the order of the "
+    "categories. All are 0 if an adjudicator or a classifier gave the label."
+)
+SPREAD = (
+    "The standard deviation of the ratings that the label rests on (divided by n - 1), in the unit "
+    "of the label. Null of fewer than two."
+)
+PANEL_SOFT_LABEL = "The share of `panel_votes` in each category. Null if nobody rated the item."
+PANEL_VOTES = "The number of raters' first ratings in each category, whatever trains."
+PANEL_MEAN = "The mean of raters' first ratings, whatever trains. Null if nobody rated the item."
+PANEL_SPREAD = "The standard deviation of raters' first ratings, whatever trains."
+N_RATERS = "The number of different raters of the item."
+N_RATINGS = "The number of their ratings. One rater who rates an item in two rounds gives two."
+PART = "A part of the name of the unit, such as its item, criterion or member."
+CONTENT = "A column of the delivery that the project keeps."
+ENTROPY = (
+    "The entropy of `soft_label` in bits: 0 if one category has all, log2 K if all share alike."
+)
+RESOLUTION = "How the label came about, as the next table says."
+SPLIT = (
+    "train, validation or test: 80, 10 and 10 of 100 clusters, drawn by the name of the cluster, "
+    "or of the item where there are no clusters. It is the same in every release."
+)
+RESOLUTION_MEANINGS = {
+    "unanimous": "Two raters or more, and all ratings are equal.",
+    "plurality": "One category has more ratings than any other.",
+    "mean": "The mean of ratings that are not all equal, on a scale of numbers.",
+    "adjudicated": "An adjudicator gave the label, whatever raters said.",
+    "relabelled": "Raters later gave another label than at first. The last ones train.",
+    "silver": "A certified classifier gave the label, since that of raters gives none.",
+    "tie": "Several categories lead, and none is chosen.",
+    "single": "Only one rater rated the item.",
+    "conflict": "Two rounds, or two adjudicators, settle the item with different categories.",
+}
+UNRESOLVED_WORDS = frozenset(RESOLUTIONS[RESOLUTIONS.index("tie") :])
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingTable:
+    """Some training rows as a table. The metadata name the categories for Hugging Face.
+
+    Units have their item and the `numbers` of their place.
+    """
+
+    rows: TrainingRows
+    places: np.ndarray[Any, Any]
+    numbers: tuple[str, ...] = ()
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        return training_columns(self.rows, self.numbers)
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        features = {column.name: column.feature for column in self.columns}
+        return pa.schema([(column.name, column.type) for column in self.columns]).with_metadata(
+            {"huggingface": json.dumps({"info": {"features": features}})}
+        )
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        return growing(len(self), self._batch)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The rows as a DataFrame, with lists in the place of arrays."""
+        frame: pd.DataFrame = in_pandas(pa.Table.from_batches(self.to_batches(), self.schema))
+        for column in self.columns:
+            if pa.types.is_list(column.type):
+                lists = [None if each is None else each.tolist() for each in frame[column.name]]
+                frame[column.name] = pd.Series(lists, dtype="object")
+        return frame
+
+    def _batch(self, part: slice) -> pa.RecordBatch:
+        some = self.rows.take(self.places[part])
+        scale, hidden = some.scale, some.unresolved
+        rounds = some.rounds_of_items()
+        columns: dict[str, Any] = {
+            **{bare_name(name): values for name, values in some.item_columns.items()},
+            "id": some.items,
+            **places_of_units(some.items, self.numbers),
+            "round": pa.array(some.rounds, pa.string()).take(
+                pa.array(some.round_ids[some.round_starts[:-1]])
+            ),
+            "rounds": rounds,
+            "n_raters": some.n_raters,
+            "n_ratings": some.n_ratings,
+            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
+            "split": splits_of(some.split_keys),
+            "spread": some.spread,
+            "panel_mean": some.panel_mean,
+            "panel_spread": some.panel_spread,
+        }
+        if scale.numeric:
+            columns["label"] = pa.array(some.label, pa.float64(), mask=hidden)
+        else:
+            columns["label_id"] = pa.array(some.label, pa.int64(), mask=hidden)
+            names = pa.array(scale.label_values, label_type(scale))
+            columns["label"] = names.take(columns["label_id"])
+        if some.votes is not None:
+            columns |= {
+                "soft_label": _lists(some.soft_label),
+                "votes": _lists(some.votes),
+                "entropy_bits": some.entropy_bits,
+            }
+        if some.panel_votes is not None:
+            columns["panel_votes"] = _lists(some.panel_votes)
+            columns["panel_soft_label"] = _lists(shares_of(some.panel_votes))
+        arrays = [_array(columns[each.name], each.type) for each in self.schema]
+        return pa.record_batch(arrays, schema=self.schema)
+
+
+def _array(values: Any, kind: pa.DataType) -> pa.Array:
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return values.cast(kind)
+    nullable = pa.types.is_string(kind) or pa.types.is_floating(kind)
+    return pa.array(values, kind, from_pandas=nullable)
+
+
+def _lists(values: np.ndarray[Any, Any]) -> pa.ListArray:
+    """A list a row; null of a row of nan."""
+    is_missing = np.isnan(values).any(1)
+    lengths = np.where(is_missing, 0, values.shape[1])
+    starts = np.append(0, np.cumsum(lengths)).astype(np.int32)
+    return pa.ListArray.from_arrays(
+        pa.array(starts), pa.array(values[~is_missing].ravel()), mask=pa.array(is_missing)
+    )
+
+
+def splits_of(keys: Iterable[str]) -> pa.Array:
+    """The split of each row by its key: a digest of the key alone decides.
+
+    So rows of one key are in one split, and other rows and other releases change nothing.
+
+    >>> splits_of(["thread-1", "thread-2", "thread-1"]).to_pylist()
+    ['train', 'train', 'train']
+    """
+    keys = list(keys)
+    split_by_key = {key: _split_of(key) for key in dict.fromkeys(keys)}
+    return pa.array([split_by_key[key] for key in keys], pa.string())
+
+
+def _split_of(key: str) -> str:
+    draw = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8]) % 100
+    if draw < PERCENT_TRAIN:
+        return SPLITS[0]
+    return SPLITS[1] if draw < PERCENT_TRAIN + PERCENT_VALIDATION else SPLITS[2]
+
+
+def places_of_units(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
+    """The item and the numbers of each unit, by column."""
+    if not numbers:
+        return {}
+    found = [item_of(unit, numbers) for unit in units.tolist()]
+    return {
+        UNIT_OF: [item for item, _ in found],
+        **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
+    }
+
+
+def label_type(scale: Scale) -> pa.DataType:
+    """The type of a category of the scale as data."""
+    return pa.float64() if scale.numeric else pa.array(scale.label_values).type
+
+
+def _value(kind: str) -> dict[str, Any]:
+    return {"dtype": kind, "_type": "Value"}
+
+
+def _text(name: str, meaning: str) -> Column:
+    return Column(name, pa.string(), _value("string"), meaning)
+
+
+def _whole(name: str, meaning: str) -> Column:
+    return Column(name, pa.int64(), _value("int64"), meaning)
+
+
+def _number(name: str, meaning: str) -> Column:
+    return Column(name, pa.float64(), _value("float64"), meaning)
+
+
+def _list(name: str, kind: pa.DataType, meaning: str) -> Column:
+    feature = _value(HUGGING_FACE_DTYPES.get(kind, str(kind)))
+    return Column(
+        name, pa.list_(kind), {"feature": feature, "length": -1, "_type": "Sequence"}, meaning
+    )
