@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         PanelLabels as PanelLabels,
         consensus as consensus,
         overruled as overruled,
+        singles_overruled as singles_overruled,
     )
     from agreement_pipeline.ratings.deliveries import (
         FIRST_DELIVERED as FIRST_DELIVERED,

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -356,6 +356,35 @@ def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     agreed = panel.resolution == UNANIMOUS
     other = labels.unresolved | (panel.label != labels.label)
     return int((agreed & other).sum()), int(agreed.sum())
+
+
+class SinglesOverruled(NamedTuple):
+    """Items with one rating whose adjudicated label is another one.
+
+    `n_training` items have a label. On `pair_difference` of items with several ratings, two of
+    their ratings, taken by chance, differ.
+    """
+
+    n_overruled: int = 0
+    n_training: int = 0
+    pair_difference: float = 0.0
+
+
+def singles_overruled(ratings: Ratings, adjudicated: Adjudicated) -> SinglesOverruled:
+    """Without categories nothing is counted, since numbers nearly always differ a little."""
+    if not adjudicated.labels or ratings.scale.continuous:
+        return SinglesOverruled()
+    panel = PanelLabels.of(ratings)
+    labels = PanelLabels.of(ratings, adjudicated=adjudicated)
+    assert panel.votes is not None
+    other = (panel.resolution == SINGLE) & (panel.label != labels.label)
+    n_overruled = int((labels.resolved_as("adjudicated") & other).sum())
+    votes = panel.votes[panel.n_raters >= 2].astype(float)
+    sizes = votes.sum(1)
+    same = (votes * (votes - 1)).sum(1) / (sizes * (sizes - 1))
+    return SinglesOverruled(
+        n_overruled, len(labels.resolved), float(1 - same.mean()) if len(same) else 0.0
+    )
 
 
 def consensus(

@@ -25,6 +25,7 @@ from agreement_pipeline.ratings import (
     TrainingRows,
     in_pandas,
     overruled,
+    singles_overruled,
 )
 from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
@@ -98,7 +99,8 @@ UNRESOLVED = "unresolved/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 OF_LABELS = frozenset({"label", "last_label", "gold_label"})
 MOST_OVERRULED = 0.1
-"""So large a share of the items on which all raters agree may be overruled."""
+"""So large a share of the items on which all raters agree may be overruled. Of items with one
+rating, so large a share more than that on which two raters differ."""
 
 
 def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> dict[str, Rows]:
@@ -136,6 +138,8 @@ def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> 
 def rows_of(members: Sequence[Member]) -> TrainingRows:
     """The training rows of the rounds together."""
     _refuse_lost(members)
+    for member in members:
+        _raise_if_singles_are_overruled(member)
     return TrainingRows.build([member.labelled for member in members])
 
 
@@ -171,6 +175,23 @@ def _refuse_lost(members: Sequence[Member]) -> None:
                 f"{MOST_OVERRULED:.0%} of them at most. Adjudicate the items on which raters "
                 "differ, or have the round labelled again."
             )
+
+
+def _raise_if_singles_are_overruled(member: Member) -> None:
+    """The raters' agreement says nothing of labels that an adjudicator put in the place of theirs.
+
+    An adjudicator as good as the raters differs from one of them as often as these do.
+    """
+    singles = singles_overruled(member.ratings, member.adjudicated)
+    most = MOST_OVERRULED + singles.pair_difference
+    if singles.n_overruled > most * singles.n_training:
+        raise ReleaseHeldError(
+            f"round {member.round}: found adjudicated labels against the only rater on "
+            f"{singles.n_overruled} of the {singles.n_training} items that would train; expected "
+            f"{most:.1%} at most, which is {MOST_OVERRULED:.0%} and the "
+            f"{singles.pair_difference:.1%} on which two raters differ. Let another rater label "
+            "these items, and judge the round again."
+        )
 
 
 @dataclass(frozen=True, eq=False)

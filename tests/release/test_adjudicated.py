@@ -8,11 +8,12 @@ import pytest
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import RatingsError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.large_files import parts_of
-from agreement_pipeline.ratings import Adjudicated
+from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.release import open_release, release_round
 from agreement_pipeline.release.tables import Member
 from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit, make_ratings, refused
-from tests.release.rounds import contents_of
+from tests.release.rounds import SCALE, contents_of
+from tests.release.rounds import make_ratings as round_of_three
 
 
 @pytest.fixture
@@ -104,6 +105,33 @@ def test_an_adjudicator_cannot_overrule_what_the_raters_agree_on(ingested):
     with pytest.raises(ReleaseHeldError, match="against all raters on 9 of the 88 items"):
         release(store, flipped(plain, 9), digest)
     assert len(release(store, flipped(plain, 8), digest).train) == 90
+
+
+def test_an_adjudicator_cannot_give_most_single_labels_anew(store, original):
+    """Two of three pairs differ on 6 of 100 items, so 10 % and 4 % of the rows may be overruled."""
+    frame = round_of_three(6, n_items=500).to_pandas().astype(str)
+    is_single = frame["item"] >= "i100"
+    frame = frame[~is_single | (frame["rater"] == frame["rater"].iloc[0])]
+    ratings = Ratings.from_frame(frame[["item", "rater", "label"]], SCALE)
+    store.ingest("r1", ratings, original)
+    assert len(release(store).train) == 100
+    singles = frame[frame["item"] >= "i100"].set_index("item")["label"].astype(str)
+    others = {name: SCALE.names[SCALE.names.index(name) - 1] for name in SCALE.names}
+
+    def answers(n_changed):
+        changed = singles.head(n_changed).map(others)
+        return {**singles.to_dict(), **changed.to_dict()}
+
+    assert len(release(store, answers(70), ratings.digest).train) == 500
+    with pytest.raises(
+        ReleaseHeldError,
+        match=r"against the only rater on 71 of the 500 items that would train; expected 14\.0% "
+        r"at most, which is 10% and the 4\.0% on which two raters differ",
+    ):
+        release(store, answers(71), ratings.digest)
+    few = dict(list(answers(20).items())[:20])
+    with pytest.raises(ReleaseHeldError, match="on 20 of the 120 items that would train"):
+        release(store, few, ratings.digest)
 
 
 def test_the_card_says_how_many_labels_no_rater_gave(ingested):
