@@ -20,6 +20,7 @@ from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from benchmarks.studies import (  # noqa: F401  # they register
     admissions,
     correction,
+    deliveries,
     differences,
     failures,
     honest_rounds,
