@@ -21,7 +21,7 @@ from agreement_pipeline.orchestration.sensors import (
 )
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Limits
+from agreement_pipeline.readers import Bounds, Columns, Limits, Rounds
 from agreement_pipeline.units import UnitSettings
 
 
@@ -162,7 +162,10 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     same_label: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
     same_rater: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
     different_raters: Annotated[tuple[tuple[str, ...], ...], GROUPS] = ()
-    where: Annotated[dict[str, tuple[str, ...]], written(dict[str, tuple[str, ...]])] = Field({})
+    where: Annotated[
+        dict[str, tuple[str, ...] | Bounds], written(dict[str, tuple[str, ...] | dict[str, Any]])
+    ] = Field({})
+    rounds: Annotated[Rounds | None, written(dict[str, Any] | None)] = None
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 
     @classmethod

@@ -3,14 +3,17 @@
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
-from agreement_pipeline.errors import RatingsError
+from agreement_pipeline.errors import AgreementError, RatingsError
+from agreement_pipeline.projects.inbox import HIDDEN
 from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
@@ -46,7 +49,7 @@ from agreement_pipeline.readers import (
     unread_time,
 )
 from agreement_pipeline.report import asked_of_models
-from agreement_pipeline.text import joined, listed
+from agreement_pipeline.text import counted, joined, listed, natural
 from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
@@ -63,6 +66,7 @@ ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
 SHOWN_LABELS = 5
+MAX_EXPORTS_COMPARED = 20
 POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
 policy: {name}
 version: 1
@@ -120,6 +124,10 @@ def first_files(
         reader = reader_of(path, said.get("reader"), written)
         of = _of_table if reader.submissions is None else _of_tool
         seen = of(path, reader, said)
+    if repeated := _repeated_items(export, seen):
+        seen = replace(seen, unsure=(*seen.unsure, repeated))
+        folder = Path(inbox).parent
+        inbox = inbox if folder == Path() else str(folder)
     files: dict[str, str] = {}
     for question in seen.questions:
         several = len(seen.questions) > 1
@@ -133,6 +141,53 @@ def first_files(
             of_replicates=OF_REPLICATES if seen.replicates or "replicate_of" in said else "",
         )
     return files
+
+
+def _repeated_items(export: Path, seen: Seen) -> str:
+    """The question whether exports are cumulative, if one in this folder repeats another.
+
+    They are compared in the order of their names. Empty if none has over half of its items from
+    the one before, since such a delivery is not held.
+    """
+    if not export.is_file():
+        return ""
+    exports = [
+        each
+        for each in sorted(export.parent.iterdir(), key=lambda each: natural(each.name))
+        if each.is_file() and each.suffix == export.suffix and not each.name.startswith(HIDDEN)
+    ]
+    question, named = "", dict[str, frozenset[str]]()
+    for each in exports[-MAX_EXPORTS_COMPARED:] if len(exports) > 1 else ():
+        with suppress(AgreementError):  # it is no export of this project
+            named[each.name] = _item_names(each, seen)
+    for (older, before), (newer, items) in pairwise(named.items()):
+        n_repeated = len(before & items)
+        if 2 * n_repeated > len(items):
+            question = (
+                f"{newer} repeats {n_repeated:,} of the {counted(len(before), 'item')} of {older}. "
+                "If each export holds all before it, say `deliveries: cumulative`: then a round is "
+                "what is new. If each stands for itself, say `deliveries: independent`"
+            )
+    return question
+
+
+def _item_names(export: Path, seen: Seen) -> frozenset[str]:
+    question, said = seen.questions[0], seen.said
+    columns = dict(seen.columns)
+    if question.name and not question.units:
+        columns["label"] = question.name
+    rules = {name: said[name] for name in said if name in Rules.__dataclass_fields__}
+    if question.units:
+        rules.setdefault("units", UnitSettings(question.units))
+    rows = rows_of(
+        export,
+        Columns(**columns),
+        said.get("layout", "long"),
+        Limits(**said.get("limits", {})),
+        Rules(**{**rules, "requires": (), "reader": seen.reader.name}),
+    )
+    with rows.reading():
+        return frozenset(rows.distinct("item"))
 
 
 def plain_name(text: str) -> str:
@@ -223,6 +278,8 @@ def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
         "exclude_raters": "[NAME]  # who gave known answers and is no rater",
         "requires": "[]  # see above",
         "where": "{FIELD: [VALUE]}  # only rows with these values count",
+        "deliveries": "cumulative  # if each export holds all before it; or independent",
+        "rounds": "{column: FIELD, every: week}  # if one file grows: its rounds by their times",
     }
     if seen.models:
         yield f"# Models of the export are classifiers by themselves: {', '.join(seen.models)}."
@@ -231,6 +288,8 @@ def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
         del hints["replicate_of"]
     if not seen.reader.needs:
         del hints["requires"]
+    if several_rounds:
+        del hints["rounds"]
     yield from (f"# {key}: {hint}" for key, hint in hints.items() if key not in seen.said)
 
 

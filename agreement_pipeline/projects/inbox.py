@@ -102,7 +102,7 @@ class Inbox:
         """If `only` one round is looked for, no file of another one is read, unless files name the
         round of each row.
         """
-        by_rows = bool(self.settings.columns.round)
+        by_rows = self.settings.has_rounds_in_rows
         read = {
             name: self._read(name, named, files)
             for name, files in self._files(only).items()
@@ -167,8 +167,9 @@ class Inbox:
             if isinstance(path, Path):
                 _refuse_no_files(path)
                 digest = digest_at(path)
-                if said.columns.round:
-                    rounds = read_rounds(path, said.columns, said.limits, said.reader)
+                if said.has_rounds_in_rows:
+                    how = (said.columns, said.limits, said.reader)
+                    rounds = read_rounds(path, *how, layout=said.layout, rules=said.rules)
             else:
                 _refuse_no_paths(self.place, files)
                 tags = [[each.name, *each.mark] for each in files]

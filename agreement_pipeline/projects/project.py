@@ -378,7 +378,10 @@ class Project:
                     ratings, delivery.round, before, self.store, said, not_stored
                 )
             if said.replicates == "across":
-                ratings = with_earlier_rounds(ratings, fetched.round, self.store)
+                again = said.deliveries == "cumulative"
+                ratings = with_earlier_rounds(
+                    ratings, fetched.round, self.store, exported_again=again
+                )
             return replace(fetched, before=before), ratings
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
@@ -426,7 +429,7 @@ class Project:
             layout=said.layout,
             scale=said.scale,
             classifiers=partial(classifiers_among, named=named, project=self.name, optional=every),
-            round_name=round_name if said.columns.round else None,
+            round_name=round_name if said.has_rounds_in_rows else None,
             limits=said.limits,
             rules=said.rules,
             engine=said.engine,
@@ -436,13 +439,15 @@ class Project:
         )
 
 
-def with_earlier_rounds(ratings: Ratings, round_name: str, store: Store) -> Ratings:
+def with_earlier_rounds(
+    ratings: Ratings, round_name: str, store: Store, *, exported_again: bool = False
+) -> Ratings:
     """A round is earlier if its name comes before `round_name`, with numbers in names by size:
-    week-2 comes before week-10.
+    week-2 comes before week-10. If old ratings are `exported_again`, they are no replicates.
     """
     with store.reading():
         earlier = [store.ratings(name) for name in _earlier(round_name, store)]
-    return ratings.after(earlier) if earlier else ratings
+    return ratings.after(earlier, exported_again=exported_again) if earlier else ratings
 
 
 def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:

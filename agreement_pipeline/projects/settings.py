@@ -15,12 +15,14 @@ from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
 from agreement_pipeline.ratings import Deliveries, Scale
 from agreement_pipeline.readers import (
     READERS,
+    Bounds,
     Columns,
     Duplicates,
     EngineName,
     Layout,
     Limits,
     Rejected,
+    Rounds,
     Rules,
 )
 from agreement_pipeline.text import counted, listed
@@ -232,7 +234,11 @@ class ProjectSettings(BaseModel):
     reader
         The export's format. It is found by the content if omitted.
     where
-        Fields, each with the list of values whose rows count.
+        Fields, each with the list of values whose rows count, or with bounds (`from`, `before`) of
+        numbers or times in UTC.
+    rounds
+        Which column tells the round of each row: `column`, and `every` if it holds times (day,
+        week, month, quarter or year, in UTC). An item is in the round of its first time.
     exclude_raters
         Raters whose rows do not count.
     replicate_of, replicates_share
@@ -325,7 +331,8 @@ class ProjectSettings(BaseModel):
     optional_classifiers: tuple[str, ...] = ()
     certified_by: str | None = None
     reader: str | None = None
-    where: dict[str, tuple[str, ...]] = {}
+    where: dict[str, tuple[str, ...] | Bounds] = {}
+    rounds: Rounds | None = None
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
@@ -363,6 +370,11 @@ class ProjectSettings(BaseModel):
     root: str = "."
 
     @property
+    def has_rounds_in_rows(self) -> bool:
+        """A file names the round of each row, and is none itself."""
+        return bool(self.columns.round) or self.rounds is not None
+
+    @property
     def rules(self) -> Rules:
         return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
 
@@ -379,11 +391,17 @@ class ProjectSettings(BaseModel):
                 "found units of pairs of raters; expected units of all raters, since an object "
                 "would train once for each pair. Measure pairs with `measure FILE --units`."
             )
-        if "://" in self.inbox and self.columns.round:
+        if self.rounds is not None and self.columns.round:
+            raise ValueError(
+                "found rounds beside columns.round; expected one of the two. Leave columns.round "
+                "out."
+            )
+        if "://" in self.inbox and self.has_rounds_in_rows:
             # A list of a bucket names the rounds. So none of its objects is read to find them.
             raise ValueError(
-                "found columns.round beside an inbox in a bucket; expected an object or a folder "
-                "of objects for each round. Leave columns.round out, or use an inbox on a disk."
+                "found rounds of rows beside an inbox in a bucket; expected an object or a folder "
+                "of objects for each round. Leave rounds and columns.round out, or use an inbox "
+                "on a disk."
             )
         if self.certified_by == self.project:
             raise ValueError(

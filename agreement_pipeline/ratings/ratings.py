@@ -1141,10 +1141,12 @@ class Ratings:
         table = self._made({"code": f"CAST({code} AS BIGINT)"})
         return replace(self, table=table, scale=two, coded=two, has=has)
 
-    def after(self, earlier: Sequence["Ratings"]) -> "Ratings":
+    def after(self, earlier: Sequence["Ratings"], *, exported_again: bool = False) -> "Ratings":
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.
 
-        What was earlier in those rounds already is left out.
+        What was earlier in those rounds already is left out. If old ratings are `exported_again`,
+        one with the same label, and at the same time where both tell one, is no replicate of
+        itself.
         """
         quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
         told = [name for name in self._columns if name not in counted]
@@ -1153,6 +1155,8 @@ class Ratings:
         keys = ", ".join(quoted(name) for name in told if name in of_item)
         sides = ", ".join(f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told)
         before = [each.coded_for(self) for each in earlier]
+        if exported_again:
+            before = [self._without_own(rows) for rows in before]
         parts = [
             f"SELECT {sides}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, e.occurrence AS was "
             f"FROM {rows} AS e JOIN (SELECT DISTINCT {keys} FROM {self.table}) AS o "
@@ -1175,6 +1179,19 @@ class Ratings:
                 "Correct the label or add it to the scale."
             )
         return found
+
+    def _without_own(self, earlier: Relation) -> Relation:
+        """Earlier ratings, without those that stand in these ratings once more."""
+        keys = ("item", "place", "occurrence", *self.label_columns)
+        tests = [f"r.{key} = e.{key}" for key in keys]
+        if "timestamp" in self.has:
+            same = "CAST(r.timestamp AS STRING) = CAST(e.timestamp AS STRING)"
+            tests.append(f"(r.timestamp IS NULL OR e.timestamp IS NULL OR {same})")
+        return earlier.view(
+            f"SELECT e.* FROM {earlier} AS e LEFT JOIN {self.table} AS r "
+            f"ON {' AND '.join(tests)} WHERE r.item IS NULL",
+            self.table,
+        )
 
     def coded_for(self, later: "Ratings") -> Relation:
         """The round's own ratings by a later round's raters, with its places and codes, in its

@@ -44,6 +44,10 @@ if TYPE_CHECKING:
         rows_of as rows_of,
         unnamed as unnamed,
     )
+    from agreement_pipeline.readers.periods import (
+        Bounds as Bounds,
+        Rounds as Rounds,
+    )
     from agreement_pipeline.readers.rules import (
         Duplicates as Duplicates,
         Rejected as Rejected,

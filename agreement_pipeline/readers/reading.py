@@ -302,9 +302,22 @@ def _with_first_units(
 
 
 def read_rounds(
-    path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS, reader: str | None = None
+    path: Path,
+    columns: Columns = COLUMNS,
+    limits: Limits = LIMITS,
+    reader: str | None = None,
+    *,
+    layout: Layout = "long",
+    rules: Rules = RULES,
 ) -> tuple[str, ...]:
-    """The sorted names in a file's column of rounds. It refuses a row without one."""
+    """The sorted names in a file's column of rounds. It refuses a row without one.
+
+    If rules say what a round is, they say which rows count too.
+    """
+    if rules.rounds is not None:
+        rows = rows_of(path, columns, layout, limits, rules)
+        with rows.reading():
+            return tuple(rows.distinct("round"))
     named = set[str]()
     with unpacked(path, limits) as place:
         for rows in reader_of(place, reader, columns).rounds(place, Asked(columns, limits=limits)):

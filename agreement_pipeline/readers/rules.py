@@ -24,6 +24,14 @@ from agreement_pipeline.ratings import (
     category_text,
     typed_form,
 )
+from agreement_pipeline.readers.periods import (
+    FIELD_PREFIX,
+    Bounds,
+    Rounds,
+    cut_into_rounds,
+    refuse_wrong_bounds,
+    within_bounds,
+)
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ if TYPE_CHECKING:
 Rejected = Literal["kept", "left out"]
 Duplicates = Literal["first", "last"]
 ALIKE = 0.85
-FIELD = "field:"
+FIELD = FIELD_PREFIX
 OF_A_RATER = ("timestamp", "confidence", "assisted", "last_label", "changed_at")
 """Columns of a row that speak of its rater's answer. The row of a model inherits none of them."""
 OFFSET = (
@@ -52,7 +60,9 @@ class Rules:
     Parameters
     ----------
     where
-        Fields, each with the values whose rows count.
+        Fields, each with the values whose rows count, or with bounds of numbers or times.
+    rounds
+        Which column tells the round of each row. None: that which `Columns` names.
     exclude_raters
         Raters whose rows do not count, for example who gave the gold answers.
     replicate_of, replicates_share
@@ -84,7 +94,8 @@ class Rules:
     """
 
     reader: str | None = None
-    where: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    where: Mapping[str, tuple[str, ...] | Bounds] = field(default_factory=dict)
+    rounds: Rounds | None = None
     exclude_raters: tuple[str, ...] = ()
     replicate_of: str | None = None
     replicates_share: str | None = None
@@ -116,6 +127,12 @@ class Rules:
                     f"{'twice' if twice else 'as a name'}; expected names of fields, each once. "
                     "Correct the names."
                 )
+        refuse_wrong_bounds(self.where)
+        if self.rounds is not None and self.all_rounds:
+            raise ProjectError(
+                "rounds: found all_rounds beside it; expected one of the two, since rows that are "
+                "read as one have no rounds. Leave one out."
+            )
         if FIRST_DELIVERED in self.strata:
             raise ProjectError(
                 f"strata: found {FIRST_DELIVERED!r}; expected other names, since the deliveries of "
@@ -155,7 +172,9 @@ class Rules:
 
     @property
     def fields(self) -> tuple[str, ...]:
+        of_rounds = None if self.rounds is None else self.rounds.column
         named = (*self.where, self.replicate_of, self.replicates_share, *self.strata, *self.keep)
+        named = (*named, of_rounds)
         return tuple(dict.fromkeys(name for name in named if name))
 
 
@@ -264,7 +283,13 @@ def of_first_labels(rows: Rows) -> Rows:
 
 def kept(rows: Rows, rules: Rules) -> Rows:
     rows = _without_missing(_with_labels_mapped(rows, rules.same_label), rules.missing)
+    if rules.rounds is not None:
+        rows = cut_into_rounds(rows, rules.rounds)
     for name, values in rules.where.items():
+        if isinstance(values, Mapping):
+            outside = f"NOT {within_bounds(rows, name, values)}"
+            rows = rows.without(outside, f"where {name}")
+            continue
         accepted = sorted({category_text(value) for value in values})
         meets = _is_one_of(rows, FIELD + name, accepted)
         if not rows.any(meets):

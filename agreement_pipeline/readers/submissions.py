@@ -627,6 +627,7 @@ class Tool(Reader):
             ratings = _with_gold(ratings, submitted, columns)
         rated = arranged(ratings, rules, columns.models)
         own = (*OWN, "label", "timestamp", "assisted", "occurrence", *CHANGES, *named)
+        own = (*own, "round") if rules.rounds is not None else own
         prefixes = STRATUM, CONTENT_PREFIX
         names = [name for name in rated.names if name in own or name.startswith(prefixes)]
         told = {"timestamp": "created", **named, "label": columns.label}

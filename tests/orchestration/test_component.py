@@ -117,6 +117,7 @@ same_rater: [["{{ 'Ana' }}", ana]]
 different_raters: [[Bo, bo]]
 units: null
 replicates: across
+rounds: {column: created, every: week}
 deliveries: cumulative
 policy: "{{ 'strict' }}"
 contract: null

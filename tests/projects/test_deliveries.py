@@ -294,3 +294,27 @@ def test_a_rule_on_strata_is_not_about_deliveries(project):
 def test_the_name_of_the_column_is_taken(project):
     with pytest.raises(ProjectError, match="strata: found 'first_delivered'"):
         project("strata: [first_delivered]")
+
+
+def write_timed(path, rows):
+    lines = [f"t{at},{person},{label},{time}" for at, person, label, time in rows]
+    path.with_suffix(".csv").write_text("\n".join(["item,rater,label,timestamp", *lines]))
+
+
+def test_items_that_return_with_new_ratings_stay_replicates(project):
+    """What was only exported again is none."""
+    own = project("deliveries: cumulative", "replicates: across")
+    first = [
+        (at, person, label, "2026-11-02T10:00:00Z")
+        for at, labels in W1.items()
+        for person, label in labels.items()
+    ]
+    kims = [row for row in first if row[1] == "kim"][:50]
+    again = [(at, person, label, "2026-11-09T10:00:00Z") for at, person, label, _ in kims]
+    write_timed(project.inbox / "w1", first)
+    write_timed(project.inbox / "w2", [*again, *(row for row in first if row not in kims)])
+    deliver(own, "w1")
+    ratings = deliver(own, "w2").ratings
+    assert ratings.n_items == 50
+    earlier = ratings.to_pandas().query("earlier")
+    assert (len(earlier), {*earlier["rater"]}) == (50, {"kim"})

@@ -164,3 +164,21 @@ def test_a_name_that_looks_like_a_model_is_asked_about(tmp_path, layout):
         tmp_path / "w1.csv", "reviews", "inbox", {**said, "classifiers": ["gpt-4o"]}
     )
     assert "is gpt-4o a model" not in known["projects/reviews.yaml"]
+
+
+def test_exports_that_repeat_each_other_are_asked_about(tmp_path):
+    inbox = tmp_path / "data/reviews"
+    inbox.mkdir(parents=True)
+    rows = [f"i{item},{rater},{'ny'[item % 2]}" for item in range(40) for rater in "ab"]
+    for name, n_items in (("w2", 20), ("w10", 30)):
+        (inbox / f"{name}.csv").write_text("\n".join(["item,rater,label", *rows[: 2 * n_items]]))
+    text = first_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")[
+        "projects/reviews.yaml"
+    ]
+    assert "# Please check: w10.csv repeats 20 of the 20 items of w2.csv. " in text
+    assert "`deliveries: cumulative`" in text
+    assert 'inbox: "data/reviews"' in text
+    (inbox / "w10.csv").write_text("\n".join(["item,rater,label", *rows[40:]]))
+    alone = first_files(inbox / "w10.csv", "reviews", "data/reviews/w10.csv")
+    assert "w10.csv repeats" not in alone["projects/reviews.yaml"]
+    assert 'inbox: "data/reviews/w10.csv"' in alone["projects/reviews.yaml"]

@@ -1,0 +1,170 @@
+"""Rows by their times: bounds, and the days, weeks, months and years that rounds are cut into.
+
+Times are read in UTC. One without a zone is in UTC, and a day is its beginning.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import CLOSED, Value, is_number, is_text, one_of, refuse_mistakes
+from agreement_pipeline.ratings import category_text
+
+if TYPE_CHECKING:
+    from agreement_pipeline.readers.rules import Rows
+
+Period = Literal["day", "week", "month", "quarter", "year"]
+Bound = str | int | float | date
+Bounds = dict[str, Bound]
+"""`from` this value on, and `before` that one. Texts are times, and numbers are numbers."""
+OPERATORS = {"from": ">=", "before": "<"}
+FIELD_PREFIX = "field:"
+ZONE = "(Z|[+-][0-9]{2}(:?[0-9]{2})?)$"
+START = "^[0-9]{4}-[0-9]{2}-[0-9]{2}"
+COLUMN = Value("the name of a column", is_text)
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Which column tells the round of each row.
+
+    Parameters
+    ----------
+    column
+        Its values are the names of rounds. With `every`, they are times.
+    every
+        The period of a round: day, week (of ISO 8601), month, quarter or year, in UTC. An item is
+        in the round of its first time, so it stays whole.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    column: Annotated[str, COLUMN]
+    every: Annotated[Period | None, one_of(get_args(Period))] = None
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+
+
+def cut_into_rounds(rows: "Rows", rounds: Rounds) -> "Rows":
+    """The rows with their rounds, in the column `round`."""
+    field, said = FIELD_PREFIX + rounds.column, f"{rows.source}: field {rounds.column!r}"
+    text = rows.text(field)
+    if rows.any(rows.blank(field)):
+        raise RatingsError(
+            f"{said}: found rows without a value; expected the round, or the time, of every row. "
+            "Fill it in, or leave these rows out with `where`."
+        )
+    if rounds.every is None:
+        return rows.made({"round": text}, [*rows.names, "round"])
+    instant = _instant(rows, field)
+    _refuse_no_time(rows, field, instant, rounds.column)
+    first = f"MIN({instant}) OVER (PARTITION BY {rows.text('item')})"
+    return rows.made({"round": _PERIODS[rounds.every].format(at=first)}, [*rows.names, "round"])
+
+
+_YEAR = "CAST(EXTRACT(YEAR FROM {at}) AS STRING)"
+_MONTH = "LPAD(CAST(EXTRACT(MONTH FROM {at}) AS STRING), 2, '0')"
+_DAY = "LPAD(CAST(EXTRACT(DAY FROM {at}) AS STRING), 2, '0')"
+_WEEK = "LPAD(CAST(EXTRACT(WEEK FROM {at}) AS STRING), 2, '0')"
+# Week 1 of ISO 8601 may begin in December, and the last week of a year may end in January. Engines
+# have no name in common for its year.
+_YEAR_OF_WEEK = (
+    "CAST(EXTRACT(YEAR FROM {at}) + CASE "
+    "WHEN EXTRACT(WEEK FROM {at}) = 1 AND EXTRACT(MONTH FROM {at}) = 12 THEN 1 "
+    "WHEN EXTRACT(WEEK FROM {at}) > 50 AND EXTRACT(MONTH FROM {at}) = 1 THEN -1 "
+    "ELSE 0 END AS STRING)"
+)
+_PERIODS: Mapping[Period, str] = {
+    "day": f"CONCAT({_YEAR}, '-', {_MONTH}, '-', {_DAY})",
+    "week": f"CONCAT({_YEAR_OF_WEEK}, '-W', {_WEEK})",
+    "month": f"CONCAT({_YEAR}, '-', {_MONTH})",
+    "quarter": f"CONCAT({_YEAR}, '-Q', CAST(EXTRACT(QUARTER FROM {{at}}) AS STRING))",
+    "year": _YEAR,
+}
+
+
+def _instant(rows: "Rows", field: str) -> str:
+    """The time of a field as SQL, in UTC. None where it is no time.
+
+    An engine reads a text without a zone in a zone of its own, so UTC is written behind it.
+    """
+    session, text = rows.relation.session, f"TRIM({rows.text(field)})"
+    is_spark = session.engine == "spark"
+    is_day = session.matches(text, f"{START}$")
+    has_zone = session.matches(text, f"[0-9:]{ZONE}")
+    whole = f"CASE WHEN {is_day} THEN CONCAT({text}, ' 00:00:00Z') WHEN {has_zone} THEN {text} "
+    whole += f"ELSE CONCAT({text}, 'Z') END"
+    instant = f"TRY_CAST({whole} AS {'TIMESTAMP_LTZ' if is_spark else 'TIMESTAMPTZ'})"
+    return f"CASE WHEN {session.matches(text, START)} THEN {instant} END"
+
+
+def _refuse_no_time(rows: "Rows", field: str, instant: str, name: str) -> None:
+    no_time = f"NOT {rows.blank(field)} AND {instant} IS NULL"
+    if rows.any(no_time):
+        (found,) = rows.relation.values(
+            f"SELECT {rows.text(field)} FROM {rows} WHERE {no_time} ORDER BY nth LIMIT 1"
+        )
+        raise RatingsError(
+            f"{rows.source}: field {name!r}: found {found!r}; expected a time as 2026-11-03 or "
+            "2026-11-03T10:00:00Z. Write the times in this form."
+        )
+
+
+def within_bounds(rows: "Rows", name: str, bounds: Bounds) -> str:
+    """The test of SQL whether a field lies in bounds. It does not where it is blank."""
+    field, tests = FIELD_PREFIX + name, list[str]()
+    for key, bound in bounds.items():
+        operator = OPERATORS[key]
+        if is_number(bound):
+            number = rows.number(field)
+            no_number = f"NOT {rows.blank(field)} AND {number} IS NULL"
+            if rows.any(no_number):
+                raise RatingsError(
+                    f"{rows.source}: field {name!r}: found a value that is no number; expected "
+                    f"numbers, since `where` says {key}: {bound}. Correct the bound or the rows."
+                )
+            tests.append(f"{number} {operator} {float(bound)!r}")  # type: ignore[arg-type]
+        else:
+            instant = _instant(rows, field)
+            _refuse_no_time(rows, field, instant, name)
+            limit = rows.literal(as_time(bound).strftime("%Y-%m-%d %H:%M:%S.%fZ"))
+            kind = "TIMESTAMP_LTZ" if rows.relation.session.engine == "spark" else "TIMESTAMPTZ"
+            tests.append(f"{instant} {operator} CAST({limit} AS {kind})")
+    return f"COALESCE({' AND '.join(tests)}, FALSE)"
+
+
+def as_time(bound: Any) -> datetime:
+    """A bound as a time in UTC.
+
+    >>> as_time("2026-11-03T12:00:00+02:00").isoformat(), as_time("2026-11-03").isoformat()
+    ('2026-11-03T10:00:00+00:00', '2026-11-03T00:00:00+00:00')
+    """
+    found = datetime.fromisoformat(str(bound))
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def refuse_wrong_bounds(where: Mapping[str, Any]) -> None:
+    for name, bounds in where.items():
+        if not isinstance(bounds, Mapping):
+            continue
+        said = ", ".join(f"{key}: {category_text(value)}" for key, value in bounds.items())
+        if not bounds or not {*bounds} <= {*OPERATORS}:
+            raise ProjectError(
+                f"where: {name}: found {said or 'nothing'}; expected `from`, `before` or both. "
+                "Correct the bounds."
+            )
+        if len({is_number(bound) for bound in bounds.values()}) > 1:
+            raise ProjectError(
+                f"where: {name}: found {said}; expected two numbers or two times. Correct them."
+            )
+        for bound in bounds.values():
+            try:
+                _ = is_number(bound) or as_time(bound)
+            except ValueError:
+                raise ProjectError(
+                    f"where: {name}: found {category_text(bound)!r}; expected a number, or a time "
+                    "as 2026-11-03 or 2026-11-03T10:00:00Z. Correct the bound."
+                ) from None
