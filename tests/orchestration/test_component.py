@@ -117,7 +117,7 @@ same_rater: [["{{ 'Ana' }}", ana]]
 different_raters: [[Bo, bo]]
 units: null
 replicates: across
-rounds: {column: created, every: week}
+rounds: null
 deliveries: cumulative
 policy: "{{ 'strict' }}"
 contract: null
@@ -371,3 +371,13 @@ def test_the_component_is_found_by_its_entry_point():
             group="dagster_dg_cli.registry_modules", name="agreement_pipeline"
         )
     ] == ["agreement_pipeline"]
+
+
+def test_rounds_and_bounds_are_read_from_yaml():
+    text = (
+        "{project: p, inbox: i.csv, scale: {categories: [a, b]}, policy: standard, "
+        "rounds: {column: created, every: week}, where: {created: {from: '2026-11-02'}, on: [x]}}"
+    )
+    found = AnnotationProject.resolve_from_yaml(text)
+    assert (found.rounds.column, found.rounds.every) == ("created", "week")
+    assert found.where == {"created": {"from": "2026-11-02"}, "on": ("x",)}
