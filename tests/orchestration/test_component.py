@@ -376,8 +376,8 @@ def test_the_component_is_found_by_its_entry_point():
 def test_rounds_and_bounds_are_read_from_yaml():
     text = (
         "{project: p, inbox: i.csv, scale: {categories: [a, b]}, policy: standard, "
-        "rounds: {column: created, every: week}, where: {created: {from: '2026-11-02'}, on: [x]}}"
+        "rounds: {column: created, every: week}, where: {created: {from: '2026-11-02'}, who: [x]}}"
     )
     found = AnnotationProject.resolve_from_yaml(text)
     assert (found.rounds.column, found.rounds.every) == ("created", "week")
-    assert found.where == {"created": {"from": "2026-11-02"}, "on": ("x",)}
+    assert found.where == {"created": {"from": "2026-11-02"}, "who": ("x",)}
