@@ -2,6 +2,7 @@ from pathlib import Path
 
 import click
 
+from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, FOLDER, command, option
 from agreement_pipeline.cli.output import say, terminal_width
 
@@ -31,15 +32,18 @@ OWN_FOLDER = Path("agreement-demo")
 def demo(folder: Path, export: Path | None, worse: bool) -> int:
     """Run four bundled projects on simulated rounds, in a folder of their own.
 
-    `agreement-pipeline run` runs your own projects.
+    `agreement-pipeline run` runs your own projects. The exit status is 2 if a release could not
+    be made.
     """
     from agreement_pipeline.demo import run_demo, write_export
+    from agreement_pipeline.orchestration import describe_runs
 
     if export is not None:
         say(f"wrote {write_export(export, worse=worse)}")
         return 0
     if worse:
         raise click.UsageError("found --worse without --export; expected both. Add --export FILE.")
-    say(run_demo(folder, terminal_width()))
+    runs = run_demo(folder)
+    say(describe_runs(runs, terminal_width()))
     say(f"All of it is in {folder}. Your own projects are run by: agreement-pipeline run")
-    return 0
+    return UNJUDGED if any(run.unreleased for run in runs) else 0

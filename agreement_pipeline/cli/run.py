@@ -36,6 +36,9 @@ def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     """Judge what is new in the inboxes of your projects, and release what is admitted.
 
     Each project is run once, as Dagster would run it.
+
+    The exit status is 1 if a round that is new is held. It is 2 if a round could not be judged, or
+    a release could not be made: the last lines say why.
     """
     from agreement_pipeline.orchestration import describe_runs, run_projects
     from agreement_pipeline.projects import Project, load_project, load_projects
@@ -44,9 +47,9 @@ def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     files = [_file_of(each, folder) for each in projects]
     settings = [load_project(file) for file in files] if files else load_projects(folder)
     asked = [Project(each) for each in settings]
-    run_projects(asked, release=release)
-    say(describe_runs(asked, terminal_width()))
-    return 0
+    runs = run_projects(asked, release=release)
+    say(describe_runs(runs, terminal_width()))
+    return max(run.exit_status for run in runs)
 
 
 def _file_of(project: Path, folder: Path) -> Path:

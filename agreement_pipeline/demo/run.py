@@ -7,7 +7,7 @@ from pathlib import Path
 from agreement_pipeline.demo.objects import WRITTEN
 from agreement_pipeline.demo.rounds import write_moderation_rounds, write_whole
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.orchestration import describe_runs, run_projects
+from agreement_pipeline.orchestration import ProjectRun, run_projects
 from agreement_pipeline.projects import Project, load_project
 
 PROJECTS = ("cells", "entities", "moderation", "serology")
@@ -19,8 +19,8 @@ Your own projects are run by `agreement-pipeline run`: see `agreement-pipeline g
 """
 
 
-def run_demo(folder: Path, width: int | None = None) -> str:
-    """Run the four bundled projects in a folder of their own; what became of each round as text.
+def run_demo(folder: Path) -> list[ProjectRun]:
+    """Run the four bundled projects in a folder of their own, and return what became of each.
 
     The rounds of spans and boxes are delivered once, and the moderation rounds twice: the last is
     admitted at first and held when it comes again.
@@ -39,8 +39,8 @@ def run_demo(folder: Path, width: int | None = None) -> str:
         write_rounds(folder / projects[name].settings.inbox)
     for delivery in _deliveries(projects["moderation"]):
         write_moderation_rounds(folder / projects["moderation"].settings.inbox, delivery)
-        run_projects(projects.values())
-    return describe_runs([*projects.values()], width)
+        runs = run_projects(projects.values())
+    return runs
 
 
 def _make_folder(folder: Path) -> None:

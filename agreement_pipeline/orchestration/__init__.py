@@ -4,11 +4,12 @@ from agreement_pipeline.orchestration.component import AnnotationProject, projec
 from agreement_pipeline.orchestration.overview import AllProjects
 from agreement_pipeline.orchestration.host import rounds_of
 from agreement_pipeline.orchestration.host import release_of
-from agreement_pipeline.orchestration.in_process import describe_runs, run_projects
+from agreement_pipeline.orchestration.in_process import ProjectRun, describe_runs, run_projects
 
 __all__ = [
     "AllProjects",
     "AnnotationProject",
+    "ProjectRun",
     "describe_runs",
     "project_definitions",
     "release_of",

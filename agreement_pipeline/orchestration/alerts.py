@@ -11,9 +11,15 @@ from typing import Any
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
-from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY
+from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY, unreleased_tag
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
-from agreement_pipeline.projects import Notice, Project, notices, with_who_differs
+from agreement_pipeline.projects import (
+    Notice,
+    Project,
+    joint_release,
+    notices,
+    with_who_differs,
+)
 
 EVERY_SECONDS, LONGEST_WAIT, MOST_DOUBLED = 30, 3_600, 7
 SECONDS = 10
@@ -110,7 +116,7 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
 
     @running(
         f"{project.name}_alerts",
-        "Tells the webhook of each round that is held, broken or overdue, once.",
+        "Tells the webhook of each round that is held, broken, overdue or not released, once.",
         every=EVERY_SECONDS,
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
@@ -127,7 +133,7 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
 
 def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, told: Told) -> str:
     now = time.time()
-    waiting = told.untold(notices(project, now, _broken(context.instance, project)))
+    waiting = told.untold(_notices_now(context.instance, project, now))
     if not waiting:
         return "nothing new to tell"
     if now < told.next <= now + LONGEST_WAIT:
@@ -143,6 +149,22 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
         return said
     told.took(first)
     return f"told of {_key(first)}; {len(waiting) - 1} more to tell"
+
+
+def _notices_now(instance: dg.DagsterInstance, project: Project, now: float) -> list[Notice]:
+    return notices(project, now, _broken(instance, project), _unreleased(instance, project))
+
+
+def _unreleased(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
+    """Why the last run could not release an admitted round, or all of them together."""
+    wanted = joint_release(project)
+    waiting = [name for name in wanted.rounds if not project.is_released(name)]
+    reasons = {}
+    for name in [*waiting, *([""] if wanted.is_due else [])]:
+        tagged = dg.RunsFilter(tags=unreleased_tag(project.name, name))
+        for run in instance.get_runs(tagged, limit=1):
+            reasons[name] = run.tags.get(WHY, "")
+    return reasons
 
 
 def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:

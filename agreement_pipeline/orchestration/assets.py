@@ -35,20 +35,24 @@ from agreement_pipeline.orchestration.metadata import (
 )
 from agreement_pipeline.orchestration.runs import (
     ADMITTED,
+    DECISION,
     HELD,
     NOT_AGAIN,
+    NOT_RELEASED,
     Result,
     decide_as,
     failure,
     or_fail,
     progress,
     tag,
+    unreleased_tag,
 )
 from agreement_pipeline.orchestration.sensors import shown_state
 from agreement_pipeline.policy import Decision, judged_part
 from agreement_pipeline.projects import (
     INDEX,
     Project,
+    joint_release,
     overdue,
     page_of,
     project_page,
@@ -213,7 +217,7 @@ def drawn_items(project: Project) -> Result:
 
 def release(project: Project) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(project.release())
+    return _released(project.release(), [checks.released_together()])
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -355,7 +359,13 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
-            found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
+            try:
+                found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
+            except dg.Failure as error:
+                if step in (training_data, release):
+                    result = _show_unreleased(host, context, name, error, *of_round)
+                    yield result  # type: ignore[misc]  # Dagster reads the annotation
+                raise
             if step is acceptability:
                 yield from _judged(host, context, found, {each.name for each in asked})
             else:
@@ -400,15 +410,44 @@ def _show_held(
     asset, why = host.key("training_data"), printable(chained(decision.reasons))
     said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
     if withdrawn:
-        _answered(context, asset, round_name, checks.withdrawn(said))
+        _answered(context, asset, round_name, checks.not_released("training_data", said))
+        if not joint_release(host.project).is_made:
+            because = f"round {round_name} is {said}"
+            result = checks.not_released("release", because)
+            _answered(context, host.key("release"), None, result)
     shown = {"release": said, **host.to_decision(round_name)}
     context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=shown))
+
+
+def _show_unreleased(
+    host: Host,
+    context: dg.AssetExecutionContext,
+    asset: str,
+    error: dg.Failure,
+    round_name: str | None = None,
+) -> dg.AssetCheckResult:
+    """The page of the asset says why there is no release, and so does the check that comes back.
+
+    What is logged before a step fails is lost, unless the step yields something after it. A run
+    that only looks for the training data of a round that is held stays tagged as held.
+    """
+    why, key = str(error.description), host.key(asset)
+    mark = unreleased_tag(host.project.name, round_name)
+    run = context.instance.get_run_by_id(context.run_id)
+    if round_name and run and run.tags.get(DECISION) == HELD:
+        context.instance.add_run_tags(context.run_id, mark)
+    else:
+        tag(context, NOT_RELEASED, why, **mark)
+    said = f"not released: {why}"
+    shown = {"release": said, **host.to_decision(round_name)}
+    context.log_event(dg.AssetObservation(key, partition=round_name, metadata=shown))
+    return checks.not_released(asset, said)
 
 
 def _answered(
     context: dg.AssetExecutionContext,
     asset: dg.AssetKey,
-    round_name: str,
+    round_name: str | None,
     result: dg.AssetCheckResult,
 ) -> None:
     context.log_event(

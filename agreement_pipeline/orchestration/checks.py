@@ -37,6 +37,7 @@ from agreement_pipeline.text import chained, counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"
 IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
+RELEASED_TOGETHER = "released_together"
 EVERY_ROUND_JUDGED, CERTIFICATES = "every_round_judged", "certificates_answer"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
@@ -50,6 +51,7 @@ ASKS = {
         "Does the round follow the advice of the data contract? It holds nothing.",
     ),
     IN_FORCE: ("training_data", "Is the latest release of this round in force?"),
+    RELEASED_TOGETHER: ("release", "Are all admitted rounds released together?"),
     NO_ROUND_HELD: ("agreement_history", "Is every round admitted?"),
     IN_TIME: ("agreement_history", "Did a round come in the last {days}?"),
     LIKE_BEFORE: ("agreement_history", "Is the latest round like those before?"),
@@ -136,8 +138,14 @@ def released() -> dg.AssetCheckResult:
     return _result(IN_FORCE, True, "Yes: released, and not withdrawn.", ERROR)
 
 
-def withdrawn(said: str) -> dg.AssetCheckResult:
-    return _result(IN_FORCE, False, said, ERROR, {"release": said})
+def released_together() -> dg.AssetCheckResult:
+    return _result(RELEASED_TOGETHER, True, "Yes: released, and not withdrawn.", ERROR)
+
+
+def not_released(asset: str, why: str) -> dg.AssetCheckResult:
+    """Of a release that could not be made, or that was withdrawn."""
+    name = RELEASED_TOGETHER if asset == "release" else IN_FORCE
+    return _result(name, False, why, ERROR, {"release": why})
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:

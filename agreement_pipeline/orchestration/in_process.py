@@ -1,16 +1,25 @@
 """Run projects in this process, with the jobs that their sensors would start."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 
 from agreement_pipeline.orchestration.component import project_definitions
-from agreement_pipeline.projects import Project, joint_release
-from agreement_pipeline.report import admitted_rounds, aligned, round_table, round_text
+from agreement_pipeline.projects import TOGETHER, Project, joint_release
+from agreement_pipeline.report import (
+    NOT_JUDGED,
+    admitted_rounds,
+    aligned,
+    printable,
+    round_table,
+    round_text,
+)
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 INSTANCE_SETTINGS = """telemetry:
@@ -28,7 +37,36 @@ run_coordinator:
 """
 
 
-def run_projects(projects: Iterable[Project], *, release: bool = False) -> None:
+@dataclass(frozen=True, eq=False)
+class ProjectRun:
+    """What became of a project in one run.
+
+    Attributes
+    ----------
+    rounds
+        The table of all its rounds, as `round_table` makes it.
+    new
+        The rounds that were judged now.
+    unreleased
+        Why a release could not be made, by its round. The release of all admitted rounds together
+        has no name.
+    """
+
+    project: Project
+    rounds: pd.DataFrame
+    new: tuple[str, ...]
+    unreleased: Mapping[str, str]
+
+    @property
+    def exit_status(self) -> int:
+        """2 if a round could not be judged or released, 1 if one that is new is held, else 0."""
+        if self.unreleased or (self.rounds["decision"] == NOT_JUDGED).any():
+            return 2
+        is_new = self.rounds["round"].isin(self.new)
+        return int((is_new & (self.rounds["decision"] == "held")).any())
+
+
+def run_projects(projects: Iterable[Project], *, release: bool = False) -> list[ProjectRun]:
     """Judge what is new in each inbox, and release what is admitted.
 
     A round is not run again on the same bytes, unless it is admitted now and has no release. With
@@ -37,49 +75,62 @@ def run_projects(projects: Iterable[Project], *, release: bool = False) -> None:
     """
     with ExitStack() as opened:
         instance_of = cache(lambda root: opened.enter_context(_open_instance(root)))
-        for project in projects:
-            _run_project(project, instance_of(project.root), release)
+        return [_run_project(each, instance_of(each.root), release) for each in projects]
 
 
-def describe_runs(projects: Sequence[Project], width: int | None = None) -> str:
-    """The rounds of each project as a table, and where the releases are."""
-    folders = "\n".join(f"  {_seen_from_here(each.store.root / 'releases')}" for each in projects)
+def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
+    """The rounds of each project as a table, what could not be released, and where releases are."""
+    folders = "\n".join(f"  {_seen_from_here(run.project.store.root / 'releases')}" for run in runs)
     where = (
         f"Releases:\n{folders}\nSee it all in the Dagster UI: agreement-pipeline guide in-dagster"
     )
-    return "\n\n".join([*(_describe_rounds(each, width) for each in projects), where])
+    return "\n\n".join([*(_describe_run(run, width) for run in runs), where])
 
 
-def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) -> None:
-    """A failed run is no error here: the store says why it failed."""
+def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) -> ProjectRun:
+    """A failed run is no error here: the store says why a round is held or could not be judged."""
     definitions = project_definitions(project.settings)
-    new, store = [delivery.round for delivery in project.due()], project.store
-    waiting = {name for name in admitted_rounds(store) if not store.in_force(name)} - {*new}
-    by_itself = project.settings.release == "by_itself"
-    if (
-        not new
-        and not waiting
-        and not release
-        and not (by_itself and joint_release(project).is_due)
-    ):
-        return
-    instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
+    new, store = tuple(delivery.round for delivery in project.due()), project.store
+    waiting = sorted({name for name in admitted_rounds(store) if not store.in_force(name)} - {*new})
+    unreleased: dict[str, str] = {}
 
     def run_job(job: str, round_name: str | None = None) -> None:
-        definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
+        result = definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
             instance=instance,
             partition_key=round_name,
             raise_on_error=False,
             run_config=WITHOUT_LOG,
         )
+        for reason in _reasons_not_released(result, project.name):
+            unreleased[round_name or ""] = reason
 
+    instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
     for round_name in new:
         run_job("round", round_name)
-    for round_name in sorted(waiting):
+    for round_name in waiting:
         run_job("again", round_name)
-    run_job("history")
-    if (release or by_itself) and admitted_rounds(store):
+    if new or waiting:
+        run_job("history")
+    if admitted_rounds(store) and (release or _is_release_due(project, bool(new or waiting))):
         run_job("release")
+    rounds = round_table(store, project.unjudged())
+    return ProjectRun(project, rounds, new, unreleased)
+
+
+def _is_release_due(project: Project, changed: bool) -> bool:
+    by_itself = project.settings.release == "by_itself"
+    return by_itself and (changed or joint_release(project).is_due)
+
+
+def _reasons_not_released(result: dg.ExecuteInProcessResult, project: str) -> Iterator[str]:
+    """Why a step that releases failed. One that was not begun, since the round is held, did not."""
+    releasing = (f"{project}__training_data", f"{project}__release")
+    for event in result.all_events:
+        if event.is_step_failure and event.step_key in releasing:
+            failure = event.step_failure_data
+            by_us, error = failure.user_failure_data, failure.error
+            by_library = error and (error.cause or error).message.strip()
+            yield (by_us and by_us.description) or by_library or "the run does not say why"
 
 
 def _open_instance(root: Path) -> dg.DagsterInstance:
@@ -92,11 +143,15 @@ def _open_instance(root: Path) -> dg.DagsterInstance:
     return dg.DagsterInstance.from_config(str(home))
 
 
-def _describe_rounds(project: Project, width: int | None) -> str:
-    rounds = round_text(round_table(project.store, project.unjudged()))
+def _describe_run(run: ProjectRun, width: int | None) -> str:
+    rounds = round_text(run.rounds)
     table = aligned(list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width)
-    title = ": ".join(filter(None, (project.name, project.settings.description)))
-    return f"{title}\n\n{table}"
+    title = ": ".join(filter(None, (run.project.name, run.project.settings.description)))
+    unreleased = [
+        f"not released: {f'round {name}' if name else TOGETHER}: {printable(why)}"
+        for name, why in run.unreleased.items()
+    ]
+    return "\n".join([title, "", table, *([""] if unreleased else []), *unreleased])
 
 
 def _seen_from_here(place: object) -> str:

@@ -18,6 +18,9 @@ from agreement_pipeline.store import Store
 
 DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
+NOT_RELEASED = "not released"
+UNRELEASED = "agreement_pipeline/unreleased"
+"""The tag of a run that could not make a release. It names the project and the round, or none."""
 FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 NOT_AGAIN = {"dagster/retry_on_asset_or_op_failure": "false"}
 """An instance with retries of runs must not make a run with this tag again."""
@@ -40,7 +43,7 @@ def or_fail(
     try:
         return step()
     except ReleaseHeldError as error:
-        tag(context, HELD, str(error), **NOT_AGAIN)
+        tag(context, HELD, str(error), **{FAULT: LASTS}, **NOT_AGAIN)
         raise failure(str(error), error.code, if_held) from None
     except AgreementError as error:
         _tag_fault(context, error, str(error))
@@ -49,6 +52,11 @@ def or_fail(
         said = of_machine(error)
         _tag_fault(context, error, said)
         raise dg.Failure(description=printable(said)) from error
+
+
+def unreleased_tag(project: str, round_name: str | None) -> dict[str, str]:
+    """Without a round, it is about all admitted rounds together."""
+    return {UNRELEASED: f"{project}/{round_name or ''}"}
 
 
 def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})) -> dg.Failure:

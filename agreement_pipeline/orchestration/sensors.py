@@ -23,7 +23,7 @@ from agreement_pipeline.orchestration.compat import (
     AssetJob,
 )
 from agreement_pipeline.orchestration.host import Host, rounds_of
-from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, WHY
+from agreement_pipeline.orchestration.runs import FAULT, LASTS, WHY
 from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.report import admitted_rounds
@@ -333,8 +333,7 @@ class ReleaseCursor:
 
     def rest_after(self, run: dg.DagsterRun, now: float) -> None:
         """What only people can mend is tried once a day, and at once when something changes."""
-        lasts = run.tags.get(FAULT) == LASTS or run.tags.get(DECISION) == HELD
-        if lasts and self.tries < MOST_DOUBLED:
+        if run.tags.get(FAULT) == LASTS and self.tries < MOST_DOUBLED:
             self.tries, self.next = MOST_DOUBLED, now + LONGEST_WAIT
 
 

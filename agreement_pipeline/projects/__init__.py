@@ -2,7 +2,14 @@
 
 from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
-from agreement_pipeline.projects.notices import Form, Notice, notices, overdue, with_who_differs
+from agreement_pipeline.projects.notices import (
+    TOGETHER,
+    Form,
+    Notice,
+    notices,
+    overdue,
+    with_who_differs,
+)
 from agreement_pipeline.projects.pages import (
     INDEX,
     page_of,
@@ -19,6 +26,7 @@ from agreement_pipeline.projects.together import JointRelease, joint_release
 
 __all__ = [
     "INDEX",
+    "TOGETHER",
     "Delivery",
     "Form",
     "JointRelease",

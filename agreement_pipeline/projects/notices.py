@@ -1,10 +1,11 @@
-"""What a team must hear of: a round that is held, a delivery that is broken, a round overdue."""
+"""What a team must hear of: a round that is held, broken, overdue, or admitted and not released."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from html import escape
+from types import MappingProxyType
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -22,7 +23,8 @@ from agreement_pipeline.report import (
 from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 
 Form = Literal["plain", "slack"]
-What = Literal["held", "not judged", "overdue"]
+What = Literal["held", "not judged", "overdue", "not released"]
+TOGETHER = "all admitted rounds together"
 DAY = 86_400
 MOST_KEPT = 32
 MOST_SAID = 2_000
@@ -34,7 +36,8 @@ TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 class Notice:
     """What a team is told once.
 
-    `about` is the round, or empty if the project itself is overdue. A notice with another `state`,
+    `about` is the round. It is empty if the project itself is overdue, or if all admitted rounds
+    together are not released. A notice with another `state`,
     a digest of what is told, is another notice. `who` says who differs, if disagreement holds the
     round.
     """
@@ -51,9 +54,12 @@ class Notice:
     @property
     def text(self) -> str:
         subject = f"round {self.about}" if self.about else "the next round"
+        if self.what == "not released" and not self.about:
+            subject = TOGETHER
         who = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
-        said = f"{self.project}: {subject} is {self.what}{release}: {who}{'; '.join(self.why)}"
+        verb = "are" if subject == TOGETHER else "is"
+        said = f"{self.project}: {subject} {verb} {self.what}{release}: {who}{'; '.join(self.why)}"
         steps = f". What to do now: {self.steps}" if self.steps else ""
         said = said.removesuffix(".") if steps else said
         most = MOST_SAID - len(steps)
@@ -75,13 +81,27 @@ class Notice:
         }
 
 
-def notices(project: Project, now: float, broken: Mapping[str, str]) -> list[Notice]:
+def notices(
+    project: Project,
+    now: float,
+    broken: Mapping[str, str],
+    unreleased: Mapping[str, str] = MappingProxyType({}),
+) -> list[Notice]:
+    """What a team must hear of now.
+
+    `unreleased` says why there is no release of each admitted round that has none. The release of
+    all admitted rounds together stands under no name.
+    """
     held, late = _held(project, project.store.log.head), overdue(project, now)
     unread = [
         Notice(project.name, name, "not judged", (why,), _digest([why]))
         for name, why in {**project.look().refused, **broken}.items()
     ]
-    return [*held, *unread, *([late] if late else [])]
+    waiting = [
+        Notice(project.name, name, "not released", (why,), _digest([why]))
+        for name, why in unreleased.items()
+    ]
+    return [*held, *unread, *waiting, *([late] if late else [])]
 
 
 def with_who_differs(project: Project, notice: Notice) -> Notice:

@@ -267,6 +267,11 @@ class Project:
                 why[each.round] = str(error)
         return why
 
+    def is_released(self, round_name: str) -> bool:
+        """True if a release that contains the round's present version is in force."""
+        rows = self.standings.now().rows.get(round_name, ())
+        return any(row["release"] == "released" for row in rows)
+
     def times_arrived(self, round_name: str) -> int:
         return len(of_event("ingested", self.store.history(round_name)))
 

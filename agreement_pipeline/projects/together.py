@@ -2,12 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.store import is_decided, last_events, of_event
 
+MAX_REMEMBERED = 32
+STATE_DIGITS = 16
 DECIDED_BY = ("ratings_digest", "policy_digest", "contract_digest", "waivers")
 
 
@@ -37,6 +41,17 @@ class JointRelease:
 
 def joint_release(project: Project) -> JointRelease:
     """Which rounds the project would release together now, and whether it did."""
+    rounds, facts, is_made = _read_log(project, project.store.log.head)
+    described = digest_of_plain([facts, _describe_adjudicated(project, rounds)])
+    return JointRelease(rounds, is_made, described[:STATE_DIGITS])
+
+
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _read_log(project: Project, _head: str) -> tuple[dict[str, str], dict[str, Any], bool]:
+    """The admitted rounds with their ratings, what decided them, and if they are released.
+
+    Sensors ask each half minute, and the log seldom has another head by then.
+    """
     store, name = project.store, f"{project.name}.dataset"
     with store.reading():
         admitted = {
@@ -52,11 +67,7 @@ def joint_release(project: Project) -> JointRelease:
         round_name: [decided.get(fact) for fact in DECIDED_BY]
         for round_name, decided in admitted.items()
     }
-    return JointRelease(
-        rounds,
-        is_made=in_force[-1:] == [rounds],
-        state=digest_of_plain([facts, _describe_adjudicated(project, rounds)])[:16],
-    )
+    return rounds, facts, in_force[-1:] == [rounds]
 
 
 def _describe_adjudicated(project: Project, rounds: Mapping[str, str]) -> object:

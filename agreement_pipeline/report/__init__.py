@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         file_of as file_of,
     )
     from agreement_pipeline.report.history import (
+        NOT_JUDGED as NOT_JUDGED,
         admitted_rounds as admitted_rounds,
         decisions as decisions,
         event_table as event_table,

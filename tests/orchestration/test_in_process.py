@@ -32,7 +32,7 @@ def test_run_judges_the_projects_that_are_there(root, capsys):
     ratings_frame(0.55).to_csv(root / "inbox/w1.csv", index=False)
     ratings_frame(0.99).replace("hateful", "hatefull").to_csv(root / "inbox/w2.csv", index=False)
 
-    assert main(["run", "--root", str(root)]) == 0
+    assert main(["run", "--root", str(root)]) == 2
     said = capsys.readouterr().out
     assert [line.split()[:3] for line in said.splitlines() if line.startswith("w")] == [
         ["w1", "held", "none"],
