@@ -433,9 +433,9 @@ def _show_unreleased(
     """
     why, key = str(error.description), host.key(asset)
     mark = unreleased_tag(host.project.name, round_name)
-    run = context.instance.get_run_by_id(context.run_id)
+    run = context.instance.get_run_by_id(context.run.run_id)
     if round_name and run and run.tags.get(DECISION) == HELD:
-        context.instance.add_run_tags(context.run_id, mark)
+        context.instance.add_run_tags(context.run.run_id, mark)
     else:
         tag(context, NOT_RELEASED, why, **mark)
     said = f"not released: {why}"
