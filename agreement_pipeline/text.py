@@ -117,8 +117,6 @@ def called(what: str, names: Iterable[object]) -> str:
 
 
 def _plural(what: str) -> str:
-    if what == "person":
-        return "people"
     return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"
 
 

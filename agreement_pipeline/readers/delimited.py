@@ -7,6 +7,7 @@ slow, and finds the row of a mistake.
 import csv
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from dataclasses import replace
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -58,9 +59,24 @@ def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMN
     return mark if 2 * alike.get(mark, 0) >= len(widths[mark]) else usual
 
 
+def has_separator_line(path: Path, columns: Columns = COLUMNS) -> bool:
+    """True if the first line only names the separator (`sep=;`), as Excel reads and writes it."""
+    start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
+    return re.match("sep=[^\r\n]\r?\n", start) is not None
+
+
+def below_separator_line(path: Path, columns: Columns) -> Columns:
+    """The columns of a table whose header stands under a line that names the separator."""
+    is_above = columns.header_row == 1 and has_separator_line(path, columns)
+    return replace(columns, header_row=2) if is_above else columns
+
+
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
     with opened(path, place, errors) as file:
-        rows = _rows(file, separator_in(path), place)
+        columns = below_separator_line(path, COLUMNS)
+        for _ in range(1, columns.header_row):
+            next(file)
+        rows = _rows(file, separator_in(path, columns=columns), place, columns.header_row)
         _, header = next(rows, (1, []))
         for number, cells in rows:
             if cells:

@@ -85,6 +85,11 @@ CALLED_WITH = (
     "frequency_penalty",
     "presence_penalty",
 )
+NO_QUESTION = (
+    "Nobody gave a label of a whole item. Labels of a region, as choices with perRegion, are no "
+    "labels of items: judge the regions with --units (see `guide units`), or ask the question once "
+    "for each item."
+)
 NONE = "|"
 """The empty set: a rater ticked nothing."""
 SAVING = 60
@@ -344,7 +349,7 @@ class Gathered:
             raise RatingsError(
                 f"{source}: found no question {question!r} among {listed(questions, 12)}; expected "
                 "the name of a question. "
-                f"{step if questions else 'Nobody gave a label: see `guide units` for objects.'}"
+                f"{step if questions else NO_QUESTION}"
             )
         # Nothing ticked is the empty set, if anybody ticked several.
         silent = "label IS NULL AND status = 'submitted' AND kind <> 'model'"

@@ -43,7 +43,7 @@ from agreement_pipeline.readers.columns import (
     rater_columns,
     refuse_twice,
 )
-from agreement_pipeline.readers.delimited import Delimited
+from agreement_pipeline.readers.delimited import Delimited, below_separator_line
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
@@ -191,6 +191,8 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     kind, first = KINDS.get(path.suffix.lower()) or kind_of(path), columns.header_row + 1
     columns.refuse_written(path.name, *SAID_OF.get(kind, OF_OTHERS))
     if kind == "text":
+        columns = below_separator_line(path, columns)
+        first = columns.header_row + 1
         text = Delimited(path, SEPARATORS.get(path.suffix.lower(), ","), limits, columns)
         return Table(path.name, text.header, text.batches, first=first)
     if kind == "parquet":

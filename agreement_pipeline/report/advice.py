@@ -162,7 +162,7 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         runs = counted(items, "run")
         n_items = f"{counted(round(counts.weights.sum()), 'item')} in {runs} of equal labels"
     said = (
-        f"Labelled by {counted(len(ratings.raters), 'rater' if likely else 'person')} "
+        f"Labelled by {counted(len(ratings.raters), 'rater')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{n_items}{labels}.",
         f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",

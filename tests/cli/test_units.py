@@ -114,7 +114,7 @@ def test_a_project_of_a_rubric_begins_with_all_its_criteria(tmp_path, capsys):
     assert "level: nominal  # ordinal if the categories have an order" in project.read_text()
     capsys.readouterr()
     assert main(["judge", str(project)]) == 1
-    assert "Labelled by 2 people (1 and 2): 60 items, 2 labels an item." in capsys.readouterr().out
+    assert "Labelled by 2 raters (1 and 2): 60 items, 2 labels an item." in capsys.readouterr().out
 
 
 def test_a_project_of_sets_begins_with_the_question_that_is_named(tmp_path):
@@ -152,7 +152,7 @@ def test_positions_are_counted_beside_the_runs_that_the_ratings_have(path, capsy
     """20 characters a text. In two texts, both mark 0-3; in two, one marks 4 or 5 characters."""
     assert main(["judge", path, "--units", "spans", "--policy", "standard"]) == 1
     said = capsys.readouterr().out
-    assert "Labelled by 2 people (1 and 2): 80 items in 10 runs of equal labels" in said
+    assert "Labelled by 2 raters (1 and 2): 80 items in 10 runs of equal labels" in said
 
 
 def test_the_lowest_category_does_not_take_the_place_of_the_verdict(tmp_path, capsys):

@@ -433,4 +433,4 @@ def test_who_rated_tells_categories_that_nobody_named_or_used():
     used = Scale(("yes", "no", "0"))
     assert who_rated(read_ratings(frame, scale=used)).endswith(" 2 labels an item.")
     sizes = read_ratings(frame.assign(label=[1.0, 2.0, 3.0, 2.5]), scale=Scale(None, "interval"))
-    assert who_rated(sizes) == "Labelled by 2 people (ana and ben): 2 items."
+    assert who_rated(sizes) == "Labelled by 2 raters (ana and ben): 2 items."

@@ -115,6 +115,12 @@ def _is_rest(export: Export) -> bool:
 def rest(export: Export, kind: str = "") -> Iterator[Submission]:
     for place, page in export.records():
         for record in page.get("items", [page]):
+            if "id" not in record:
+                raise RatingsError(
+                    f"{place}: found a record without 'id', as Argilla 1.x writes it; expected "
+                    "records of Argilla 2. Load the data set in Argilla 2 (its guide says how to "
+                    f"migrate one). {INSTEAD}"
+                )
             _refuse_many(record, place)
             fields = _fields(record, "id")
             for each in record.get("responses") or ():

@@ -8,16 +8,30 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Data, Submission, drawn, has, tool
+from agreement_pipeline.readers.submissions import Data, Submission, drawn, together, tool
 from agreement_pipeline.units import Span
 
 OWN = ("label", "Comments", "entities", "relations", "cats")
 
 
+def _is_doccano(export: Export) -> bool:
+    return {"id", "Comments"} <= {*export.first} or _names_users(export.first)
+
+
+def _names_users(row: Data) -> bool:
+    """True for the JSON Lines of doccano before version 1.5: labels by number, and their users."""
+    parts = row.get("annotations")
+    return (
+        isinstance(parts, list)
+        and bool(parts)
+        and all(isinstance(part, Mapping) and {"label", "user"} <= part.keys() for part in parts)
+    )
+
+
 @tool(
     "doccano",
     "doccano's files of raters",
-    has("id", "Comments"),
+    _is_doccano,
     shows={"raters"},
     kinds=("spans",),
 )
@@ -30,6 +44,9 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "not share annotations."
             )
         for place, row in export.records(path):
+            if not kind and isinstance(row.get("annotations"), list) and "label" not in row:
+                yield from _of_users(row, place)
+                continue
             values: Data = {"label": _ticked(row)}
             if kind:
                 parts = row["entities" if "entities" in row else "label"]
@@ -41,6 +58,17 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 f"{path.stem}: {place}",
                 fields={name: value for name, value in row.items() if name not in OWN},
             )
+
+
+def _of_users(row: Data, place: str) -> Iterator[Submission]:
+    """Labels are numbers, whose names are not in the export."""
+    fields = {name: value for name, value in row.items() if name not in (*OWN, "annotations")}
+    for user, labels in together(
+        (part["user"], str(part["label"]))
+        for part in row["annotations"]
+        if "start_offset" not in part
+    ).items():
+        yield Submission(row["id"], user, {"label": labels}, f"{place}, user {user}", fields=fields)
 
 
 def _span(part: Any, where: str) -> Span:

@@ -163,7 +163,9 @@ def _is_answer(kind: str, value: Data) -> bool:
 
 
 def _ticks(said: list[Any]) -> tuple[str, ...]:
-    return tuple(" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
+    """An empty choice names nothing."""
+    ticks = (" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
+    return tuple(each for each in ticks if not isinstance(each, str) or each.strip())
 
 
 def _says(annotation: Data, what: str, where: str) -> bool:
