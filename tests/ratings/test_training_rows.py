@@ -20,7 +20,7 @@ SCALES = {
     "continuum": Scale(None, "interval"),
 }
 N_HISTORIES = 60
-"""By scale. A run of 500 by scale took a few minutes and found nothing more."""
+"""By scale."""
 
 
 def random_history(scale, seed):
