@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         CONTENT_PREFIX as CONTENT_PREFIX,
         ISO_TIME as ISO_TIME,
         PART_PREFIX as PART_PREFIX,
+        PART_UNIT_OF as PART_UNIT_OF,
         STRATUM as STRATUM,
         Cells as Cells,
         NoTextError as NoTextError,

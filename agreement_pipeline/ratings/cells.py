@@ -26,6 +26,7 @@ Kind = Literal["text", "whole", "float", "flag"]
 STRATUM = "stratum:"
 PART_PREFIX = "part:"
 """Columns of units: `unit_of`, the item of a unit, and what the unit is in it, such as `member`."""
+PART_UNIT_OF = f"{PART_PREFIX}unit_of"
 CONTENT_PREFIX = "content:"
 """Columns of a delivery that no measure reads, such as a prompt. They go with the items."""
 WITHOUT_WIDTH = "\u00ad\u180e\u200b\u200c\u200d\u2060\u2800\u3164\ufeff"

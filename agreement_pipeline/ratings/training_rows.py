@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM
+from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, PART_UNIT_OF, STRATUM
 from agreement_pipeline.ratings.consensus import (
     ADJUDICATED,
     CONFLICT,
@@ -477,6 +477,10 @@ class _Builder:
             if not names:
                 continue
             frame: pd.DataFrame = in_pandas(each.ratings.items(names)).set_index("item")
+            contents = [name for name in names if name.startswith(CONTENT_PREFIX)]
+            if contents and PART_UNIT_OF in frame:
+                # The contents of a document stand at one of its units alone.
+                frame[contents] = frame.groupby(PART_UNIT_OF)[contents].transform("first")
             for name in names:
                 values = frame[name].reindex(self.items)
                 known = by_name.get(name)
@@ -549,11 +553,8 @@ def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
 
 
 def _content_names(ratings: Ratings) -> list[str]:
-    """The columns of items that go into training rows: of units, their parts and no contents of
-    their document, which stand at one unit alone.
-    """
-    is_of_units = any(name.startswith(PART_PREFIX) for name in ratings.has)
-    prefixes = STRATUM, PART_PREFIX if is_of_units else CONTENT_PREFIX
+    """The columns of items that go into training rows."""
+    prefixes = STRATUM, PART_PREFIX, CONTENT_PREFIX
     others = sorted(name for name in ratings.has if name.startswith(prefixes))
     return [name for name in ("text", "cluster", *others) if name in ratings.has]
 

@@ -12,14 +12,19 @@ import pyarrow as pa
 
 from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import CONTENT_PREFIX, NO_ANSWER, LabelSetError, set_members
+from agreement_pipeline.ratings import (
+    CONTENT_PREFIX,
+    NO_ANSWER,
+    PART_UNIT_OF,
+    LabelSetError,
+    set_members,
+)
 from agreement_pipeline.readers.rules import Rows
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import (
     ANSWERS,
     MEMBER,
     PART_MEMBER,
-    PART_UNIT_OF,
     strata_of_members,
 )
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 from agreement_pipeline.ratings import (
     CONTENT_PREFIX,
     PART_PREFIX,
+    PART_UNIT_OF,
     Ratings,
     Rows,
     Scale,
@@ -24,7 +25,6 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.units import (
     ALTERNATIVES,
     NONE,
-    PART_UNIT_OF,
     POSITION_LENGTH,
     TOKENS,
     document_of,

@@ -29,7 +29,13 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
-from agreement_pipeline.release.training_table import TrainingTable, label_type, places_of_units
+from agreement_pipeline.release.training_table import (
+    TrainingTable,
+    in_document_order,
+    label_type,
+    places_are_whole,
+    places_of_units,
+)
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import numbers_named
 
@@ -128,9 +134,14 @@ def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> 
             UNRESOLVED_TO_FORM_3: LabelRowsToForm3(labels, unresolved, numbers),
             ANNOTATIONS: annotations,
         }
+    are_whole = places_are_whole(labels, numbers)
     return {
-        TRAIN: TrainingTable(labels, labels.resolved, numbers),
-        UNRESOLVED: TrainingTable(labels, unresolved, numbers),
+        TRAIN: TrainingTable(
+            labels, in_document_order(labels, labels.resolved), numbers, are_whole
+        ),
+        UNRESOLVED: TrainingTable(
+            labels, in_document_order(labels, unresolved), numbers, are_whole
+        ),
         ANNOTATIONS: annotations,
     }
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import pyarrow as pa
 from agreement_pipeline.ratings import (
     CONTENT_PREFIX,
     PART_PREFIX,
+    PART_UNIT_OF,
     RESOLUTIONS,
     STRATUM,
     Scale,
@@ -22,7 +23,14 @@ from agreement_pipeline.ratings import (
     in_pandas,
     shares_of,
 )
-from agreement_pipeline.units import item_of
+from agreement_pipeline.units import (
+    ALTERNATIVES,
+    POSITION_LENGTH,
+    TOKENS,
+    document_of,
+    item_of,
+    place_of,
+)
 
 UNIT_OF = "unit_of"
 HUGGING_FACE_DTYPES = {pa.float64(): "float64"}
@@ -47,14 +55,19 @@ class Column(NamedTuple):
     meaning: str
 
 
-def training_columns(rows: TrainingRows, numbers: tuple[str, ...] = ()) -> list[Column]:
-    """The columns in order. `numbers` say where units lie, if all items are units."""
+def own_columns(
+    rows: TrainingRows, numbers: tuple[str, ...] = (), *, are_whole: bool = False
+) -> list[Column]:
+    """The columns in order, before those of units and of the delivery. `numbers` say where units
+    lie, if all items are units.
+    """
     scale, has = rows.scale, rows.item_columns
     kind = label_type(scale)
     columns = [_text("id", "The name of the item.")]
     if numbers:
         columns.append(_text(UNIT_OF, "The document or image in which the unit lies."))
-        columns += [_number(name, PLACES[name]) for name in numbers]
+        make_place = _whole if are_whole else _number
+        columns += [make_place(name, PLACES[name]) for name in numbers]
     columns += [
         _text("round", "The first round of the release that has the item."),
         _list("rounds", pa.string(), "All rounds of the release that have the item, in order."),
@@ -88,8 +101,7 @@ def training_columns(rows: TrainingRows, numbers: tuple[str, ...] = ()) -> list[
     columns.append(_text("resolution", RESOLUTION))
     columns += _columns_of_groups(has)
     columns.append(_text("split", SPLIT))
-    names = {column.name for column in columns}
-    return columns + [column for column in _columns_of_delivery(has) if column.name not in names]
+    return columns
 
 
 def _columns_of_groups(names: Iterable[str]) -> Iterator[Column]:
@@ -101,19 +113,47 @@ def _columns_of_groups(names: Iterable[str]) -> Iterator[Column]:
             yield _text(name, f"The stratum of the item: its {stratum}.")
 
 
-def _columns_of_delivery(names: Iterable[str]) -> Iterator[Column]:
-    for name in names:
-        if name.startswith((PART_PREFIX, CONTENT_PREFIX)):
-            yield _text(bare_name(name), PART if name.startswith(PART_PREFIX) else CONTENT)
+def column_of_delivery(names: tuple[str, str]) -> Column:
+    """The column of a part of units or of the delivery, from its names in ratings and here."""
+    name, column = names
+    if name.startswith(PART_PREFIX):
+        return _text(column, PARTS.get(column, PART))
+    return _number(column, SIZES[column]) if column in SIZES else _text(column, CONTENT)
 
 
-def bare_name(name: str) -> str:
-    """The name of a part of a unit, or of a column of the delivery, without its prefix.
+def released_names(item_columns: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+    """What parts of units and columns of the delivery are called in the table, by their names in
+    ratings. A column of the delivery has its own name, unless a column of the table is called so.
 
-    >>> bare_name("content:language"), bare_name("part:criterion"), bare_name("stratum:language")
-    ('language', 'criterion', 'stratum:language')
+    >>> released_names(["content:language", "content:label", "part:member"], {"id", "label"})
+    {'content:language': 'language', 'content:label': 'content:label', 'part:member': 'member'}
     """
-    return name.removeprefix(PART_PREFIX).removeprefix(CONTENT_PREFIX)
+    names: dict[str, str] = {}
+    for name in item_columns:
+        if name.startswith(PART_PREFIX) and (part := name.removeprefix(PART_PREFIX)) not in taken:
+            names[name] = part
+    for name in item_columns:
+        content = name.removeprefix(CONTENT_PREFIX)
+        if name.startswith(CONTENT_PREFIX) and content not in UNLISTED_CONTENTS:
+            is_free = content not in taken and content not in names.values()
+            names[name] = content if is_free else name
+    return {name: names[name] for name in item_columns if name in names}
+
+
+SIZES = {
+    "image_width": "The width of the image, in pixels.",
+    "image_height": "The height of the image, in pixels.",
+    "duration_seconds": "The length of the recording, in seconds.",
+}
+UNLISTED_CONTENTS = frozenset({TOKENS, ALTERNATIVES, POSITION_LENGTH})
+"""Contents of a document that say how its objects are written, and are no column."""
+PARTS = {
+    UNIT_OF: "The item that the unit is a part of: its document or image.",
+    "member": "The label that is in the set of the item, or is not.",
+    "criterion": "The criterion of the rubric that the label is a score of.",
+    "first": "The alternative that is better if the label is first.",
+    "second": "The alternative that is better if the label is second.",
+}
 
 
 PLACES = {
@@ -182,10 +222,20 @@ class TrainingTable:
     rows: TrainingRows
     places: np.ndarray[Any, Any]
     numbers: tuple[str, ...] = ()
+    are_whole: bool = False
+
+    @cached_property
+    def _own_columns(self) -> list[Column]:
+        return own_columns(self.rows, self.numbers, are_whole=self.are_whole)
+
+    @cached_property
+    def _released_names(self) -> dict[str, str]:
+        taken = {column.name for column in self._own_columns}
+        return released_names(self.rows.item_columns, taken)
 
     @cached_property
     def columns(self) -> list[Column]:
-        return training_columns(self.rows, self.numbers)
+        return [*self._own_columns, *map(column_of_delivery, self._released_names.items())]
 
     @cached_property
     def schema(self) -> pa.Schema:
@@ -214,9 +264,9 @@ class TrainingTable:
         scale, hidden = some.scale, some.unresolved
         rounds = some.rounds_of_items()
         columns: dict[str, Any] = {
-            **{bare_name(name): values for name, values in some.item_columns.items()},
+            **some.item_columns,
             "id": some.items,
-            **places_of_units(some.items, self.numbers),
+            **self._places(some),
             "round": pa.array(some.rounds, pa.string()).take(
                 pa.array(some.round_ids[some.round_starts[:-1]])
             ),
@@ -229,6 +279,9 @@ class TrainingTable:
             "panel_mean": some.panel_mean,
             "panel_spread": some.panel_spread,
         }
+        for name, column in self._released_names.items():
+            values = some.item_columns[name]
+            columns[column] = pd.to_numeric(values) if column in SIZES else values
         if scale.numeric:
             columns["label"] = pa.array(some.label, pa.float64(), mask=hidden)
         else:
@@ -246,6 +299,39 @@ class TrainingTable:
             columns["panel_soft_label"] = _lists(shares_of(some.panel_votes))
         arrays = [_array(columns[each.name], each.type) for each in self.schema]
         return pa.record_batch(arrays, schema=self.schema)
+
+    def _places(self, some: TrainingRows) -> dict[str, list[Any]]:
+        """The item and the numbers of units by column, in characters, seconds or pixels."""
+        places = places_of_units(some.items, self.numbers)
+        lengths = some.item_columns.get(f"{CONTENT_PREFIX}{POSITION_LENGTH}")
+        if lengths is None:
+            return places
+        factors = pd.to_numeric(lengths).fillna(1).tolist()
+        for name in self.numbers:
+            pairs = zip(places[name], factors, strict=True)
+            places[name] = [None if n is None else round(n * factor, 9) for n, factor in pairs]
+        return places
+
+
+def places_are_whole(rows: TrainingRows, numbers: tuple[str, ...]) -> bool:
+    """True if each number of each unit's place is whole, also in seconds."""
+    if f"{CONTENT_PREFIX}{POSITION_LENGTH}" in rows.item_columns:
+        return False
+    places = places_of_units(rows.items, numbers)
+    return all(n is None or n == int(n) for name in numbers for n in places[name])
+
+
+def in_document_order(rows: TrainingRows, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The positions of units in the order in which they lie in their documents; others stay."""
+    if PART_UNIT_OF not in rows.item_columns:
+        return places
+    documents = rows.item_columns[PART_UNIT_OF].iloc[places]
+    names = rows.items[places]
+    keys = [
+        (document_of(name) if pd.isna(document) else document, place_of(name), name)
+        for document, name in zip(documents, names, strict=True)
+    ]
+    return np.asarray(places[sorted(range(len(keys)), key=keys.__getitem__)])
 
 
 def _array(values: Any, kind: pa.DataType) -> pa.Array:

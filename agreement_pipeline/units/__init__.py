@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.units.units import (
         MARKED as MARKED,
-        PART_UNIT_OF as PART_UNIT_OF,
         RULES as RULES,
         Objects as Objects,
         UnitRule as UnitRule,

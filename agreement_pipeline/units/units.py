@@ -22,7 +22,7 @@ from agreement_pipeline.mistakes import (
     refuse_mistakes,
     whole,
 )
-from agreement_pipeline.ratings import CONTENT_PREFIX, PART_PREFIX, TEXT, Ratings, Scale, in_pandas
+from agreement_pipeline.ratings import CONTENT_PREFIX, PART_UNIT_OF, TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
@@ -42,7 +42,6 @@ from agreement_pipeline.units.objects import (
 from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
 
 MARKED = "marked"
-PART_UNIT_OF = f"{PART_PREFIX}unit_of"
 Similarity = Literal["iou", "overlap", "exact", "oks"]
 SIMILARITIES: tuple[str, ...] = get_args(Similarity)
 Part = Literal["all", "marking", "naming"]

@@ -240,6 +240,42 @@ def test_segments_are_in_seconds_whatever_the_step(release_of):
         ]
 
 
+def test_training_rows_of_spans_have_the_text_and_lie_in_the_order_of_the_document(
+    tmp_path, release_of
+):
+    delivery, folder = delivery_of_spans(0), tmp_path / "delivery"
+    folder.mkdir()
+    write_conll(folder, delivery)
+    path = release_of(read_conll(folder))
+    rows = pd.concat(
+        pd.read_parquet(path / name) for name in ("data/train-00000-of-00001.parquet", "unresolved")
+    )
+    assert rows["start"].dtype == rows["end"].dtype == "int64"
+    assert (rows["text"] == rows["unit_of"].map(TEXTS)).all()
+    for _, own in rows[rows["resolution"] != "tie"].groupby("unit_of"):
+        assert own["start"].is_monotonic_increasing
+    for document, own in rows.groupby("unit_of"):
+        covered = sorted(
+            at for a, b in zip(own["start"], own["end"], strict=True) for at in range(a, b)
+        )
+        assert covered == [*range(len(TEXTS[document]))]
+
+
+def test_a_kept_column_that_a_release_has_itself_gets_a_name_of_its_own(store, original):
+    from tests.release.rounds import make_ratings
+
+    frame = make_ratings().to_pandas().astype({"rater": str, "label": str})
+    frame = frame[["item", "rater", "label"]].assign(split="theirs", language="de")
+    kept = Rules(keep=("language", "split"))
+    store.ingest("r1", read(frame, scale=make_ratings().scale, rules=kept), original)
+    path = released(store).path
+    verify_release(path)
+    rows = pd.read_parquet(path / "data")
+    assert {*rows["content:split"]} == {"theirs"}
+    assert {*rows["language"]} == {"de"}
+    assert {*rows["split"]} <= {"train", "validation", "test"}
+
+
 # Images
 
 
@@ -325,6 +361,9 @@ def test_boxes_of_a_delivery_are_coco(seed, tmp_path, release_of):
         name: (sorted(b), n) for name, (b, n) in expected.items()
     }
     assert {(image["width"], image["height"]) for image in coco["images"]} == {(640, 480)}
+    rows = pd.read_parquet(path / "data")
+    assert (rows["image"] == rows["unit_of"]).all()
+    assert {*zip(rows["image_width"], rows["image_height"], strict=True)} == {(640, 480)}
 
 
 def assert_is_coco(coco):
@@ -402,6 +441,9 @@ def test_preferences_are_pairs_that_a_trainer_of_rewards_reads(tmp_path, release
     )
     path = release_of(ratings)
     pairs = loaded(path)["preferences"]
+    rows = pd.read_parquet(path / "data").set_index("unit_of")
+    assert [*rows["prompt"]] == [data[name]["prompt"] for name in rows.index]
+    assert {*zip(rows["first"], rows["second"], strict=True)} == {("left", "right")}
     expected = []
     for name, by_rater in results.items():
         better = majority([result[0]["value"]["selected"] for result in by_rater.values()])
