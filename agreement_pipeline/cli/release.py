@@ -66,6 +66,7 @@ def _facts(release: "Release") -> dict[str, Any]:
         "rounds": list(release.rounds),
         "training_rows": len(labels.resolved),
         "without_label": int(labels.unresolved.sum()),
+        "with_one_rating": int(labels.resolved_as("single").sum()),
         "tentative": release.tentative,
         "policy": release.policy.policy,
         "policy_version": release.policy.version,
@@ -80,5 +81,12 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     rest = f"; {counted(left_out, 'item')} without a label" if left_out else ""
     tentative = "; admitted as tentative" if facts["tentative"] else ""
     yield f"{counted(facts['training_rows'], 'training row')}{rest}{tentative}"
+    if singles := facts["with_one_rating"]:
+        n_items = counted(facts["training_rows"] + left_out, "item")
+        words = "has one rating and does" if singles == 1 else "have one rating and do"
+        yield (
+            f"{singles:,} of {n_items} {words} not train, since nothing shows whether another "
+            "rater would say the same"
+        )
     rounds = f"{'round' if len(facts['rounds']) == 1 else 'rounds'} {joined(facts['rounds'])}"
     yield f"{rounds}; policy {facts['policy']}, version {facts['policy_version']}"

@@ -116,3 +116,15 @@ def test_adjudicated_labels_of_the_project_are_read(root):
     pd.DataFrame(answer).to_csv(root / "adjudicated/w1.csv", index=False)
     train = release_round(FILE, "w1").train.set_index("id")
     assert train.loc[str(first), "resolution"] == "adjudicated"
+
+
+def test_items_with_one_rating_are_counted_with_the_reason_why_they_do_not_train(root, capsys):
+    more = pd.DataFrame({"item": [f"single-{n}" for n in range(40)]}).assign(label="yes")
+    frame = pd.read_csv(root / "inbox/w1.csv")
+    more["rater"] = frame["rater"].iloc[0]
+    pd.concat([frame, more]).to_csv(root / "inbox/w1.csv", index=False)
+    assert main(["release", FILE, "w1"]) == 0
+    assert (
+        "40 of 540 items have one rating and do not train, since nothing shows whether another "
+        "rater would say the same"
+    ) in capsys.readouterr().out
