@@ -51,10 +51,9 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
     Options say what is not to be guessed, as for `judge`. Lines that begin with
     `# Please check` or `# FILL IN` say what is not sure.
     """
-    from agreement_pipeline.projects import first_files, plain_name
-    from agreement_pipeline.readers import without_ending
+    from agreement_pipeline.projects import first_files, plain_name, undated_name
 
-    called = plain_name(name or Path(without_ending(export.name)).stem)
+    called = plain_name(name or undated_name(export))
     inbox, beside = export.resolve(), root.resolve()
     if export.is_dir():
         inbox = Path("data", called)

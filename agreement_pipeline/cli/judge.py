@@ -333,7 +333,8 @@ def _warnings(found: Round) -> Iterator[str]:
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield f"warning: {finding.description}"
-    for group in lookalikes(map(str, ratings.scale.categories or ())):
+    declared = ratings.scale.categories if ratings.scale.declared else ()  # others are told aside
+    for group in lookalikes(map(str, declared or ())):
         yield f"warning: labels_that_look_alike: {described(group)}"
 
 

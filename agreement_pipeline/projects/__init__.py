@@ -20,7 +20,7 @@ from agreement_pipeline.projects.pages import (
 )
 from agreement_pipeline.projects.project import Project
 from agreement_pipeline.projects.settings import ProjectSettings, load_project, load_projects
-from agreement_pipeline.projects.draft import first_files, plain_name
+from agreement_pipeline.projects.draft import first_files, plain_name, undated_name
 from agreement_pipeline.projects.to_date import to_date
 from agreement_pipeline.projects.together import JointRelease, joint_release
 
@@ -47,5 +47,6 @@ __all__ = [
     "round_page",
     "state_of",
     "to_date",
+    "undated_name",
     "with_who_differs",
 ]

@@ -47,6 +47,7 @@ from agreement_pipeline.readers import (
     unnamed_columns,
     unpacked,
     unread_time,
+    without_ending,
 )
 from agreement_pipeline.report import asked_of_models
 from agreement_pipeline.text import counted, joined, listed, natural
@@ -62,6 +63,13 @@ DOUBTS = {
     "nominal": "ordinal if the categories have an order, from the lowest",
 }
 ITEM = re.compile(r"(.*[_-])?(doc|item|unit|sample|post|global|external)([_-]?(id|key))?|stem")
+DATED = re.compile(
+    r"(?<!\d)(19|20)\d\d[-_.]?(w\d\d|(0[1-9]|1[0-2])([-_.]?(0[1-9]|[12]\d|3[01]))?)"
+    r"([-_t ]?([01]\d|2[0-3])[-_h.]?[0-5]\d([-_m.]?[0-5]\d)?)?(?!\d)"
+    r"|(?<!\d)(0?[1-9]|[12]\d|3[01])[-_.](0?[1-9]|1[0-2])[-_.](19|20)\d\d(?!\d)",
+    re.I,
+)
+"""A day, a month or a week of ISO 8601, perhaps with a time, in the name of a file."""
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 FEW, MOST, NONE = 10, 30, "|"
@@ -198,6 +206,17 @@ def plain_name(text: str) -> str:
     """
     plain = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:40]
     return plain if plain[:1].isalpha() and plain not in NO_TEXTS else f"p_{plain}"
+
+
+def undated_name(export: Path) -> str:
+    """What an export is called beside the date in its name, which the next export has not.
+
+    >>> undated_name(Path("in/reviews-2026-W48.csv")), undated_name(Path("in/2026-11-23.csv"))
+    ('reviews', 'in')
+    """
+    stem = Path(without_ending(export.name)).stem
+    rest = DATED.sub("", stem).strip(" -_.")
+    return rest or export.resolve().parent.name or stem
 
 
 def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:

@@ -4,7 +4,7 @@ never merge.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agreement_pipeline.text import counted
@@ -80,7 +80,8 @@ def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
         ]
         if common:
             usual = max(common, key=lambda other: counts[other])
-            told = (f"{each!a} ({counted(counts[each], 'time')})" for each in (name, usual))
+            shown = zip(_told_apart([name, usual]), (name, usual), strict=True)
+            told = (f"{text} ({counted(counts[each], 'time')})" for text, each in shown)
             yield f"label {' resembles '.join(told)}"
 
 
@@ -105,7 +106,7 @@ def doubtful(labels: Collection[str]) -> Iterator[str]:
 
 
 def _resemble(name: str, other: str) -> bool:
-    one, two = as_printed(name), as_printed(other)
+    one, two = as_printed(name).casefold(), as_printed(other).casefold()
     if one == two:
         return True
     if len(two) < SHORTEST or re.sub(r"\d", "", one) == re.sub(r"\d", "", two):
@@ -144,12 +145,29 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
 
 
 def described(group: Iterable[str]) -> str:
-    r"""Every character that is not ASCII is written out.
+    r"""Names in their own letters. Where these look the same, unusual characters are written out.
 
-    >>> described(["ana", "\u0430na"])
-    "'ana' and '\\u0430na'"
+    >>> described(["ana", "\u0430na"]), described(["Gru\xdf", "gru\xdf"])
+    ("'ana' and '\\u0430na'", "'Gruß' and 'gruß'")
     """
-    return " and ".join(ascii(name) for name in group)
+    return " and ".join(_told_apart(list(group)))
+
+
+def _told_apart(names: Sequence[str]) -> list[str]:
+    shapes = [_shape(name) for name in names]
+    return [
+        ascii(name) if shapes.count(shape) > 1 else repr(name)
+        for name, shape in zip(names, shapes, strict=True)
+    ]
+
+
+def _shape(name: str) -> str:
+    """What a reader sees of a name. Capitals are seen, letters of other scripts are not."""
+    letters = (
+        letter.lower().translate(LATIN).upper() if letter.isupper() else letter.translate(LATIN)
+        for letter in _without_invisible(unicodedata.normalize("NFKC", name))
+    )
+    return unicodedata.normalize("NFC", " ".join("".join(letters).split()))
 
 
 def as_printed(name: str) -> str:
@@ -159,7 +177,7 @@ def as_printed(name: str) -> str:
     ('ana', '')
     """
     visible = _without_invisible(unicodedata.normalize("NFKC", name))
-    return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
+    return unicodedata.normalize("NFC", " ".join(visible.lower().translate(LATIN).split()))
 
 
 def typed_form(name: str) -> str:

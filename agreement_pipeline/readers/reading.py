@@ -1,5 +1,6 @@
 """Checked ratings from whatever holds them, for projects and the command line alike."""
 
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -30,6 +31,7 @@ from agreement_pipeline.ratings import (
     NoRatingError,
     Ratings,
     Scale,
+    category_text,
     lookalikes,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
@@ -136,6 +138,8 @@ def read(
         },
         RatingsError,
     )
+    if scale is None and level == "ordinal" and layout == "long":
+        scale = _scale_of_ordered_column(source, columns.label)
     session = _session(source, engine, memory_limit)
     units = rules.units
     are_cells = units is None or units.kind == "sets"
@@ -329,6 +333,18 @@ def read_rounds(
                 )
             named.update(rows.distinct("round"))
     return tuple(sorted(named))
+
+
+def _scale_of_ordered_column(source: object, label: str) -> Scale | None:
+    """An ordered column of pandas names its categories from the lowest to the highest."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(source, pandas.DataFrame) or label not in source:
+        return None
+    dtype = source[label].dtype
+    if not isinstance(dtype, pandas.CategoricalDtype) or not dtype.ordered:
+        return None
+    categories = tuple(map(category_text, dtype.categories))
+    return Scale(categories, "ordinal") if len(categories) > 1 else None
 
 
 def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:

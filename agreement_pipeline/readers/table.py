@@ -503,6 +503,8 @@ def _rows(table: Table, asked: Asked) -> Rows:
             f"{meant(absent[0], header, 'Correct the names.')}"
         )
     refuse_capitals("column", others, name)
+    read_names = {each.lower() for each in (*chosen.values(), *raters)}
+    refuse_capitals("column", [each for each in header if each.lower() in read_names], name)
     for each in (*chosen.values(), *raters):
         what = "characters in the name of a column"
         asked.limits.refuse_beyond("name_length", len(each), f"{name}: row 1", what)
