@@ -43,7 +43,6 @@ from agreement_pipeline.ratings import (
     EarlierDelivery,
     Ratings,
     described,
-    lookalikes,
     mark_first_deliveries,
 )
 from agreement_pipeline.report import (
@@ -333,8 +332,7 @@ def _warnings(found: Round) -> Iterator[str]:
     for finding in decision.findings:
         if not finding.passed and not finding.holds:
             yield f"warning: {finding.description}"
-    declared = ratings.scale.categories if ratings.scale.declared else ()  # others are told aside
-    for group in lookalikes(map(str, declared or ())):
+    for group in labels_alike(map(str, ratings.scale.categories or ())):
         yield f"warning: labels_that_look_alike: {described(group)}"
 
 

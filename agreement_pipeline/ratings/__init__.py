@@ -80,6 +80,7 @@ if TYPE_CHECKING:
         AS_PERCENT as AS_PERCENT,
         described as described,
         doubtful as doubtful,
+        labels_alike as labels_alike,
         like_models as like_models,
         lookalikes as lookalikes,
         misspelt as misspelt,

@@ -62,6 +62,18 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
+def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
+    """Groups of labels that print alike. For a name, `ss` is also another spelling of a sharp s.
+
+    >>> labels_alike(["OK", "ok", "Gruss", "Gru\xdf"])
+    (('OK', 'ok'),)
+    """
+    alike: dict[str, set[str]] = {}
+    for label in labels:
+        alike.setdefault(as_printed(label.replace("\xdf", "\x00")), set()).add(label)
+    return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
+
+
 def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
     """Seldom labels that resemble a common one, in words. `counts` says how often each occurs.
 
@@ -101,7 +113,7 @@ def doubtful(labels: Collection[str]) -> Iterator[str]:
             f"label {name!r} counts as one label; if it is several ones, write them as "
             f"{'|'.join(bare[name])}"
         )
-    for group in lookalikes(labels):
+    for group in labels_alike(labels):
         yield f"labels {described(group)} print alike; if they mean the same, write one"
 
 
@@ -177,7 +189,7 @@ def as_printed(name: str) -> str:
     ('ana', '')
     """
     visible = _without_invisible(unicodedata.normalize("NFKC", name))
-    return unicodedata.normalize("NFC", " ".join(visible.lower().translate(LATIN).split()))
+    return unicodedata.normalize("NFC", " ".join(visible.casefold().translate(LATIN).split()))
 
 
 def typed_form(name: str) -> str:

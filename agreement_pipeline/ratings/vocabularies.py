@@ -26,7 +26,7 @@ MAX_LABELS = 30
 USUAL_SHARE = 0.95
 """A rater's words are the most common ones with so much of the ratings. Slips do not count."""
 MAX_COMMON_SHARE = 0.5
-"""Words do not meet if neither side uses the other's words in more than half of its ratings."""
+"""Words do not meet if neither side uses the other's words in half of its ratings."""
 MAX_SHOWN = 4
 MAX_RATERS = 1_000
 """In a larger crowd nobody's words are compared, since all pairs would fill the memory."""
@@ -74,7 +74,7 @@ def _quoted(labels: Sequence[str]) -> str:
 def foreign_words(ratings: "Ratings") -> tuple[ForeignWords, ...]:
     """The groups of raters whose words do not meet those of others, with whom they share items.
 
-    Raters belong to one group if either uses words of the other in more than half of its ratings.
+    Raters belong to one group if either uses words of the other in half of its ratings or more.
     Then the words of each group are compared on the items that it shares with others.
     """
     scale = ratings.scale
@@ -114,7 +114,7 @@ def _groups(counts: Array) -> Codes:
     usual = _usual_words(counts).astype(float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     common = shares @ usual.T
-    meets = np.maximum(common, common.T) > MAX_COMMON_SHARE
+    meets = np.maximum(common, common.T) >= MAX_COMMON_SHARE
     group: Codes = np.arange(len(counts))
     before: Codes = np.empty(0, dtype=np.int64)
     while not np.array_equal(group, before):
@@ -143,7 +143,7 @@ def _compared(
     if n_items < max(MIN_SHARED_ITEMS, MIN_ITEMS_PER_LABEL * n_labels) or n_labels > MAX_LABELS:
         return None
     common = max(own[usual[0]].sum() / own.sum(), others[usual[1]].sum() / others.sum())
-    if common > MAX_COMMON_SHARE:
+    if common >= MAX_COMMON_SHARE:
         return None
     if usual.sum(axis=1).min() < 2 and (own * others).any():
         return None  # who always says one thing that others say too has no words of their own

@@ -503,7 +503,7 @@ def _rows(table: Table, asked: Asked) -> Rows:
             f"{meant(absent[0], header, 'Correct the names.')}"
         )
     refuse_capitals("column", others, name)
-    read_names = {each.lower() for each in (*chosen.values(), *raters)}
+    read_names = {each.lower() for each in chosen.values()}
     refuse_capitals("column", [each for each in header if each.lower() in read_names], name)
     for each in (*chosen.values(), *raters):
         what = "characters in the name of a column"

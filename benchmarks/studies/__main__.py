@@ -24,6 +24,7 @@ from benchmarks.studies import (  # noqa: F401  # they register
     differences,
     failures,
     honest_rounds,
+    ordinary_cells,
     panel_labels,
     parts,
     plans,
