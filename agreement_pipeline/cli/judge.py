@@ -43,6 +43,7 @@ from agreement_pipeline.ratings import (
     EarlierDelivery,
     Ratings,
     described,
+    labels_alike,
     mark_first_deliveries,
 )
 from agreement_pipeline.report import (

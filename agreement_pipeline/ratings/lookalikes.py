@@ -63,7 +63,7 @@ def lookalikes(names: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
-    """Groups of labels that print alike. For a name, `ss` is also another spelling of a sharp s.
+    r"""Groups of labels that print alike. For a name, `ss` is also another spelling of a sharp s.
 
     >>> labels_alike(["OK", "ok", "Gruss", "Gru\xdf"])
     (('OK', 'ok'),)

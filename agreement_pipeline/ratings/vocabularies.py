@@ -27,6 +27,8 @@ USUAL_SHARE = 0.95
 """A rater's words are the most common ones with so much of the ratings. Slips do not count."""
 MAX_COMMON_SHARE = 0.5
 """Words do not meet if neither side uses the other's words in half of its ratings."""
+MAX_BORROWED_SHARE = 0.02
+"""If the other side uses a word more often than by slips, it knows the word."""
 MAX_SHOWN = 4
 MAX_RATERS = 1_000
 """In a larger crowd nobody's words are compared, since all pairs would fill the memory."""
@@ -149,6 +151,9 @@ def _compared(
         return None  # who always says one thing that others say too has no words of their own
     alone = usual[1] & ~usual[0]
     beside = usual[0] & ~usual[1]
+    borrowed = max(others[alone].sum() / others.sum(), own[beside].sum() / own.sum())
+    if borrowed > MAX_BORROWED_SHARE:
+        return None
     together = np.einsum(
         "i,ik,il->kl", patterns.n[shared].astype(float), said[1, shared], said[0, shared]
     )
