@@ -12,6 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from agreement_pipeline.contract.copied_rows import find_copied_rows
 from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
     TEXT,
@@ -129,6 +130,25 @@ def _sums(texts: "pa.ChunkedArray") -> np.ndarray[Any, np.dtype[np.uint32]]:
         places = stops[1:] - back
         sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
     return sums
+
+
+@fact
+def items_with_copied_labels(panel: Panel) -> Fact:
+    """Items beyond those that chance explains, whose raters gave the very labels that they gave
+    another item. Where items come in clusters, equal rows are no surprise.
+    """
+    ratings = panel.ratings
+    if ratings.scale.categories is None or {"cluster", "weight"} & ratings.has:
+        return Fact(None, "labels are numbers, or items come in clusters, so nothing was checked")
+    copied = find_copied_rows(ratings)
+    if copied is None:
+        return Fact(0, "chance explains which items have equal labels of all raters")
+    n_too_many = copied.n_too_many
+    return Fact(
+        n_too_many,
+        f"{n_too_many} items may copy others: each of {len(copied.words)} rows of labels occurs "
+        f"{copied.n_copies} times, or a multiple of it, which chance does not explain",
+    )
 
 
 @fact

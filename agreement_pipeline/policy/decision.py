@@ -13,6 +13,7 @@ from agreement_pipeline.contract import (
     Finding,
     changes_of,
     if_they_had_differed,
+    without_copied_rows,
 )
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError, RatingsError
@@ -87,6 +88,11 @@ MET_WITH: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
         "dissent_left_out",
         lambda ratings: ratings.with_gold_measured,
         "with the gold items, on which raters differ more,",
+    ),
+    "labels_not_copied": (
+        "labels_copied",
+        without_copied_rows,
+        "without items that copy the labels of others",
     ),
     "item_texts_differ": (
         "flattered",

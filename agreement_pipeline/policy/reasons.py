@@ -34,6 +34,10 @@ HELPS = {
         "look at the labels that were left out, as gold or since they began as a suggestion: "
         "raters differ there; the reason gives both values"
     ),
+    "labels_copied": (
+        "an export in which every item has the labels that raters gave it; or the texts of the "
+        "items, if they are really alike"
+    ),
     "weak_part": (
         "see to the part that the reason names: its guideline, or a question of its own; or a rule "
         "on the scope stratum that says what is enough"

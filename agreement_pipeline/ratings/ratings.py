@@ -852,6 +852,63 @@ class Ratings:
         return Patterns(self._words(found), n, items, whole(found["gold"]) > 0, clusters)
 
     @property
+    def panel_rows(self) -> tuple[Codes, Codes]:
+        """The distinct rows of labels that the panel gave to items that are not gold, packed, and
+        how many items have each.
+        """
+        use = ~self.patterns.gold
+        words = self.patterns.words[use] & self._mask_of_panel
+        distinct, places = np.unique(words, axis=0, return_inverse=True)
+        counts = np.bincount(places.ravel(), self.patterns.n[use], minlength=len(distinct))
+        return distinct, counts.astype(np.int64)
+
+    @property
+    def _mask_of_panel(self) -> Codes:
+        packing = self.packing
+        masks = np.zeros(len(packing.columns), dtype=np.int64)
+        for place, name in enumerate(self.names):
+            if name not in self.classifiers:
+                word, turn = divmod(packing.slots[place], packing.a_word)
+                masks[word] |= ((1 << packing.bits) - 1) << (packing.bits * turn)
+        return masks
+
+    def rows_that_differ(self, words: Codes) -> np.ndarray:
+        """Of packed rows of labels: do at least two of the labels differ? Shape (P,)."""
+        lowest = np.full(len(words), len(self.coded.categories or ()))
+        highest = np.full(len(words), MISSING)
+        for row, _, code in self.packing.given(words, range(len(self.names))):
+            np.minimum.at(lowest, row, code)
+            np.maximum.at(highest, row, code)
+        return np.asarray(highest > lowest)
+
+    def with_fewer_of_rows(self, words: Codes, n_kept: Codes) -> "Ratings":
+        """Of the items with each of these packed rows of the panel, only so many."""
+        import pyarrow as pa
+
+        columns = self.packing.columns
+        table = {column: column_of(words[:, at]) for at, column in enumerate(columns)}
+        asked = pa.table({**table, "n_kept": column_of(n_kept)})
+        rows = self.session.load(asked.schema, asked.to_batches())
+        masks = self._mask_of_panel.tolist()
+        of_panel = ", ".join(
+            f"{column} & {mask} AS {column}" for column, mask in zip(columns, masks, strict=True)
+        )
+        keys = ", ".join(columns)
+        turn = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY item) AS turn"
+        items = f"SELECT item, {of_panel} FROM ({self.by_item()}) AS i WHERE NOT gold"
+        numbered = f"SELECT item, {keys}, {turn} FROM ({items}) AS p"
+        same = " AND ".join(f"n.{column} = r.{column}" for column in columns)
+        dropped = self.table.view(
+            f"SELECT n.item AS item FROM ({numbered}) AS n JOIN {rows} AS r ON {same} "
+            "WHERE n.turn > r.n_kept",
+            rows,
+        )
+        kept = self.table.view(
+            f"SELECT * FROM {self.table} WHERE item NOT IN (SELECT item FROM {dropped})", dropped
+        )
+        return replace(self, table=kept)
+
+    @property
     def _given(self) -> Iterator[tuple[Codes, Codes, Codes]]:
         return self.packing.given(self.patterns.words, range(len(self.names)))
 

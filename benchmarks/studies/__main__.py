@@ -4,7 +4,7 @@
         [--folder FOLDER]
 
 A study prints a table. `--write` puts those of `gate` and `power` into docs/proofs/intervals.md.
-`--seed` draws other rounds of `named` and `looking`.
+`--seed` draws other rounds of `named`, `looking` and `copied_labels`.
 The figure after ± is one standard error.
 
 FOLDER is for the studies of real rounds: `real_rounds`, `real_halves` and `real_plans`.
@@ -19,6 +19,7 @@ from pathlib import Path
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from benchmarks.studies import (  # noqa: F401  # they register
     admissions,
+    copied_labels,
     correction,
     deliveries,
     differences,
