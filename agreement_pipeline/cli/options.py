@@ -40,7 +40,15 @@ from agreement_pipeline.ratings import (
     like_models,
     misspelt,
 )
-from agreement_pipeline.readers import CHOICES, Columns, Limits, Rules, read, unnamed
+from agreement_pipeline.readers import (
+    CHOICES,
+    Columns,
+    Limits,
+    PredictionsFile,
+    Rules,
+    read,
+    unnamed,
+)
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -308,6 +316,13 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
+def _predictions(text: str) -> tuple[str, PredictionsFile]:
+    name, sign, file = text.partition("=")
+    if not (name and sign and file):
+        raise ValueError(f"found {text}; expected a model and a file, as model_a=predictions.csv.")
+    return name, PredictionsFile(file)
+
+
 def _units(text: str) -> "UnitSettings":
     """The kind comes first, then settings."""
     from agreement_pipeline.units import UnitSettings
@@ -481,6 +496,14 @@ table_options = together(
         type=ReadBy("kind,key=value,…", _units),
         show_default="labels are categories",
         help="Label objects, such as spans or boxes,at_least=0.7. See `guide units`.",
+    ),
+    option(
+        "--predictions",
+        group=INPUT,
+        type=ReadBy("model=file", _predictions),
+        multiple=True,
+        help="A table with the label that a model gave each item (columns item and label). Repeat "
+        "for more.",
     ),
     option(
         "--all-rounds",
@@ -781,6 +804,8 @@ def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> 
     for name, value in reading.get("where", ()):
         where[name] = (*where.get(name, ()), value)
     said = {**reading, "where": where}
+    if "predictions" in reading:
+        said["predictions"] = dict(reading["predictions"])
     return {each.name: said[each.name] for each in fields(record) if each.name in said}
 
 

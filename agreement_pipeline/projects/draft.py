@@ -283,7 +283,7 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
 
 
 def _in_yaml(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=asdict)
 
 
 def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:

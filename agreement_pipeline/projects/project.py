@@ -40,7 +40,7 @@ from agreement_pipeline.ratings import (
     described,
     lookalikes,
 )
-from agreement_pipeline.readers import labels_left_out, read
+from agreement_pipeline.readers import Rules, labels_left_out, read
 from agreement_pipeline.release import (
     CertifiedBy,
     Checked,
@@ -420,6 +420,13 @@ class Project:
             unfinished.replace(tasks)
         return found
 
+    def _rules_of_round(self, round_name: str) -> Rules:
+        predictions = {
+            model: predicted.of_round(round_name, self.root)
+            for model, predicted in self.settings.predictions.items()
+        }
+        return replace(self.settings.rules, predictions=predictions)
+
     def labels_of_classifiers(self, file: Path) -> Ratings:
         return self._as_settings_say(file, file.stem, (), usable=False)
 
@@ -436,7 +443,7 @@ class Project:
             classifiers=partial(classifiers_among, named=named, project=self.name, optional=every),
             round_name=round_name if said.has_rounds_in_rows else None,
             limits=said.limits,
-            rules=said.rules,
+            rules=self._rules_of_round(round_name),
             engine=said.engine,
             memory_limit=said.memory_limit,
             usable=usable,

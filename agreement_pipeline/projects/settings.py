@@ -21,6 +21,7 @@ from agreement_pipeline.readers import (
     EngineName,
     Layout,
     Limits,
+    PredictionsFile,
     Rejected,
     Rounds,
     Rules,
@@ -267,6 +268,9 @@ class ProjectSettings(BaseModel):
     units
         The kind of the label objects, and the rule that makes units of them. The scale is then
         that of the units. Labels are categories if omitted.
+    predictions
+        Of each model, the file with its label for each item: `file`, in which {round} stands for
+        the name of the round, and the columns `item` and `label`.
     replicates
         within: raters meet an item again in the same round. across: the same items come back in
         later rounds.
@@ -347,6 +351,7 @@ class ProjectSettings(BaseModel):
     missing: tuple[str, ...] = ()
     same_label: tuple[tuple[str, ...], ...] = ()
     units: UnitSettings | None = None
+    predictions: dict[str, PredictionsFile] = {}
     replicates: Literal["within", "across"] = "within"
     deliveries: Deliveries | None = None
     contract: str | None = None

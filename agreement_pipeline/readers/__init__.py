@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Bounds as Bounds,
         Rounds as Rounds,
     )
+    from agreement_pipeline.readers.predictions import PredictionsFile as PredictionsFile
     from agreement_pipeline.readers.rules import (
         Duplicates as Duplicates,
         Rejected as Rejected,

@@ -37,6 +37,7 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
 from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
+from agreement_pipeline.readers.predictions import with_predictions
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
 from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
@@ -149,6 +150,8 @@ def read(
     rows = rows_of(source, columns, form, limits, rules, put)
     with rows.reading():
         rows = _of_round(rows, round_name, rules)
+        if rules.predictions:
+            rows = with_predictions(rows.read_through(), rules, limits)
         if units is None or rows.are_units:
             scale = scale if units is None else (scale or Scale(ANSWERS))
             ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)

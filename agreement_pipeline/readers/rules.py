@@ -35,6 +35,7 @@ from agreement_pipeline.readers.periods import (
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
+    from agreement_pipeline.readers.predictions import PredictionsFile
     from agreement_pipeline.readers.submissions import Drawn
     from agreement_pipeline.units import UnitSettings
 
@@ -87,6 +88,8 @@ class Rules:
         The fields that go with the items into a release. No measure reads them.
     units
         How label objects become units. None: labels are categories.
+    predictions
+        Of each model, the file with its label for each item.
     missing
         Labels that say that nobody gave one, such as `n/a`.
     same_label
@@ -108,6 +111,7 @@ class Rules:
     strata: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     units: "UnitSettings | None" = None
+    predictions: "Mapping[str, PredictionsFile]" = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     same_label: tuple[tuple[str, ...], ...] = ()
 
@@ -144,6 +148,11 @@ class Rules:
             raise ProjectError(
                 f"same_rater: found {listed(both[0])} in different_raters too; expected names that "
                 "are one rater, or that are several. Leave one of the two out."
+            )
+        if self.predictions and self.units is not None:
+            raise ProjectError(
+                "predictions: found units beside them; expected labels that are categories. Give "
+                "the model's labels in the export, or in a column (models among the columns)."
             )
         if self.replicate_of and self.replicates_share:
             raise ProjectError(
@@ -380,7 +389,7 @@ def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
 
 def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
     once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
-    linked = _with_models(_linked(once, rules), models, rules)
+    linked = with_models(_linked(once, rules), models, rules)
     of_items = {STRATUM + name: name for name in rules.strata}
     of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
     if of_items:
@@ -462,7 +471,7 @@ def _linked(rows: Rows, rules: Rules) -> Rows:
     return found.view(f"SELECT {rows.with_columns(made)} FROM {found}")
 
 
-def _with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
+def with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
     if not models:
         return rows
     if "column" not in rows.names:

@@ -175,8 +175,8 @@ def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
     """A store refuses other checks under one name and version."""
     assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
         "default",
-        3,
-        "d4ffe4e0ed10",
+        4,
+        "473432439c2c",
     )
 
 
@@ -188,7 +188,7 @@ def test_a_contract_with_the_name_and_version_of_the_built_in_one_has_its_checks
         Contract.load(own)
     assert str(refused.value) == (
         f"{own}: found other checks under the name and version of the built-in contract, default "
-        "3; expected a name of its own, since pages name a contract. Rename the folder."
+        "4; expected a name of its own, since pages name a contract. Rename the folder."
     )
     assert Contract.load(own.rename(tmp_path / "own")).contract == "own"
 

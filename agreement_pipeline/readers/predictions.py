@@ -1,0 +1,123 @@
+"""Labels of models in files of their own: a row an item, beside the ratings of people."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import CLOSED, Value, refuse_mistakes
+from agreement_pipeline.ratings import Limits, category_text
+from agreement_pipeline.readers.rules import FIELD, Rows, Rules, with_models
+from agreement_pipeline.readers.table import file_table
+from agreement_pipeline.text import called, counted, listed
+
+ROUND = "{round}"
+NAME = Value("a name", lambda name: isinstance(name, str) and bool(name))
+
+
+@dataclass(frozen=True)
+class PredictionsFile:
+    """A table with the label that a model gave each item.
+
+    Parameters
+    ----------
+    file
+        Its path. In a project `{round}` stands for the name of the round.
+    item, label
+        What its columns are called.
+
+    Raises
+    ------
+    ProjectError
+        One of them is no name.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+
+    file: Annotated[str, NAME]
+    item: Annotated[str, NAME] = "item"
+    label: Annotated[str, NAME] = "label"
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+
+    def of_round(self, round_name: str, root: Path) -> "PredictionsFile":
+        return replace(self, file=str(root / self.file.replace(ROUND, round_name)))
+
+
+def with_predictions(rows: Rows, rules: Rules, limits: Limits) -> Rows:
+    """The rows of a round, and a row of each model for each item. An item that a model did not
+    label is refused.
+    """
+    predictions = rules.predictions
+    if taken := sorted({*predictions} & {*rows.distinct("rater")}):
+        raise RatingsError(
+            f"{rows.source}: found {called('rater', taken)} with ratings, and predictions under "
+            "the same name; expected one of the two. Rename the model of the predictions."
+        )
+    column_by_model = dict[str, str]()
+    joined = rows
+    for model, predicted in predictions.items():
+        labels = _load(rows, model, predicted, limits)
+        column_by_model[model] = Path(predicted.file).name
+        column = rows.relation.session.column(f"{FIELD}{column_by_model[model]}")
+        joined = joined.view(
+            f"SELECT {joined}.*, predicted.label AS {column} FROM {joined} LEFT JOIN "
+            f"(SELECT {labels.text('item')} AS of_item, {labels.text('label')} AS label "
+            f"FROM {labels}) AS predicted ON {joined.text('item')} = predicted.of_item",
+            labels.relation,
+        )
+    with_rows = with_models(joined, column_by_model, rules).made({}, _names(rows))
+    _require_all_items(with_rows, predictions)
+    models = tuple(sorted({*rows.classifiers, *predictions}))
+    return replace(with_rows, classifiers=models)
+
+
+def _names(rows: Rows) -> list[str]:
+    """The columns of rows to which those of models were added."""
+    return [*rows.names, *({"column"} - {*rows.names})]
+
+
+def _load(rows: Rows, model: str, predicted: PredictionsFile, limits: Limits) -> Rows:
+    path = Path(predicted.file)
+    if not path.is_file():
+        raise RatingsError(
+            f"{path}: found no file; expected the predictions of {model!r}. Put it there, or "
+            "correct the path."
+        )
+    table = file_table(path, limits)
+    names = {"item": predicted.item, "label": predicted.label}
+    if absent := [name for name in names.values() if name not in table.header]:
+        raise RatingsError(
+            f"{path.name}: found no {called('column', absent)} among {listed(table.header, 12)}; "
+            f"expected the item and the label of {model!r}. Name the columns of its predictions."
+        )
+    labels = replace(table.load(rows.relation.session, names).read_through(), columns=names)
+    item = labels.text("item")
+    twice = f"SELECT {item} FROM {labels} GROUP BY {item} HAVING COUNT(*) > 1"
+    test = f"{item} IN ({twice})"
+    if labels.any(test):
+        items = [category_text(each) for each in dict.fromkeys(labels.found(test, "item"))]
+        raise RatingsError(
+            f"{labels.at(test, 'item')}: found several predictions of {model!r} for "
+            f"{called('item', items)}; expected one for each item. Keep one of them."
+        )
+    return labels
+
+
+def _require_all_items(rows: Rows, predictions: Mapping[str, PredictionsFile]) -> None:
+    """Refuse items of the round that a model did not label."""
+    item, rater = rows.text("item"), rows.text("rater")
+    for model, predicted in predictions.items():
+        own = f"SELECT {item} FROM {rows} WHERE {rater} = {rows.literal(model)}"
+        missing = rows.relation.values(
+            f"SELECT DISTINCT {item} AS name FROM {rows} WHERE {item} IS NOT NULL "
+            f"AND {item} NOT IN ({own} AND {item} IS NOT NULL) ORDER BY name"
+        )
+        if missing:
+            raise RatingsError(
+                f"{Path(predicted.file).name}: found no label of {model!r} for "
+                f"{counted(len(missing), 'item')} of {rows.source}, {listed(missing)}; expected "
+                "one for every item. Add them; a model that abstains needs a category for it."
+            )
