@@ -103,9 +103,9 @@ def many_categories(random: Random) -> tuple[pd.DataFrame, None]:
     return table(answers, [f"c{at}" for at in range(40)]), None
 
 
-def few_items(random: Random) -> tuple[pd.DataFrame, None]:
+def few_items(random: Random) -> tuple[pd.DataFrame, Scale]:
     """Three raters and two categories, on 12 items."""
-    return table(answers_of(random, 2, n_items=12, errors=0.2), ["no", "yes"]), None
+    return table(answers_of(random, 2, n_items=12, errors=0.2), ["no", "yes"]), Scale(("no", "yes"))
 
 
 def two_languages(random: Random) -> tuple[pd.DataFrame, None]:
