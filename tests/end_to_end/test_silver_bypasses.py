@@ -15,7 +15,6 @@ from agreement_pipeline.classifiers import draw
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration import project_definitions
-from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.release import decisions, verify_release
 from tests.release.silver import items, ratings_of, rows_of, said_of
@@ -139,7 +138,7 @@ class Silver:
 
     def _in_python(self) -> bool:
         try:
-            return bool(released(self.project(), "s1"))
+            return bool(self.project().release("s1"))
         except ReleaseHeldError:
             return False
 

@@ -10,7 +10,6 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
-from agreement_pipeline.orchestration.host import released
 from agreement_pipeline.orchestration.metadata import IN_PLACE, link
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.release import judge_round
@@ -362,7 +361,7 @@ def test_what_an_adjudicator_answers_to_the_tasks_is_released_and_moves_no_decis
     ratings, before = line.project.store.ratings("w1"), line.project.store.history()
     found = [{**task, "label": "safe"} for task in tasks(ratings)[:2]]
     (line.root / "answers/w1.csv").write_text(written_tasks(found, (), "csv"))
-    labels = released(line.project, "w1").train.set_index("id")
+    labels = line.project.release("w1").train.set_index("id")
 
     assert len(found) == 2
     assert {
@@ -419,10 +418,10 @@ def test_a_broken_answer_file_of_one_round_stops_no_other_round(make_line):
     found = sensor(dg.build_sensor_context(instance=line.instance))
 
     assert [each.partition_key for each in found.run_requests] == ["w2"]
-    labels = released(line.project, "w2").train.set_index("id")
+    labels = line.project.release("w2").train.set_index("id")
     assert labels.loc[task["item"], "resolution"] == "adjudicated"
     with pytest.raises(ProjectError, match=r"w1\.csv: found no column 'ratings_digest'; expected"):
-        released(line.project, "w1")
+        line.project.release("w1")
 
 
 def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make_line):

@@ -13,7 +13,6 @@ from agreement_pipeline.large_files import LargeFile
 from agreement_pipeline.ratings import (
     EXTRAS,
     TEXT,
-    Footer,
     ParquetRows,
     RatingsRows,
     parquet,
@@ -125,11 +124,3 @@ def test_long_texts_make_row_groups_short(monkeypatch):
 def test_other_bytes_are_refused():
     with pytest.raises(RatingsError, match="found one that cannot be read"):
         ParquetRows(b"PAR1 nothing PAR1")
-
-
-@pytest.mark.parametrize("version", ["1.0", "2.0"])
-def test_statistics_in_the_headers_of_pages_are_seen_too(version):
-    table, sink = pa.table({"item": ["b", "a", "b"]}), pa.BufferOutputStream()
-    pq.write_table(table, sink, data_page_version=version, use_dictionary=False)
-    assert not Footer.of(pa.BufferReader(sink.getvalue())).is_plain
-    assert Footer.of(pa.BufferReader(parquet_bytes(table))).is_plain
