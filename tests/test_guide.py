@@ -214,7 +214,7 @@ def test_the_tutorial_runs_in_an_empty_folder(tmp_path, monkeypatch, entered):
         assert re.fullmatch(expected, found), found + errors
         assert errors == ""
         statuses.append(status)
-    assert statuses == [0, 0, 0, 0, 0, 0, 0, 0, 11, 1]
+    assert statuses == [0, 0, 0, 0, 0, 0, 0, 1, 11, 1]
     assert "found a release withdrawn on" in entered("python train.py")[1]
 
 

@@ -47,7 +47,6 @@ from agreement_pipeline.readers.delimited import Delimited, below_separator_line
 from agreement_pipeline.readers.exports import TABLE as NAME
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
-from agreement_pipeline.readers.label_sets import rows_of_members
 from agreement_pipeline.readers.rules import (
     FIELD,
     Rows,
@@ -400,6 +399,9 @@ class Tables(Reader):
         if units is None:
             return rated
         is_known = rules.requires is not None and "none" not in rules.requires
+        # Units need pandas, which no other table is worth waiting for.
+        from agreement_pipeline.readers.label_sets import rows_of_members
+
         of_members = rows_of_members(rated, units, empty_cells_are_missing=is_known)
         return replace(of_members, are_units=True)
 

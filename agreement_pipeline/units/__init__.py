@@ -7,7 +7,6 @@ from agreement_pipeline.faces import face
 if TYPE_CHECKING:
     from agreement_pipeline.units.answers import (
         ABOUT as ABOUT,
-        ANSWERS as ANSWERS,
         CHOICES as CHOICES,
         MEMBER as MEMBER,
         PART_MEMBER as PART_MEMBER,
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.units.matched import groups_of as groups_of
     from agreement_pipeline.units.objects import (
         ALTERNATIVES as ALTERNATIVES,
+        ANSWERS as ANSWERS,
         AREAS as AREAS,
         KINDS as KINDS,
         POSITION_LENGTH as POSITION_LENGTH,

@@ -13,6 +13,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import PART_PREFIX, STRATUM, TEXT, Scale
 from agreement_pipeline.text import listed
 from agreement_pipeline.units.objects import (
+    ANSWERS,
     Choice,
     ChosenSet,
     Marked,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.units.units import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
-ANSWERS = ("no", "yes")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
 CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)

@@ -20,6 +20,8 @@ from agreement_pipeline.units.shapes import crossing, frame_of_place, one_way_ro
 Choice = Literal["first", "second", "tie"]
 Point = tuple[float, float]
 SEAT = attrgetter("item", "rater", "occurrence")
+ANSWERS = ("no", "yes")
+"""Was a label of a set chosen?"""
 TOKENS, ALTERNATIVES, POSITION_LENGTH = "tokens", "alternatives", "position_length"
 """Contents of documents: the start and end of each token, the text of each alternative, and the
 length of a position, if it is not 1.

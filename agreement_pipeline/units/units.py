@@ -26,6 +26,7 @@ from agreement_pipeline.ratings import CONTENT_PREFIX, PART_UNIT_OF, TEXT, Ratin
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
+    ANSWERS,
     KINDS,
     POSITION_LENGTH,
     Area,
@@ -187,7 +188,7 @@ RULES = {
         frozenset({"sets"}),
         frozenset({"members"}),
         answers.members,
-        lambda marked, source: Scale(answers.ANSWERS),
+        lambda marked, source: Scale(ANSWERS),
     ),
     "criteria": UnitRule(
         frozenset({"rubrics"}),
