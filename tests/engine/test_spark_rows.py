@@ -93,13 +93,25 @@ def test_files_of_a_folder_are_one_table(spark, tmp_path):
     assert cells(far, "row") == [(2,)]
 
 
-@pytest.mark.parametrize(("of", "label"), [("label", "x"), ("Label", "z")])
-def test_columns_that_differ_in_capital_letters_are_two(spark, of, label):
-    """As in a file of text, whose columns no engine names."""
+@pytest.mark.parametrize("of", ["label", "Label"])
+def test_a_column_that_is_read_beside_one_in_other_capital_letters_is_refused(spark, of):
+    """As in a file, since the same table must be read alike by each engine."""
     rows = {"item": ["i1"], "rater": ["ana"], "small": ["x"], "large": ["z"]}
     frame = spark.createDataFrame(pa.table(rows)).toDF("item", "rater", "label", "Label")
-    found = rows_of(frame, Columns(label=of))
-    assert cells(found, "item", "rater", "label") == [("i1", "ana", label)]
+    with pytest.raises(RatingsError, match=r"DataFrame: found columns \['label', 'Label'\], which"):
+        rows_of(frame, Columns(label=of))
+
+
+@pytest.mark.parametrize(("of", "kept"), [("note", "ana"), ("Note", "ben")])
+def test_other_columns_that_differ_in_capital_letters_are_two(spark, of, kept):
+    """As in a file of text, whose columns no engine names."""
+    rows = {"item": ["i1", "i1"], "rater": ["ana", "ben"], "label": ["x", "z"]}
+    rows |= {"small": ["yes", "no"], "large": ["no", "yes"]}
+    names = ("item", "rater", "label", "note", "Note")
+    frame = spark.createDataFrame(pa.table(rows)).toDF(*names)
+    assert len(cells(rows_of(frame), "item", "rater", "label")) == 2
+    found = rows_of(frame, rules=Rules(where={of: ("yes",)}))
+    assert cells(found, "rater") == [(kept,)]
 
 
 NAMES = ["${env:HOME}", "${system:user.name}", "${spark.app.name}", "o'n", "a\\b", "\\'", "\\"]
