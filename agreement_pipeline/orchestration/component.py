@@ -21,7 +21,7 @@ from agreement_pipeline.orchestration.sensors import (
 )
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Bounds, Columns, Limits, Rounds
+from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
 from agreement_pipeline.units import UnitSettings
 
 
@@ -166,6 +166,9 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
         dict[str, tuple[str, ...] | Bounds], written(dict[str, tuple[str, ...] | dict[str, Any]])
     ] = Field({})
     rounds: Annotated[Rounds | None, written(dict[str, Any] | None)] = None
+    predictions: Annotated[dict[str, PredictionsFile], written(dict[str, dict[str, Any]])] = Field(
+        {}
+    )
     translation: Annotated[TranslationFn[ProjectSettings] | None, TRANSLATION] = None
 
     @classmethod

@@ -55,8 +55,8 @@ def test_a_url_that_nothing_here_reads_is_refused(capsys, command):
             "See agreement-pipeline --help.",
         ),
         (
-            ["measure", "t.csv", "--formt", "json"],
-            "No such option '--formt'. Did you mean '--format'? "
+            ["measure", "t.csv", "--scop", "json"],
+            "No such option '--scop'. Did you mean '--scope'? "
             "See agreement-pipeline measure --help.",
         ),
         (

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings, load_project
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Limits, Rules
+from agreement_pipeline.readers import Columns, Limits, PredictionsFile, Rules
 from agreement_pipeline.units import UnitSettings
 
 PROJECT = """project: reviews
@@ -118,6 +118,7 @@ different_raters: [[Bo, bo]]
 units: null
 replicates: across
 rounds: null
+predictions: {"mistral": {file: "{round}.csv", item: "{{ 'post' }}"}}
 deliveries: cumulative
 policy: "{{ 'strict' }}"
 contract: null
@@ -170,6 +171,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
         same_label=(("yes", "1"),),
         same_rater=(("Ana", "ana"),),
         different_raters=(("Bo", "bo"),),
+        predictions={"mistral": PredictionsFile("{round}.csv", item="post")},
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
