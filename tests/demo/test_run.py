@@ -40,7 +40,7 @@ def team(tmp_path, monkeypatch):
 
 @pytest.fixture
 def without_runs(monkeypatch):
-    monkeypatch.setattr(demo_run, "run_projects", list)
+    monkeypatch.setattr(demo_run, "run_projects", lambda _: [])
 
 
 def bytes_below(folder, without=None):

@@ -326,6 +326,7 @@ def asset_key(name: str) -> dict[str, list[str]]:
 
 OWN_CHECKS = {
     "training_data": [{"assetKey": asset_key("training_data"), "name": "in_force"}],
+    "release": [{"assetKey": asset_key("release"), "name": "released_together"}],
 }
 
 

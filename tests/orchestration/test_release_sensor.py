@@ -7,7 +7,6 @@ from uuid import uuid4
 import dagster as dg
 import pytest
 
-from agreement_pipeline.orchestration import host
 from agreement_pipeline.orchestration.sensors import (
     LONGEST_WAIT,
     MAX_WAIT_FOR_RUNS_SECONDS,
@@ -152,7 +151,7 @@ def test_a_fault_that_may_pass_is_tried_again_ever_less_often(
         raise error
 
     with monkeypatch.context() as patch:
-        patch.setattr(host, "release_dataset", fail)
+        patch.setattr("agreement_pipeline.projects.project.release_dataset", fail)
         runs = days.runs(6 * 24, after=600)
         assert 5 < runs <= within_a_day
     assert days.runs(1, after=LONGEST_WAIT) == 1

@@ -11,7 +11,7 @@ import pytest
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import assets, metadata, project_definitions
 from agreement_pipeline.orchestration.sensors import tags_of
-from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import Reassessed
 from agreement_pipeline.store import Store
 from tests.orchestration.conftest import POLICY, ratings_frame
@@ -434,14 +434,14 @@ def test_a_round_that_cannot_be_released_ends_nothing(line, monkeypatch):
         line.deliver(name, ratings_frame(0.99))
         line.decide(name)
     line.write_policy({**POLICY, "version": 3})
-    let_out = assets.released
+    release = Project.release
 
-    def full(project, name):
+    def release_on_full_disk(project, name):
         if name == "w1":
             raise OSError(28, "No space left on device")
-        return let_out(project, name)
+        return release(project, name)
 
-    monkeypatch.setattr(assets, "released", full)
+    monkeypatch.setattr(Project, "release", release_on_full_disk)
     result = reassessed(line, line.instance)
     assert not result.success
     assert [path.parent.name for path in line.released()] == ["w2"]
