@@ -37,7 +37,6 @@ from agreement_pipeline.ratings import (
     Adjudicated,
     Ratings,
     category_text,
-    described,
     lookalikes,
 )
 from agreement_pipeline.readers import Rules, labels_left_out, read
@@ -499,8 +498,8 @@ def classifiers_among(
         raters_alike, models_alike = panel & set(group), every & set(group)
         if raters_alike and models_alike:
             raise RatingsError(
-                f"{source}: found rater {described(sorted(raters_alike))} in the panel, who prints "
-                f"like classifier {described(sorted(models_alike))}; expected the classifier's "
+                f"{source}: found rater {' and '.join(map(ascii, sorted(raters_alike)))} in the panel, who prints "
+                f"like classifier {' and '.join(map(ascii, sorted(models_alike)))}; expected the classifier's "
                 f"name as the ratings have it. Correct classifiers in project {project}, or rename "
                 "the rater."
             )

@@ -336,7 +336,7 @@ def test_the_next_step_of_a_project_names_the_file_of_its_policy(
 def test_no_step_reads_a_round_from_a_store_that_does_not_have_it(
     project, tmp_path, capsys, monkeypatch
 ):
-    rows = [(item, rater, rater == "a") for item in range(40) for rater in "abc"]
+    rows = [(item, rater, (rater == "a") != (item < 4)) for item in range(40) for rater in "abc"]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     frame["label"] = frame["label"].map({True: "no", False: "yes"})
     frame.to_csv(project.parents[2] / "inbox/w2.csv", index=False)
