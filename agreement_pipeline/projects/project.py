@@ -497,11 +497,13 @@ def classifiers_among(
     for group in lookalikes(panel | every):
         raters_alike, models_alike = panel & set(group), every & set(group)
         if raters_alike and models_alike:
+            rater, model = (
+                " and ".join(map(ascii, sorted(names))) for names in (raters_alike, models_alike)
+            )
             raise RatingsError(
-                f"{source}: found rater {' and '.join(map(ascii, sorted(raters_alike)))} in the panel, who prints "
-                f"like classifier {' and '.join(map(ascii, sorted(models_alike)))}; expected the classifier's "
-                f"name as the ratings have it. Correct classifiers in project {project}, or rename "
-                "the rater."
+                f"{source}: found rater {rater} in the panel, who prints like classifier {model}; "
+                f"expected the classifier's name as the ratings have it. "
+                f"Correct classifiers in project {project}, or rename the rater."
             )
     known = {each for names in written for each in names}
     if absent := [name for name in named if name not in known]:
