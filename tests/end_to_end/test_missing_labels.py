@@ -187,7 +187,7 @@ def test_init_writes_no_blank_into_a_scale(tmp_path, monkeypatch, capsys):
     settings = project_of(tmp_path, CELLS / "bigl_space.csv", monkeypatch)
     assert settings["scale"]["categories"] == ["ham", "spam"]
     capsys.readouterr()
-    assert main(["judge", "configs/projects/sp.yaml"]) == 1
+    assert main(["judge", "configs/projects/sp.yaml", "--of-round", "bigl_space"]) == 1
     assert "krippendorff_alpha 0.740" in capsys.readouterr().out
 
 
