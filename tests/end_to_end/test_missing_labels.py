@@ -199,10 +199,10 @@ def test_init_asks_what_a_placeholder_is(tmp_path, monkeypatch, capsys):
     assert len(asked) == 1
     assert 'missing: ["NA"]' in asked[0]
     capsys.readouterr()
-    assert main(["judge", str(path)]) == 2
+    assert main(["judge", str(path), "--of-round", "bigl_NA"]) == 2
     assert 'missing: ["NA"] in a project' in capsys.readouterr().err
     path.write_text(path.read_text() + 'missing: ["NA"]\n')
-    assert main(["judge", str(path)]) == 1
+    assert main(["judge", str(path), "--of-round", "bigl_NA"]) == 1
     assert "krippendorff_alpha 0.740" in capsys.readouterr().out
 
 
