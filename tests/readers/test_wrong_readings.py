@@ -344,7 +344,7 @@ def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(answers, tmp_path, re
     assert "expected no empty label, and none with |, which stands between the labels" in words
 
 
-@pytest.mark.parametrize("answers", [[["a", ""], ["a"]], [[""], ["a", "b"]]])
+@pytest.mark.parametrize("answers", [[["a", ""], ["a"]], [["", "a"], ["a", "b"]]])
 def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
     words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
     assert "in record 'annotation 1'; expected no empty label, and none with |" in words

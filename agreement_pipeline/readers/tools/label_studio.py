@@ -163,9 +163,10 @@ def _is_answer(kind: str, value: Data) -> bool:
 
 
 def _ticks(said: list[Any]) -> tuple[str, ...]:
-    """An empty choice names nothing."""
-    ticks = (" > ".join(map(str, each)) if isinstance(each, list) else each for each in said)
-    return tuple(each for each in ticks if not isinstance(each, str) or each.strip())
+    """Nothing if there are empty choices only. One among others is refused later."""
+    ticks = tuple(" > ".join(map(str, tick)) if isinstance(tick, list) else tick for tick in said)
+    has_choice = any(not isinstance(tick, str) or tick.strip() for tick in ticks)
+    return ticks if has_choice else ()
 
 
 def _says(annotation: Data, what: str, where: str) -> bool:
