@@ -102,7 +102,7 @@ def most_likely_multiple(m: int) -> float:
     """The highest chance that a Poisson number above 0 is a multiple of m, over all means.
 
     >>> [round(most_likely_multiple(m), 3) for m in (2, 3, 20)]
-    [0.5, 0.342, 0.089]
+    [0.5, 0.333, 0.089]
     """
     from scipy.special import gammaln
 

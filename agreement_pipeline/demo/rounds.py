@@ -162,13 +162,16 @@ def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrenc
 def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
     numbers = [int(at) + 1 for at in item]
+    items = [f"{name}-{number:03d}" for number in numbers]
+    # A post of one round is no post of another, so its text names the round.
     texts = [
-        f"Post {number:03d} about {TOPICS[number % len(TOPICS)]}: {REMARKS[number % len(REMARKS)]}."
-        for number in numbers
+        f"Post {item.removeprefix('post-')} about {TOPICS[number % len(TOPICS)]}: "
+        f"{REMARKS[number % len(REMARKS)]}."
+        for item, number in zip(items, numbers, strict=True)
     ]
     return pd.DataFrame(
         {
-            "item": [f"{name}-{number:03d}" for number in numbers],
+            "item": items,
             "rater": rater,
             "label": np.array(CATEGORIES)[labels[item, occurrence]],
             "occurrence": occurrence + 1,

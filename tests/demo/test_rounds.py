@@ -186,12 +186,12 @@ def test_one_raters_carelessness_leaves_the_others_ratings_as_they_are():
     assert (careful["label"] != careless["label"]).any()
 
 
-def test_an_item_has_one_text_of_its_own_that_carries_its_number():
-    ratings = simulate_round("r", seed=1, n_items=50)
+def test_an_item_has_one_text_of_its_own_that_carries_its_name():
+    ratings = pd.concat(simulate_round(name, seed=1, n_items=50) for name in ("r", "s"))
     texts = ratings.drop_duplicates(["item", "text"]).set_index("item")["text"]
     assert texts.index.is_unique
     assert texts.is_unique
-    assert texts["r-017"].startswith("Post 017 about ")
+    assert texts["r-017"].startswith("Post r-017 about ")
 
 
 # The same again

@@ -36,6 +36,7 @@ inbox: inbox
 store: s3://rounds/{name}
 scale: {{categories: [safe, offensive, hateful]}}
 policy: strict
+deliveries: independent
 settle_seconds: 0.5
 """
 POLICY = "policy: strict\nversion: {version}\nn_resamples: 1000\nrules:\n  - {rule}\n"
@@ -287,7 +288,7 @@ class Watched:
         return next(iter(self.instance.get_runs(started, limit=1)), None)
 
     def wait_for_a_run(self, round_name: str) -> None:
-        wait_until(lambda: self.running(round_name), STUCK_SECONDS, f"a run of {round_name}")
+        wait_until(lambda: self.running(round_name), 90, f"a run of {round_name}")
 
     def store(self, name: str) -> Store:
         """The store of a project."""
@@ -312,20 +313,6 @@ class Watched:
             return not left and all(said["decided", each] for each in rounds)
 
         return wait_until(decided, within, f"decisions on {rounds} of {name}")
-
-    def wait_for_releases(self, name: str, *rounds: str) -> Counter[tuple[str, str]]:
-        """The events of a project once each round is released.
-
-        The run that follows a killed one begins a while after that one has ended. So if no run is
-        left, another may still come.
-        """
-
-        def released() -> bool:
-            said = self.events(name)
-            return all(said["released", each] for each in rounds)
-
-        wait_until(released, STUCK_SECONDS, f"releases of {rounds} of {name}")
-        return self.events(name)
 
 
 @contextmanager

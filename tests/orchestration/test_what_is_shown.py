@@ -11,7 +11,7 @@ from agreement_pipeline.estimates import Reading, control_chart
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.metadata import IN_PLACE, link
-from agreement_pipeline.projects import ProjectSettings
+from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
@@ -500,8 +500,6 @@ def test_an_admitted_round_without_a_release_is_released_by_the_next_reassessmen
 
 
 def test_a_release_that_failed_is_made_by_the_next_reassessment(line, monkeypatch):
-    from agreement_pipeline.orchestration import assets
-
     def full(*_):
         raise OSError(28, "No space left on device")
 
@@ -511,7 +509,7 @@ def test_a_release_that_failed_is_made_by_the_next_reassessment(line, monkeypatc
     line.write_policy({**POLICY, "version": 2})
     job = line.definitions.resolve_job_def("reviews_reassessment")
     with monkeypatch.context() as disk:
-        disk.setattr(assets, "released", full)
+        disk.setattr(Project, "release", full)
         failed = job.execute_in_process(instance=line.instance, raise_on_error=False)
     assert not failed.success
     assert not line.released()
