@@ -745,10 +745,11 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
 
 def _doubts(ratings: Ratings) -> Iterator[str]:
     names = ratings.scale.names
-    for told in misspelt(count_set_labels(ratings.n_by_category)) if names else ():
-        yield f"{told}; correct it, or name all labels with --categories"
+    slips = misspelt(count_set_labels(ratings.n_by_category)) if names else {}
+    for words in slips.values():
+        yield f"{words}; correct it, or name all labels with --categories"
     if ratings.scale.level == "nominal":
-        yield from doubtful(names)
+        yield from doubtful(names, slips)
     if placeholders := ratings.undeclared_placeholders:
         count = "count as labels" if len(placeholders) > 1 else "counts as a label"
         yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"

@@ -406,8 +406,8 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     counts = {row["label"]: row["n"] for row in times.to_pylist() if not is_blank(row["label"])}
     labels = [*counts]
     if "categories" not in said.get("scale", {}):
-        unsure += misspelt(count_set_labels(counts))
-        unsure += doubtful(labels)
+        slips = misspelt(count_set_labels(counts))
+        unsure += [*slips.values(), *doubtful(labels, slips)]
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
     if any(map(AS_PERCENT.fullmatch, labels)):

@@ -74,17 +74,18 @@ def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
-def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
-    """Seldom labels that resemble a common one, in words. `counts` says how often each occurs.
+def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
+    """Seldom labels that resemble a common one, with this in words. `counts` says how often each
+    occurs.
 
     They print alike, or a letter is wrong, missing, too much, or changed places with its neighbour.
     Digits tell labels apart.
 
-    >>> list(misspelt({"spam": 58, "spma": 1, "ham": 121, "level1": 99, "level2": 1}))
-    ["label 'spma' (1 time) resembles 'spam' (58 times)"]
+    >>> misspelt({"spam": 58, "spma": 1, "ham": 121, "level1": 99, "level2": 1})
+    {'spma': "label 'spma' (1 time) resembles 'spam' (58 times)"}
     """
-    seldom = [name for name, times in counts.items() if 1 <= times <= SELDOM]
-    for name in sorted(seldom):
+    words_by_label = dict[str, str]()
+    for name in sorted(name for name, times in counts.items() if 1 <= times <= SELDOM):
         common = [
             other
             for other, times in counts.items()
@@ -94,11 +95,14 @@ def misspelt(counts: Mapping[str, int]) -> Iterator[str]:
             usual = max(common, key=lambda other: counts[other])
             shown = zip(_told_apart([name, usual]), (name, usual), strict=True)
             told = (f"{text} ({counted(counts[each], 'time')})" for text, each in shown)
-            yield f"label {' resembles '.join(told)}"
+            words_by_label[name] = f"label {' resembles '.join(told)}"
+    return words_by_label
 
 
-def doubtful(labels: Collection[str]) -> Iterator[str]:
+def doubtful(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[str]:
     """Labels that may be another, in words: that print alike, and several in one.
+
+    Labels of which all but one are `slips` were told as these, so that one typo has one line.
 
     >>> list(doubtful(["joy", "fear", "joy, fear"]))
     ["label 'joy, fear' counts as one label; if it is several ones, write them as joy|fear"]
@@ -114,6 +118,8 @@ def doubtful(labels: Collection[str]) -> Iterator[str]:
             f"{'|'.join(bare[name])}"
         )
     for group in labels_alike(labels):
+        if len({*group}.difference(slips)) < 2:
+            continue
         yield f"labels {described(group)} print alike; if they mean the same, write one"
 
 
@@ -161,16 +167,31 @@ def described(group: Iterable[str]) -> str:
 
     >>> described(["ana", "\u0430na"]), described(["Gru\xdf", "gru\xdf"])
     ("'ana' and '\\u0430na'", "'Gruß' and 'gruß'")
+    >>> described(["\u2764 n\xe9", "\u2764 ne\u0301"])
+    "'❤ n\\xe9' and '❤ ne\\u0301'"
     """
     return " and ".join(_told_apart(list(group)))
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:
-    shapes = [_shape(name) for name in names]
-    return [
-        ascii(name) if shapes.count(shape) > 1 else repr(name)
-        for name, shape in zip(names, shapes, strict=True)
-    ]
+    by_shape: dict[str, list[str]] = {}
+    for name in names:
+        by_shape.setdefault(_shape(name), []).append(name)
+    return [_with_codes(name, by_shape[_shape(name)]) for name in names]
+
+
+def _with_codes(name: str, same_shape: Sequence[str]) -> str:
+    """A name whose characters are written out where other names of its shape have not the same."""
+    if len(same_shape) < 2:
+        return repr(name)
+    if any({*name} == {*other} for other in same_shape if other != name):
+        return ascii(name)
+    common = {*name}.intersection(*same_shape)
+    letters = (
+        letter if letter.isascii() or letter in common else ascii(letter)[1:-1]
+        for letter in repr(name)
+    )
+    return "".join(letters)
 
 
 def _shape(name: str) -> str:

@@ -9,12 +9,12 @@ from agreement_pipeline import judge, load_policy, measure
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import Columns, read
 
-CASES = Path(__file__).with_name("cases")
+CASES = {path.name: path for path in Path(__file__).parents[1].glob("cases/*/*")}
 ALPHA = "krippendorff_alpha"
 
 
 def read_case(name, question, **how):
-    return read(CASES / name, Columns(label=question), **how)
+    return read(CASES[name], Columns(label=question), **how)
 
 
 def alpha(ratings):
@@ -74,7 +74,7 @@ def test_outputs_of_several_epochs_are_judged_in_clusters():
 
 
 def test_the_text_of_an_item_is_the_output_of_the_model():
-    log = json.loads((CASES / "epochs2.json").read_text())["samples"]
+    log = json.loads(CASES["epochs2.json"].read_text())["samples"]
     outputs = {each["output"]["choices"][0]["message"]["content"] for each in log}
     texts = read_case("epochs2.json", "score").items(["text"])["text"].to_pylist()
     assert {*texts} == outputs
@@ -163,7 +163,7 @@ def of_promptfoo(path, results):
 def test_a_part_without_an_assertion_is_left_out_and_counted():
     ratings = read_case("errors.json", "pass")
     assert ratings.raters == ("judge1", "judge2")
-    results = json.loads((CASES / "errors.json").read_text())["results"]["results"]
+    results = json.loads(CASES["errors.json"].read_text())["results"]["results"]
     parts = [(each["gradingResult"] or {}).get("componentResults") or [] for each in results]
     unnamed = sum(each["assertion"] is None for some in parts for each in some)
     assert len(ratings) == sum(map(len, parts)) - unnamed
@@ -171,7 +171,7 @@ def test_a_part_without_an_assertion_is_left_out_and_counted():
 
 
 def test_results_of_version_2_are_read_in_their_order():
-    results = json.loads((CASES / "v2_old.json").read_text())["results"]["results"]
+    results = json.loads(CASES["v2_old.json"].read_text())["results"]["results"]
     ratings = read_case("v2_old.json", "pass")
     assert ratings.n_items == len(results) == 60
     first = ratings.first(["item", "rater", "label"]).to_pylist()
@@ -244,8 +244,8 @@ def test_what_cannot_be_read_is_refused_with_what_to_do(case, words):
 
 
 def test_doccano_with_users_is_read_by_its_annotations():
-    ratings = read(CASES / "doccano_old.jsonl")
-    rows = [json.loads(line) for line in (CASES / "doccano_old.jsonl").read_text().splitlines()]
+    ratings = read(CASES["doccano_old.jsonl"])
+    rows = [json.loads(line) for line in CASES["doccano_old.jsonl"].read_text().splitlines()]
     assert ratings.raters == ("1", "2")
     found = ratings.first(["item", "rater", "label"]).to_pylist()
     assert {(each["item"], each["rater"]): each["label"] for each in found} == {
@@ -279,5 +279,5 @@ def test_excel_s_line_moves_the_number_of_rows(tmp_path):
 
 def test_the_case_of_excel_is_read_as_it_is_without_the_line():
     columns = Columns(raters=("ana", "ben"))
-    ratings = read(CASES / "sep.csv", columns, layout="wide")
+    ratings = read(CASES["sep.csv"], columns, layout="wide")
     assert alpha(ratings) == pytest.approx(0.70175, abs=5e-6)
