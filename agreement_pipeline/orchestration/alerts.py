@@ -1,3 +1,5 @@
+"""Messages to a webhook, and a heartbeat for whoever watches that the gate itself is up."""
+
 import json
 import os
 import time
@@ -10,19 +12,27 @@ from typing import Any
 
 import dagster as dg
 
-from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
 from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY, unreleased_tag
 from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
 from agreement_pipeline.projects import (
     Notice,
     Project,
+    What,
     joint_release,
     notices,
+    outage,
+    recovery,
     with_who_differs,
 )
 
 EVERY_SECONDS, LONGEST_WAIT, MOST_DOUBLED = 30, 3_600, 7
 SECONDS = 10
+OUTAGE_SECONDS = 45.0
+"""What is over at the next tick is not told."""
+HEARTBEAT_SECONDS = 300.0
+DOWN: What = "down"
+UP_AGAIN: What = "up again"
 HTTP = ("https://", "http://")
 
 
@@ -44,7 +54,7 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
         found = "something else than a URL" if url else "nothing"
         raise ProjectError(
             f"environment variable {variable}: found {found}; expected a URL that begins with "
-            "https://. Set it where the Dagster daemon runs."
+            "https://. Set it where the project's code runs: the code server, or dagster dev."
         )
     return url
 
@@ -71,12 +81,15 @@ class Told:
     """The cursor of the sensor. `states` has the state of each notice that the webhook took.
 
     One that no longer holds is forgotten, so the team hears if it comes back. After `failures` in a
-    row, nothing is tried before `next`.
+    row, nothing is tried before `next`. Since `down_since`, if it is not 0, the project's rounds
+    cannot be looked at. The last heartbeat was at `last_heartbeat`.
     """
 
     states: dict[str, str] = field(default_factory=dict)
     failures: int = 0
     next: float = 0.0
+    down_since: float = 0.0
+    last_heartbeat: float = 0.0
 
     @classmethod
     def of(cls, cursor: str | None) -> "Told":
@@ -84,7 +97,10 @@ class Told:
             found = cls(**said_by(cursor))
         except TypeError:
             return cls()
-        numbers = isinstance(found.failures, int) and isinstance(found.next, (float, int))
+        times = (found.next, found.down_since, found.last_heartbeat)
+        numbers = isinstance(found.failures, int) and all(
+            isinstance(at, float | int) for at in times
+        )
         usable = numbers and found.failures >= 0 and isinstance(found.states, dict)
         return found if usable else cls()
 
@@ -93,11 +109,33 @@ class Told:
 
     def untold(self, found: list[Notice]) -> list[Notice]:
         now = {_key(each): each.state for each in found}
+        if self.down_since:
+            now |= {DOWN: ""}
         self.states = {key: state for key, state in self.states.items() if key in now}
         return [each for each in found if self.states.get(_key(each)) != each.state]
 
+    def untold_outage(self, project: str, error: Exception, now: float) -> list[Notice]:
+        """What was told of rounds stays told, since nothing is known of them now."""
+        if not 0 < self.down_since <= now:
+            self.down_since = now
+        if now < self.down_since + OUTAGE_SECONDS:
+            return []
+        notice = outage(project, self.down_since, in_a_sentence(error))
+        return [] if self.states.get(DOWN) == notice.state else [notice]
+
+    def untold_recovery(self, project: str) -> list[Notice]:
+        """An end is told if its beginning was, until the webhook takes it."""
+        if not self.down_since or DOWN not in self.states:
+            self.down_since = 0.0
+            return []
+        return [recovery(project, self.down_since)]
+
     def took(self, notice: Notice) -> None:
-        self.states[_key(notice)] = notice.state
+        if notice.what == UP_AGAIN:
+            self.down_since = 0.0
+            del self.states[DOWN]
+        else:
+            self.states[_key(notice)] = notice.state
         self.failures, self.next = 0, 0.0
 
     def failed(self, now: float) -> float:
@@ -111,12 +149,13 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     none that an earlier tick sent.
     """
     variable = project.settings.alerts_url_from
-    if variable is None:
+    if variable is None and project.settings.heartbeat_url_from is None:
         return []
 
     @running(
         f"{project.name}_alerts",
-        "Tells the webhook of each round that is held, broken, overdue or not released, once.",
+        "Tells the webhook once of each round that is held, broken, overdue or not released, and "
+        "if the store or the inbox cannot be read.",
         every=EVERY_SECONDS,
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
@@ -131,11 +170,16 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     return [alerts]
 
 
-def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, told: Told) -> str:
+def _tick(
+    context: dg.SensorEvaluationContext, project: Project, variable: str | None, told: Told
+) -> str:
     now = time.time()
-    waiting = told.untold(_notices_now(context.instance, project, now))
+    waiting = _untold(context, project, told, now)
+    if variable is None:
+        return "a heartbeat alone: the project names no webhook (alerts_url_from)"
     if not waiting:
-        return "nothing new to tell"
+        down = "the rounds cannot be looked at; " if told.down_since else ""
+        return f"{down}nothing new to tell"
     if now < told.next <= now + LONGEST_WAIT:
         return f"{len(waiting)} to tell; the webhook did not answer, and is tried again later"
     url, first = checked_url(variable, os.environ), waiting[0]
@@ -151,25 +195,53 @@ def _tick(context: dg.SensorEvaluationContext, project: Project, variable: str, 
     return f"told of {_key(first)}; {len(waiting) - 1} more to tell"
 
 
-def _notices_now(instance: dg.DagsterInstance, project: Project, now: float) -> list[Notice]:
-    return notices(project, now, _broken(instance, project), _unreleased(instance, project))
+def _untold(
+    context: dg.SensorEvaluationContext, project: Project, told: Told, now: float
+) -> list[Notice]:
+    """A store that cannot be read is news as well, so no error ends the tick."""
+    try:
+        if reason := project.no_inbox():
+            raise ProjectError(reason)
+        current = notices(project, now, _broken(context, project), _unreleased(context, project))
+    except Exception as error:  # the client of a bucket raises errors of its own
+        context.log.error(in_a_sentence(error))
+        return told.untold_outage(project.name, error, now)
+    _send_heartbeat(context, project, told, now)
+    return told.untold_recovery(project.name) + told.untold(current)
 
 
-def _unreleased(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
+def _send_heartbeat(
+    context: dg.SensorEvaluationContext, project: Project, told: Told, now: float
+) -> None:
+    variable = project.settings.heartbeat_url_from
+    if variable is None or now - HEARTBEAT_SECONDS < told.last_heartbeat <= now:
+        return
+    try:
+        post(checked_url(variable, os.environ), {"project": project.name, "what": "up"})
+        told.last_heartbeat = now
+    except (NotPostedError, ProjectError) as error:
+        context.log.warning(f"no heartbeat: {error}")
+
+
+# Dagster opens its instance when it is first asked for, which takes longer than all else here.
+def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[str, str]:
     """Why the last run could not release an admitted round, or all of them together."""
     wanted = joint_release(project)
     waiting = [name for name in wanted.rounds if not project.is_released(name)]
     reasons = {}
     for name in [*waiting, *([""] if wanted.is_due else [])]:
         tagged = dg.RunsFilter(tags=unreleased_tag(project.name, name))
-        for run in instance.get_runs(tagged, limit=1):
+        for run in context.instance.get_runs(tagged, limit=1):
             reasons[name] = run.tags.get(WHY, "")
     return reasons
 
 
-def _broken(instance: dg.DagsterInstance, project: Project) -> dict[str, str]:
-    said = {each.round: last_tags(instance, each, {DECISION: NOT_JUDGED}) for each in project.due()}
-    return {name: tags.get(WHY, "") for name, tags in said.items() if tags}
+def _broken(context: dg.SensorEvaluationContext, project: Project) -> dict[str, str]:
+    tags_by_round = {
+        delivery.round: last_tags(context.instance, delivery, {DECISION: NOT_JUDGED})
+        for delivery in project.due()
+    }
+    return {name: tags.get(WHY, "") for name, tags in tags_by_round.items() if tags}
 
 
 def _key(notice: Notice) -> str:

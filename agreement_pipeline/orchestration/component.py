@@ -255,7 +255,7 @@ def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
     @dg.schedule(
         name=f"{project.name}_schedule",
         job=job,
-        cron_schedule=project.settings.schedule,
+        cron_schedule=project.settings.cron_schedule,
         default_status=dg.DefaultScheduleStatus.RUNNING,
         description="Judges every round of the store again, by today's policy, in one run.",
     )

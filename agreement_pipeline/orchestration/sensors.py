@@ -1,7 +1,8 @@
 """What starts runs: new rounds in the inbox, rounds that are admitted or withdrawn, a table of all
 rounds that is old, adjudicated labels.
 
-A cursor keeps what a sensor asked for, and when it asks again.
+A cursor keeps what a sensor asked for, and when it asks again. What keeps a sensor from looking,
+such as a store that cannot be read, fails its tick: a skipped one looks like a quiet day.
 """
 
 import json
@@ -37,6 +38,7 @@ SETTLING_SECONDS = 25.0
 """Rounds that are decided within so short a time are released together once, and not one by one."""
 MAX_WAIT_FOR_RUNS_SECONDS = 600.0
 """A run that hangs does not keep other rounds from being released for longer."""
+RELEASED_TOGETHER = "all admitted rounds are released together"
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
@@ -166,10 +168,7 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         if wrong := project.no_inbox():
             raise ProjectError(wrong)
-        try:
-            return _tick(context, project)
-        except AgreementError as error:
-            return dg.SkipReason(str(error))
+        return _tick(context, project)
 
     return new_rounds
 
@@ -267,22 +266,27 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         job=job,
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        try:
-            due = project.due()
-            now = shown_state(project, due)
-        except AgreementError as error:
-            return dg.SkipReason(str(error))
+        due = project.due()
+        now = shown_state(project, due)
+        if now == context.cursor:
+            return dg.SkipReason("nothing has changed since the last table of all rounds")
         instance = context.instance
         if not project.store.log.head and not any(n_runs(instance, each, ENDED) for each in due):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         last = instance.get_latest_materialization_event(table)
         made = None if last is None else last.asset_materialization
         shown = made and (made.tags or {}).get(DATA_VERSION)
-        if now in (context.cursor, shown):
+        if now == shown:
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
             return dg.SkipReason("the table of all rounds is about to be written again")
-        return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=now)
+        # An instance that lost its database has no partitions, and the store knows them.
+        known = rounds_of(project.name).build_add_request(sorted(project.standings.now().rows))
+        return dg.SensorResult(
+            run_requests=[dg.RunRequest()],
+            dynamic_partitions_requests=[known] if known.partition_keys else [],
+            cursor=now,
+        )
 
     return history_changed
 
@@ -360,14 +364,13 @@ def build_release_sensor(host: Host, jobs: Mapping[str, AssetJob]) -> list[dg.Se
     def admitted_rounds_changed(
         context: dg.SensorEvaluationContext,
     ) -> dg.SensorResult | dg.SkipReason:
-        try:
-            wanted = joint_release(project)
-        except AgreementError as error:
-            return dg.SkipReason(str(error))
+        wanted = joint_release(project)
         if not wanted.rounds:
             return dg.SkipReason("no round is admitted")
         now, known = time.time(), ReleaseCursor.of(context.cursor)
         known.see(wanted.state, now)
+        if wanted.is_made and known.done == wanted.state:
+            return dg.SkipReason(RELEASED_TOGETHER)
         filter_by_state = dg.RunsFilter(
             job_name=jobs["release"].name, tags={RELEASE_STATE: wanted.state}
         )
@@ -398,7 +401,7 @@ def _reason_to_wait(
     was_run = last_run is not None and last_run.status == dg.DagsterRunStatus.SUCCESS
     if wanted.is_made and (was_run or known.done in ("", wanted.state)):
         known.done = wanted.state
-        return "all admitted rounds are released together"
+        return RELEASED_TOGETHER
     if last_run is not None and last_run.status in IN_PROGRESS:
         return "the release of all admitted rounds is being made"
     if last_run is not None and known.tries:
@@ -423,10 +426,7 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         before = said_by(context.cursor)
-        try:
-            now, mistakes = _answered(project, before)
-        except AgreementError as error:
-            return dg.SkipReason(str(error))
+        now, mistakes = _answered(project, before)
         if mistakes:
             context.log.warning(mistakes)
         changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from html import escape
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from agreement_pipeline.report import (
 from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 
 Form = Literal["plain", "slack"]
-What = Literal["held", "not judged", "overdue", "not released"]
+What = Literal["held", "not judged", "overdue", "not released", "down", "up again"]
 TOGETHER = "all admitted rounds together"
 DAY = 86_400
 MOST_KEPT = 32
@@ -36,8 +36,8 @@ TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
 class Notice:
     """What a team is told once.
 
-    `about` is the round. It is empty if the project itself is overdue, or if all admitted rounds
-    together are not released. A notice with another `state`,
+    `about` is the round. It is empty if the project itself is overdue, if all admitted rounds
+    together are not released, or if no round can be looked at. A notice with another `state`,
     a digest of what is told, is another notice. `who` says who differs, if disagreement holds the
     round.
     """
@@ -53,9 +53,8 @@ class Notice:
 
     @property
     def text(self) -> str:
-        subject = f"round {self.about}" if self.about else "the next round"
-        if self.what == "not released" and not self.about:
-            subject = TOGETHER
+        of_all = {"not released": TOGETHER, "down": "the gate", "up again": "the gate"}
+        subject = f"round {self.about}" if self.about else of_all.get(self.what, "the next round")
         who = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
         verb = "are" if subject == TOGETHER else "is"
@@ -102,6 +101,22 @@ def notices(
         for name, why in unreleased.items()
     ]
     return [*held, *unread, *waiting, *([late] if late else [])]
+
+
+def outage(project: str, since: float, why: str) -> Notice:
+    """The rounds of the project cannot be looked at, so none is judged or released."""
+    told = f"since {_minute(since)} its rounds cannot be looked at, and none is released: {why}"
+    return Notice(project, "", "down", (told,), _minute(since))
+
+
+def recovery(project: str, since: float) -> Notice:
+    """The end of an outage. Its rounds are judged by themselves, late."""
+    told = f"its rounds can be looked at, which was not so since {_minute(since)}"
+    return Notice(project, "", "up again", (told,), _minute(since))
+
+
+def _minute(time: float) -> str:
+    return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def with_who_differs(project: Project, notice: Notice) -> Notice:

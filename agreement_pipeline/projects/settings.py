@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
+from zlib import crc32
 
 from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
 
@@ -117,6 +118,7 @@ NOT_OF_READING = {
     "draw",
     "alerts_url_from",
     "alerts_form",
+    "heartbeat_url_from",
     "settle_seconds",
     "owners",
     "engine",
@@ -284,7 +286,8 @@ class ProjectSettings(BaseModel):
         Where rounds, decisions and releases are kept: a folder, or a URL such as
         s3://bucket/folder.
     schedule
-        When everything is measured again, as a cron expression.
+        When everything is measured again, as a cron expression. On Mondays after 6 if omitted, at a
+        minute that the project's name decides, so that projects do not all start at once.
     overdue_after_days
         A round is overdue if none came for so many days.
     release
@@ -307,6 +310,9 @@ class ProjectSettings(BaseModel):
         held or broken, or is overdue. No messages if omitted.
     alerts_form
         plain: the facts as JSON. slack: what an incoming webhook of Slack takes.
+    heartbeat_url_from
+        The environment variable that holds the URL of a monitor, which gets a message every five
+        minutes while the project's rounds can be looked at. No heartbeat if omitted.
     settle_seconds
         A file is complete if it has not changed for so many seconds.
     owners
@@ -356,7 +362,7 @@ class ProjectSettings(BaseModel):
     deliveries: Deliveries | None = None
     contract: str | None = None
     store: str | None = None
-    schedule: str = "0 6 * * 1"
+    schedule: str | None = None
     overdue_after_days: int = 8
     release: Literal["by_itself", "by_hand"] = "by_itself"
     adjudicated: str | None = None
@@ -367,6 +373,7 @@ class ProjectSettings(BaseModel):
     draw: int = 200
     alerts_url_from: str | None = None
     alerts_form: Literal["plain", "slack"] = "plain"
+    heartbeat_url_from: str | None = None
     settle_seconds: float = 2.0
     owners: tuple[str, ...] = ()
     limits: Limits = Limits()
@@ -441,7 +448,16 @@ class ProjectSettings(BaseModel):
                 raise ValueError(f"found {shown(value)}; expected {expected}")
         return value
 
-    @field_validator("alerts_url_from")
+    @property
+    def cron_schedule(self) -> str:
+        """When everything is measured again.
+
+        >>> sorted(ProjectSettings.model_construct(project=name).cron_schedule for name in "abc")
+        ['15 6 * * 1', '27 6 * * 1', '41 6 * * 1']
+        """
+        return self.schedule or f"{crc32(self.project.encode()) % 60} 6 * * 1"
+
+    @field_validator("alerts_url_from", "heartbeat_url_from")
     @classmethod
     def _name_of_variable(cls, value: str | None) -> str | None:
         """What stands here instead may be the secret itself, so it is not repeated."""

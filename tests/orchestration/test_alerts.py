@@ -5,6 +5,7 @@ import logging
 import threading
 import time
 from dataclasses import replace
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import dagster as dg
@@ -310,6 +311,86 @@ def test_a_project_whose_next_round_is_overdue_is_told_once_for_each_late_round(
     (text,) = webhook.texts
     assert text.startswith("reviews: the next round is overdue: the last one, w1, came 2")
     assert text.endswith(f", and {days:g} days are allowed")
+
+
+class Clock:
+    def __init__(self, monkeypatch) -> None:
+        self.now = time.time()
+        monkeypatch.setattr(alerts.time, "time", lambda: self.now)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        StoreError("s3://rounds/reviews: found no answer; expected the store."),
+        PermissionError(13, "the key is refused"),
+        RuntimeError("what the client of a bucket may raise"),
+    ],
+)
+def test_an_outage_is_one_message_and_its_end_another(told, webhook, monkeypatch, error):
+    hold(told, "w1")
+    daemon, clock = Daemon(told), Clock(monkeypatch)
+    daemon.tick()
+
+    def ticks(number: int) -> None:
+        for _ in range(number):
+            clock.now += EVERY_SECONDS
+            daemon.tick()
+            daemon.restart()
+
+    def refuse(*_: object) -> None:
+        raise error
+
+    with monkeypatch.context() as down:
+        down.setattr(alerts, "notices", refuse)
+        since = f"{datetime.fromtimestamp(clock.now + EVERY_SECONDS, UTC):%Y-%m-%d %H:%M} UTC"
+        ticks(1)
+        assert len(webhook.texts) == 1  # a tick alone may be a hiccup
+        webhook.status = 503
+        ticks(3)
+        webhook.status = 200
+        clock.now += LONGEST_WAIT
+        ticks(5)
+        assert "the rounds cannot be looked at" in daemon.said[-1]
+    ticks(3)
+    assert webhook.texts[1].startswith(f"reviews: the gate is down: since {since} its rounds ")
+    assert str(error) in webhook.texts[1]
+    assert webhook.texts[2:] == [
+        "reviews: the gate is up again: its rounds can be looked at, which was not so since "
+        f"{since}"
+    ]
+    hold(told, "w2")
+    ticks(3)
+    assert len(webhook.texts) == 4
+    assert webhook.texts[3].startswith("reviews: round w2 is held")
+
+
+def test_a_hiccup_of_one_tick_is_no_message(told, webhook, monkeypatch):
+    daemon, clock = Daemon(told), Clock(monkeypatch)
+    for _ in range(4):
+        (told.root / "inbox").rename(told.root / "away")
+        daemon.tick()
+        (told.root / "away").rename(told.root / "inbox")
+        clock.now += EVERY_SECONDS
+        daemon.tick()
+    assert webhook.got == []
+
+
+def test_a_heartbeat_comes_every_five_minutes_while_rounds_can_be_looked_at(
+    make_line, webhook, monkeypatch
+):
+    line = make_line(heartbeat_url_from=VARIABLE)
+    daemon, clock = Daemon(line), Clock(monkeypatch)
+    for _ in range(25):
+        clock.now += EVERY_SECONDS
+        daemon.tick()
+    assert [body for _, body in webhook.got] == [{"project": "reviews", "what": "up"}] * 3
+    (line.root / "inbox").rename(line.root / "away")
+    for _ in range(25):
+        clock.now += EVERY_SECONDS
+        daemon.tick()
+    assert len(webhook.got) == 3
+    assert SECRET not in " ".join([*daemon.said, daemon.cursor])
 
 
 def test_a_project_that_allows_one_day_says_so_in_the_singular(told):

@@ -128,6 +128,7 @@ overdue_after_days: "{{ 3 }}"
 settle_seconds: 1
 alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
+heartbeat_url_from: REVIEWS_HEARTBEAT
 release: by_hand
 adjudicated: adjudicated
 pages: pages

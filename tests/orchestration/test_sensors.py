@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import assets, metadata, project_definitions
 from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import Project, ProjectSettings
@@ -132,10 +132,11 @@ def test_a_broken_file_is_run_again_when_the_policy_or_the_settings_change(line,
     assert [each["decision"] for each in decisions(line)] == ["admitted"]
 
 
-def test_a_policy_that_cannot_be_read_asks_for_no_runs(line, days):
+def test_a_round_waits_until_the_policy_can_be_read(line, days):
     at_rest(line.deliver("w1", ratings_frame(0.99)))
     line.write_policy({**POLICY, "rules": []})
-    assert days.runs(15) == 0
+    with pytest.raises(PolicyError, match="rules: found no rule"):
+        days.runs(15)
     line.write_policy(POLICY)
     assert days.runs(15) == 1
 
@@ -264,12 +265,26 @@ def test_before_the_first_round_there_is_no_table(line):
     assert len(history_tick(line, None).run_requests) == 1
 
 
-def test_a_table_whose_policy_cannot_be_read_waits_and_says_why(line):
+def test_partitions_come_back_from_the_store_after_the_database_was_lost(line):
+    for name in ("w1", "w2"):
+        line.deliver(name, ratings_frame(0.99))
+        line.decide(name)
+    with dg.DagsterInstance.ephemeral() as made_anew:
+        sensor = line.definitions.resolve_sensor_def("reviews_history_changed")
+        with dg.build_sensor_context(instance=made_anew) as context:
+            (request,) = sensor(context).dynamic_partitions_requests
+    assert request.partitions_def_name == "reviews_rounds"
+    assert request.partition_keys == ["w1", "w2"]
+
+
+@pytest.mark.parametrize("name", ["history_changed", "new_rounds"])
+def test_a_tick_fails_if_the_policy_cannot_be_read(line, name):
     definitions = line.definitions
     line.write_policy({**POLICY, "rules": []})
-    sensor = definitions.resolve_sensor_def("reviews_history_changed")
-    skipped = sensor(dg.build_sensor_context(instance=line.instance, definitions=definitions))
-    assert "strict.yaml" in skipped.skip_message
+    sensor = definitions.resolve_sensor_def(f"reviews_{name}")
+    context = dg.build_sensor_context(instance=line.instance, definitions=definitions)
+    with pytest.raises(PolicyError, match=r"strict\.yaml"):
+        sensor(context)
 
 
 def test_all_sensors_and_schedules_run_from_the_start(line):
