@@ -1,62 +1,61 @@
 """A measure's value with its uncertainty."""
 
-from typing import TYPE_CHECKING
-
-from agreement_pipeline.faces import face
-
-if TYPE_CHECKING:
-    from agreement_pipeline.estimates.comparison import (
-        OF_NAMES as OF_NAMES,
-        OF_ROUNDS as OF_ROUNDS,
-        compare as compare,
-    )
-    from agreement_pipeline.estimates.control import FEWEST_BEFORE as FEWEST_BEFORE
-    from agreement_pipeline.estimates.control import (
-        Charted as Charted,
-        Reading as Reading,
-        control_chart as control_chart,
-    )
-    from agreement_pipeline.estimates.differences import Difference as Difference
-    from agreement_pipeline.estimates.drift import Drift as Drift, drift as drift
-    from agreement_pipeline.estimates.estimates import Estimate as Estimate
-    from agreement_pipeline.estimates.estimates import (
-        estimate as estimate,
-        estimate_each as estimate_each,
-        registered as registered,
-    )
-    from agreement_pipeline.estimates.estimates import (
-        ROUND as ROUND,
-        SCOPE_KINDS as SCOPE_KINDS,
-        Scope as Scope,
-        ScopeKind as ScopeKind,
-        WithLimits as WithLimits,
-        quoted as quoted,
-    )
-    from agreement_pipeline.estimates.scopes import (
-        DETAIL_RESAMPLES as DETAIL_RESAMPLES,
-        applicable as applicable,
-        basis_of as basis_of,
-        measure as measure,
-        measure_ratings as measure_ratings,
-        measure_strata as measure_strata,
-        require_defined as require_defined,
-        survey as survey,
-        values_of as values_of,
-    )
-    from agreement_pipeline.estimates.panel_labels import (
-        Bounds as Bounds,
-        LabelReliability as LabelReliability,
-        label_reliability as label_reliability,
-    )
-    from agreement_pipeline.estimates.parts import MOST_SHOWN as MOST_SHOWN, Shown as Shown
-    from agreement_pipeline.estimates.weak_parts import (
-        explained_by as explained_by,
-        parts_beside as parts_beside,
-    )
-    from agreement_pipeline.estimates.standing_out import (
-        StandingOut as StandingOut,
-        alike_first as alike_first,
-        standing_out as standing_out,
-    )
-else:
-    __getattr__, __dir__, __all__ = face(__name__)
+from agreement_pipeline.estimates.comparison import (
+    OF_NAMES as OF_NAMES,
+    OF_ROUNDS as OF_ROUNDS,
+    compare as compare,
+)
+from agreement_pipeline.estimates.control import (
+    FEWEST_BEFORE as FEWEST_BEFORE,
+    Charted as Charted,
+    Reading as Reading,
+    control_chart as control_chart,
+)
+from agreement_pipeline.estimates.differences import (
+    Difference as Difference,
+)
+from agreement_pipeline.estimates.drift import (
+    Drift as Drift,
+    drift as drift,
+)
+from agreement_pipeline.estimates.estimates import (
+    Estimate as Estimate,
+    estimate as estimate,
+    estimate_each as estimate_each,
+    registered as registered,
+    ROUND as ROUND,
+    SCOPE_KINDS as SCOPE_KINDS,
+    Scope as Scope,
+    ScopeKind as ScopeKind,
+    WithLimits as WithLimits,
+    quoted as quoted,
+)
+from agreement_pipeline.estimates.scopes import (
+    DETAIL_RESAMPLES as DETAIL_RESAMPLES,
+    applicable as applicable,
+    basis_of as basis_of,
+    measure as measure,
+    measure_ratings as measure_ratings,
+    measure_strata as measure_strata,
+    require_defined as require_defined,
+    survey as survey,
+    values_of as values_of,
+)
+from agreement_pipeline.estimates.panel_labels import (
+    Bounds as Bounds,
+    LabelReliability as LabelReliability,
+    label_reliability as label_reliability,
+)
+from agreement_pipeline.estimates.parts import (
+    MOST_SHOWN as MOST_SHOWN,
+    Shown as Shown,
+)
+from agreement_pipeline.estimates.weak_parts import (
+    explained_by as explained_by,
+    parts_beside as parts_beside,
+)
+from agreement_pipeline.estimates.standing_out import (
+    StandingOut as StandingOut,
+    alike_first as alike_first,
+    standing_out as standing_out,
+)

@@ -1,58 +1,51 @@
 """Rules, verdicts, and the decision."""
 
-from typing import TYPE_CHECKING
-
-from agreement_pipeline.faces import face
-
-if TYPE_CHECKING:
-    from agreement_pipeline.policy.decision import (
-        AUDITED as AUDITED,
-        Assessment as Assessment,
-        Decision as Decision,
-        assess as assess,
-        decide as decide,
-        first_labels as first_labels,
-        given_again as given_again,
-        judge as judge,
-        judged_part as judged_part,
-        manner as manner,
-        met_in_parts as met_in_parts,
-    )
-    from agreement_pipeline.policy.planning import (
-        EXPECTED as EXPECTED,
-        LABELS_AN_ITEM as LABELS_AN_ITEM,
-        N_ROUNDS as N_ROUNDS,
-        PREVALENCE as PREVALENCE,
-        PROBABILITY as PROBABILITY,
-        Plan as Plan,
-        least_items as least_items,
-        plan as plan,
-        unplanned_look as unplanned_look,
-    )
-    from agreement_pipeline.policy.policy import (
-        BUNDLED as BUNDLED,
-        RELIABLE as RELIABLE,
-        TENTATIVE as TENTATIVE,
-        Policy as Policy,
-        Rule as Rule,
-        Silver as Silver,
-        Verdict as Verdict,
-        load_policy as load_policy,
-    )
-    from agreement_pipeline.policy.reasons import (
-        HELPS as HELPS,
-        more_items as more_items,
-    )
-    from agreement_pipeline.policy.waivers import (
-        NONE as NONE,
-        OF_THE_GATE as OF_THE_GATE,
-        Waiver as Waiver,
-        Waivers as Waivers,
-        for_round as for_round,
-        is_digest as is_digest,
-        load_waiver as load_waiver,
-        of_gate as of_gate,
-        waived as waived,
-    )
-else:
-    __getattr__, __dir__, __all__ = face(__name__)
+from agreement_pipeline.policy.decision import (
+    AUDITED as AUDITED,
+    Assessment as Assessment,
+    Decision as Decision,
+    assess as assess,
+    decide as decide,
+    first_labels as first_labels,
+    given_again as given_again,
+    judge as judge,
+    judged_part as judged_part,
+    manner as manner,
+    met_in_parts as met_in_parts,
+)
+from agreement_pipeline.policy.planning import (
+    EXPECTED as EXPECTED,
+    LABELS_AN_ITEM as LABELS_AN_ITEM,
+    N_ROUNDS as N_ROUNDS,
+    PREVALENCE as PREVALENCE,
+    PROBABILITY as PROBABILITY,
+    Plan as Plan,
+    least_items as least_items,
+    plan as plan,
+    unplanned_look as unplanned_look,
+)
+from agreement_pipeline.policy.policy import (
+    BUNDLED as BUNDLED,
+    RELIABLE as RELIABLE,
+    TENTATIVE as TENTATIVE,
+    Policy as Policy,
+    Rule as Rule,
+    Silver as Silver,
+    Verdict as Verdict,
+    load_policy as load_policy,
+)
+from agreement_pipeline.policy.reasons import (
+    HELPS as HELPS,
+    more_items as more_items,
+)
+from agreement_pipeline.policy.waivers import (
+    NONE as NONE,
+    OF_THE_GATE as OF_THE_GATE,
+    Waiver as Waiver,
+    Waivers as Waivers,
+    for_round as for_round,
+    is_digest as is_digest,
+    load_waiver as load_waiver,
+    of_gate as of_gate,
+    waived as waived,
+)

@@ -21,6 +21,7 @@ from agreement_pipeline.report import (
     who_differs,
 )
 from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
+from agreement_pipeline.text import counted
 
 Form = Literal["plain", "slack"]
 What = Literal["held", "not judged", "overdue", "not released", "down", "up again"]
@@ -130,14 +131,21 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
 
 
 def overdue(project: Project, now: float) -> Notice | None:
-    last, allowed = project.store.log.latest("ingested"), project.settings.overdue_after_days
-    if last is None:
+    """Entries that a wrong clock dated into the future do not count, and the notice says so."""
+    allowed, by_a_wrong_clock = project.settings.overdue_after_days, 0
+    for last in project.store.log.backwards("ingested"):
+        days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
+        if days >= -1:
+            break
+        by_a_wrong_clock += 1
+    else:
         return None
-    days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
     if days <= allowed:
         return None
     days_allowed = f"{allowed:g} {'day is' if allowed == 1 else 'days are'} allowed"
     why = f"the last one, {last['round']}, came {last['time'][:10]}, and {days_allowed}"
+    if by_a_wrong_clock:
+        why += f"; {counted(by_a_wrong_clock, 'round')} with a time in the future did not count"
     return Notice(project.name, "", "overdue", (why,), str(last["number"]))
 
 

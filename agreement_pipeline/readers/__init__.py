@@ -3,71 +3,66 @@
 A reader gives the ratings of a source as rows under canonical names.
 """
 
-from typing import TYPE_CHECKING
-
-from agreement_pipeline.faces import face
 from agreement_pipeline.ratings import (
     LIMITS as LIMITS,
     Limits as Limits,
 )
-
-if TYPE_CHECKING:
-    from agreement_pipeline.readers.columns import (
-        COLUMNS as COLUMNS,
-        Columns as Columns,
-        Layout as Layout,
-        probable_columns as probable_columns,
-        unnamed_columns as unnamed_columns,
-    )
-    from agreement_pipeline.readers.exports import (
-        Export as Export,
-        Reader as Reader,
-        Source as Source,
-        reader_of as reader_of,
-        register as register,
-    )
-    from agreement_pipeline.readers.files import (
-        UNFINISHED as UNFINISHED,
-        refuse_odd_name as refuse_odd_name,
-        unpacked as unpacked,
-        without_ending as without_ending,
-    )
-    from agreement_pipeline.readers.json_files import (
-        how_far as how_far,
-    )
-    from agreement_pipeline.readers.reading import (
-        CHOICES as CHOICES,
-        EngineName as EngineName,
-        read as read,
-        read_marked as read_marked,
-        read_rounds as read_rounds,
-        rows_of as rows_of,
-        unnamed as unnamed,
-    )
-    from agreement_pipeline.readers.periods import (
-        Bounds as Bounds,
-        Rounds as Rounds,
-    )
-    from agreement_pipeline.readers.predictions import PredictionsFile as PredictionsFile
-    from agreement_pipeline.readers.rules import (
-        Duplicates as Duplicates,
-        Rejected as Rejected,
-        Rows as Rows,
-        Rules as Rules,
-    )
-    from agreement_pipeline.readers.submissions import (
-        answers as answers,
-    )
-    from agreement_pipeline.readers.table import (
-        header_of as header_of,
-        labels_left_out as labels_left_out,
-        whole_numbers as whole_numbers,
-    )
-    from agreement_pipeline.readers.times import (
-        unread_time as unread_time,
-    )
-    from agreement_pipeline.readers.tools import (
-        READERS as READERS,
-    )
-else:
-    __getattr__, __dir__, __all__ = face(__name__)
+from agreement_pipeline.readers.columns import (
+    COLUMNS as COLUMNS,
+    Columns as Columns,
+    Layout as Layout,
+    probable_columns as probable_columns,
+    unnamed_columns as unnamed_columns,
+)
+from agreement_pipeline.readers.exports import (
+    Export as Export,
+    Reader as Reader,
+    Source as Source,
+    reader_of as reader_of,
+    register as register,
+)
+from agreement_pipeline.readers.files import (
+    UNFINISHED as UNFINISHED,
+    refuse_odd_name as refuse_odd_name,
+    unpacked as unpacked,
+    without_ending as without_ending,
+)
+from agreement_pipeline.readers.json_files import (
+    how_far as how_far,
+)
+from agreement_pipeline.readers.reading import (
+    CHOICES as CHOICES,
+    EngineName as EngineName,
+    read as read,
+    read_marked as read_marked,
+    read_rounds as read_rounds,
+    rows_of as rows_of,
+    unnamed as unnamed,
+)
+from agreement_pipeline.readers.periods import (
+    Bounds as Bounds,
+    Rounds as Rounds,
+)
+from agreement_pipeline.readers.predictions import (
+    PredictionsFile as PredictionsFile,
+)
+from agreement_pipeline.readers.rules import (
+    Duplicates as Duplicates,
+    Rejected as Rejected,
+    Rows as Rows,
+    Rules as Rules,
+)
+from agreement_pipeline.readers.submissions import (
+    answers as answers,
+)
+from agreement_pipeline.readers.table import (
+    header_of as header_of,
+    labels_left_out as labels_left_out,
+    whole_numbers as whole_numbers,
+)
+from agreement_pipeline.readers.times import (
+    unread_time as unread_time,
+)
+from agreement_pipeline.readers.tools import (
+    READERS as READERS,
+)

@@ -287,10 +287,14 @@ class Log:
             return self.following(seal)
 
     def latest(self, event: str) -> Entry | None:
+        return next(self.backwards(event), None)
+
+    def backwards(self, event: str) -> Iterator[Entry]:
+        """The entries of one event, the newest first."""
         view = self._view
         older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
-        backwards = (line.entry for lines in chain([view.lines], older) for line in reversed(lines))
-        return next((entry for entry in backwards if entry["event"] == event), None)
+        for lines in chain([view.lines], older):
+            yield from (line.entry for line in reversed(lines) if line.entry["event"] == event)
 
     def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
         for at in segments:

@@ -5,8 +5,9 @@ import logging
 import threading
 import time
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import dagster as dg
 import pandas as pd
@@ -25,7 +26,7 @@ from agreement_pipeline.orchestration.alerts import (
 from agreement_pipeline.orchestration.sensors import Asked, tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
-from agreement_pipeline.store import Store
+from agreement_pipeline.store import Store, log
 from tests.events import record
 from tests.orchestration.checks import GOOD
 from tests.orchestration.conftest import POLICY
@@ -391,6 +392,21 @@ def test_a_heartbeat_comes_every_five_minutes_while_rounds_can_be_looked_at(
         daemon.tick()
     assert len(webhook.got) == 3
     assert SECRET not in " ".join([*daemon.said, daemon.cursor])
+
+
+def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overdue(
+    told, monkeypatch
+):
+    now = time.time()
+    record(told.project.store, "ingested", "w1")
+    with monkeypatch.context() as wrong_clock:
+        wrong_clock.setattr(log, "datetime", SimpleNamespace(now=lambda zone: a_year_later))
+        a_year_later = datetime.fromtimestamp(now, UTC) + timedelta(365)
+        record(told.project.store, "ingested", "w2")
+    assert overdue(told.project, now + 2 * DAY) is None
+    late = overdue(told.project, now + 20 * DAY)
+    assert "the last one, w1, came" in late.text
+    assert late.text.endswith("; 1 round with a time in the future did not count")
 
 
 def test_a_project_that_allows_one_day_says_so_in_the_singular(told):

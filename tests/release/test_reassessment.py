@@ -9,7 +9,13 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.policy import Waiver
-from agreement_pipeline.release import decisions, judge_round, reassess, release_dataset
+from agreement_pipeline.release import (
+    decisions,
+    judge_round,
+    reassess,
+    release_dataset,
+    release_round,
+)
 from agreement_pipeline.release.decisions import today
 from agreement_pipeline.store import Store, local
 from tests.killing import killed
@@ -136,6 +142,28 @@ def test_a_round_with_a_waiver_is_decided_anew_each_time_and_when_it_is_gone(thr
     ended = replace(waiver, until=date(2020, 1, 1))
     assert anew(three, waivers=[ended]) == {"r3": "held"}
     assert anew(three) == {}
+
+
+def test_a_clock_that_was_put_back_withdraws_nothing(three, monkeypatch):
+    """By such a clock, a waiver of some days seems to last longer than a policy allows."""
+    waiver = Waiver(
+        project="demo",
+        round="r3",
+        ratings_digest=three.present("r3").ratings_digest,
+        measure="krippendorff_alpha",
+        scope="round",
+        who="eva",
+        why="the labels were read again by two people",
+        until=today() + timedelta(days=1),
+    )
+    assert anew(three, waivers=[waiver]) == {"r3": "admitted"}
+    release_round(three, "r3", POLICY, CONTRACT, project="demo", waivers=[waiver])
+    releases = three.in_force("r3")
+    day = today()
+    monkeypatch.setattr(decisions, "today", lambda: day - timedelta(400))
+    found = {each.round: each for each in reassess(three, POLICY, CONTRACT, waivers=[waiver])}
+    assert "expected a clock that does not stand before the log" in found["r3"].error
+    assert three.in_force("r3") == releases
 
 
 def test_a_notice_that_was_removed_is_written_again(three):
