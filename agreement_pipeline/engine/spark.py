@@ -61,10 +61,16 @@ class Spark:
         return self._seen(frame.coalesce(1) if len(table) <= IN_ONE_PART else frame)
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
-        return self.frame(self.session.read.parquet(path), columns)
+        return self.frame(self._read_parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
-        return self.session.read.parquet(path).limit(0).toArrow().schema
+        with answering(ENGINE, Exception):
+            return self._read_parquet(path).limit(0).toArrow().schema
+
+    def _read_parquet(self, path: str) -> Any:
+        """Spark refuses some types, such as times in nanoseconds, in columns that nobody reads."""
+        with answering(ENGINE, Exception):
+            return self.session.read.parquet(path)
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
         """The rows of a DataFrame have no order: `nth` is 0.

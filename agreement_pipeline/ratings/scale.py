@@ -355,7 +355,8 @@ class Scale:
             if present(label)
         }
         if level in ("interval", "ratio"):
-            numbers = sorted({cls(None, level).number(label) for label in distinct})
+            # Adding 0 makes -0.0 the 0.0 that it equals, whichever of the two comes first.
+            numbers = sorted({cls(None, level).number(label) + 0.0 for label in distinct})
             return (
                 cls(None, level)
                 if len(numbers) > MOST_CATEGORIES

@@ -355,6 +355,19 @@ def test_a_source_of_any_kind_is_read_into_spark_if_that_is_asked(form, tmp_path
 
 
 @pytest.mark.slow
+def test_parquet_with_a_type_that_spark_lacks_is_one_clear_error(spark, tmp_path):
+    """The column of times is one that nobody reads, and Spark refuses the whole file for it."""
+    path = tmp_path / "ratings.parquet"
+    table = pa.Table.from_pandas(PLAIN, preserve_index=False)
+    ticks = pa.array(range(len(table)), pa.int64()).cast(pa.time64("ns"))
+    pq.write_table(table.append_column("ticks", ticks), path)
+    with pytest.raises(
+        RatingsError, match=r"^spark: .*the engine cannot read \(\[UNSUPPORTED_TIME_TYPE"
+    ):
+        read(path, engine="spark")
+
+
+@pytest.mark.slow
 def test_a_dataframe_of_spark_is_read_where_it_lies(spark):
     frame = spark.createDataFrame(pa.Table.from_pandas(PLAIN, preserve_index=False))
     found = read(frame)

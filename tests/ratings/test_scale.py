@@ -163,3 +163,10 @@ def test_a_continuous_scale_takes_any_finite_number_and_no_other():
     assert scale.number("2.5") == 2.5
     with pytest.raises(RatingsError, match="expected finite non-negative numbers"):
         scale.number(-1)
+
+
+@pytest.mark.parametrize("labels", [[-0.0, 0.0, 1.5], [0.0, -0.0, 1.5], [-0.0, 1.5], ["-0", 1.5]])
+def test_minus_zero_is_zero_on_a_scale_of_numbers(labels):
+    """-0.0 == 0.0, and the digest of a scale is that of its text."""
+    scale = Scale.from_labels(labels, "interval")
+    assert str(scale.to_mapping()["categories"]) == "[0.0, 1.5]"
