@@ -7,14 +7,14 @@ one differs. A release is withdrawn by a notice in it, and then by an entry in t
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
-from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
 from agreement_pipeline.policy import (
     Decision,
     Policy,
@@ -222,6 +222,19 @@ def today() -> date:
     return datetime.now(UTC).date()
 
 
+def refuse_clock_behind(store: Store, on: date) -> None:
+    """By a clock that was put back, a waiver would seem to last longer than a policy allows."""
+    last = store.log.latest("decided")
+    if last and (decided_on := datetime.fromisoformat(last["time"]).date()) > on + timedelta(1):
+        raise WaiverError(
+            f"log: found entry {last['number']} of {decided_on}, and the clock of this machine at "
+            f"{on}; expected a clock that does not stand before the log, since a waiver ends by "
+            "date. Correct the clock. If the time of the entry is wrong, judge the round without "
+            "its waiver.",
+            may_pass=True,
+        )
+
+
 def judge_version(
     store: Store,
     version: RoundVersion,
@@ -237,11 +250,14 @@ def judge_version(
     if ratings is None:
         ratings = store.ratings_of(version)
     gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed)
+    waivers = terms.of(version.round)
+    if terms.waivers:
+        refuse_clock_behind(store, terms.on)
     found = assess(
         ratings,
         terms.policy,
         terms.contract,
-        terms.of(version.round),
+        waivers,
         gate.findings,
         version=gate.number,
         checked=findings,

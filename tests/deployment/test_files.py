@@ -2,7 +2,10 @@
 
 import re
 import shlex
+import shutil
+import subprocess
 import sys
+import zipfile
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -10,6 +13,7 @@ import pytest
 import yaml
 
 from agreement_pipeline.projects import Project, load_project
+from agreement_pipeline.version import __version__
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 CONSTRAINTS = DEPLOY.parent / "constraints.txt"
@@ -32,11 +36,32 @@ def test_a_command_and_each_of_its_options_exist(name, monkeypatch, capsys):
     assert [each for each in options if f"{each} " not in said and f"{each}\n" not in said] == []
 
 
+def copied(stage: str) -> list[tuple[str, str]]:
+    """What a stage of the image copies from the checkout, and where to."""
+    lines = re.findall(r"^COPY (?!--)(.+) (\S+)$", stage, re.MULTILINE)
+    return [(source, place) for sources, place in lines for source in sources.split()]
+
+
 def test_the_image_copies_files_that_are_there():
-    lines = re.findall(r"^COPY (.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.MULTILINE)
-    sources = [source for line in lines for source in line.split()]
-    assert len(sources) >= 4
+    sources = [source for source, _ in copied((DEPLOY / "Dockerfile").read_text())]
+    assert {"agreement_pipeline", "constraints.txt", "deploy/dagster.yaml"} <= {*sources}
     assert all((DEPLOY.parent / source).exists() for source in sources)
+
+
+@pytest.mark.slow
+def test_what_the_image_copies_is_enough_for_the_wheel_that_it_installs(tmp_path):
+    _, build, _ = (DEPLOY / "Dockerfile").read_text().split("\nFROM ")
+    for source, place in copied(build):
+        path = DEPLOY.parent / source
+        (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / place)
+    (command,) = re.findall(r"^RUN pip wheel --no-cache-dir --no-deps .*$", build, re.MULTILINE)
+    words = shlex.split(command.removeprefix("RUN ").replace("/wheels", "wheels"))
+    without_isolation = [sys.executable, "-m", *words, "--quiet", "--no-build-isolation"]
+    subprocess.run(without_isolation, cwd=tmp_path, check=True)
+    (wheel,) = (tmp_path / "wheels").glob("*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    assert wheel.name.startswith(f"agreement_pipeline-{__version__}-")
+    assert {"agreement_pipeline/demo/configs/projects/moderation.yaml"} <= {*names}
 
 
 def test_the_code_server_stands_where_the_workspace_looks_for_it():
@@ -77,7 +102,7 @@ def test_stores_outlive_their_container_and_may_be_written_to(tmp_path):
     store = Project(load_project(path)).store.root.relative_to(tmp_path)
     ((_, mounted),) = (each.split(":") for each in COMPOSE["code"]["volumes"])
     said = (DEPLOY / "Dockerfile").read_text()
-    (works_in,) = re.findall(r"^WORKDIR (.+)$", said, re.MULTILINE)
+    *_, works_in = re.findall(r"^WORKDIR (.+)$", said, re.MULTILINE)
     (made,) = re.findall(r"mkdir (.+)$", said, re.MULTILINE)
     assert mounted == f"{works_in}/{store.parts[0]}"
     assert store.parts[0] in made.split()
