@@ -22,7 +22,8 @@ def reassess(file: Path) -> int:
     from agreement_pipeline.release import reassess as judge_again
 
     project = Project(load_project(file))
-    looked_at = judge_again(project.store, **project.terms)
+    terms = project.terms
+    looked_at = judge_again(project.store, **terms)
     n, anew, failed, unreleased = 0, 0, False, list[str]()
     rows: list[dict[str, str]] = []
     for each in looked_at:
@@ -30,7 +31,11 @@ def reassess(file: Path) -> int:
         unreleased += [each.round] if each.unreleased else []
         rows += [each.row] if each.changed or each.error else []
         del each  # so the next round is judged without the ratings of this one in memory
-    say(f"{counted(n, 'round')} looked at, {anew} decided anew, {len(rows)} changed or failed.")
+    policy = terms["policy"]
+    say(
+        f"{counted(n, 'round')} looked at, {anew} decided anew, {len(rows)} changed or failed, by "
+        f"policy {policy.policy}, version {policy.version}."
+    )
     if rows:
         say_table(rows, "why")
     if unreleased:

@@ -71,14 +71,16 @@ def test_rounds_that_rest_on_another_policy_are_named_until_they_are_judged_agai
 
     assert main(["reassess", file]) == 0
     said = capsys.readouterr().out
-    assert "2 rounds looked at, 2 decided anew, 1 changed or failed." in said
+    by = "by policy strict, version 2."
+    assert f"2 rounds looked at, 2 decided anew, 1 changed or failed, {by}" in said
     assert "w2     admitted  held" in said
     assert re.search(r"w2 .* withdrawn$", said, re.MULTILINE)
     assert [entry["round"] for entry in changed.store.in_force()] == ["w1"]
     assert "another policy" not in project_page(changed)
 
     assert main(["reassess", file]) == 0
-    assert "2 rounds looked at, 0 decided anew, 0 changed or failed." in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"2 rounds looked at, 0 decided anew, 0 changed or failed, {by}" in said
 
 
 def test_a_round_that_cannot_be_read_is_named_and_ends_nothing(written, tmp_path, capsys):
