@@ -16,11 +16,11 @@ import pandas as pd
 from agreement_pipeline import Ratings, read_ratings
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import Shown, applicable, survey
+from agreement_pipeline.evidence import details, disputed, patterns
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.policy import Policy, assess
-from agreement_pipeline.report import details, disputed, patterns
 from benchmarks.asked import asked
 from benchmarks.measuring import seconds
 

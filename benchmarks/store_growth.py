@@ -26,10 +26,10 @@ from pathlib import Path
 import aiobotocore.httpsession
 import fsspec
 
+from agreement_pipeline.evidence import charted, history, table_of_rows
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.projects.standing import Standings
 from agreement_pipeline.release import judge_round, reassess
-from agreement_pipeline.report import charted, history, table_of_rows
 from agreement_pipeline.store import Store
 from benchmarks.asked import asked
 from benchmarks.grown_store import CONTRACT, POLICY, SALT, grown, one_more

@@ -6,12 +6,12 @@ import pytest
 
 from agreement_pipeline import errors
 from agreement_pipeline.contract.facts import FACTS
+from agreement_pipeline.evidence.page import OF_ROUND
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
-from agreement_pipeline.report.page import OF_ROUND
 from agreement_pipeline.statistics import LabelsByRater
 from tools.pages import measures_page, reproduction_page
 

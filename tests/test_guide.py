@@ -18,11 +18,11 @@ from agreement_pipeline.classifiers import load_identity
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
+from agreement_pipeline.evidence.raters import READINGS
 from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
 from agreement_pipeline.release import release_round
-from agreement_pipeline.report.raters import READINGS
 
 pytestmark = pytest.mark.slow
 

@@ -21,8 +21,8 @@ from agreement_pipeline.cli.options import (
 from agreement_pipeline.cli.output import say_found
 from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
 from agreement_pipeline.estimates import compare as compare_ratings
+from agreement_pipeline.evidence import difference_rows
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.report import difference_rows
 
 
 def _both_after_one(

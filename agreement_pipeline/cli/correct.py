@@ -68,7 +68,8 @@ def correct(
     """
     from agreement_pipeline.classifiers import correct as corrected
     from agreement_pipeline.classifiers import draw_of
-    from agreement_pipeline.report import corrected_rows, printable
+    from agreement_pipeline.evidence import corrected_rows
+    from agreement_pipeline.report import printable
     from agreement_pipeline.store import Store
 
     items = read_population(population, reading, predicted)

@@ -4,7 +4,7 @@ import click
 
 from agreement_pipeline.cli.options import OUTPUT, command, option, tasks_options
 from agreement_pipeline.cli.output import say_aside, say_or_write
-from agreement_pipeline.report import FORMS, ORDERS, Order
+from agreement_pipeline.evidence import FORMS, ORDERS, Order
 
 PROJECTS = Path("configs/projects")
 
@@ -29,8 +29,8 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
     Each task has the text, what the raters said, and the digest of the ratings. What comes back
     is a resolution: it trains, and does not count for agreement.
     """
+    from agreement_pipeline.evidence import COMES_BACK, tasks, written_tasks
     from agreement_pipeline.projects import Project, load_project
-    from agreement_pipeline.report import COMES_BACK, tasks, written_tasks
 
     path = PROJECTS / f"{project}.yaml"
     found = Project(load_project(path if path.exists() else Path(project)))

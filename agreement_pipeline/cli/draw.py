@@ -20,7 +20,7 @@ from agreement_pipeline.cli.options import (
     tasks_options,
 )
 from agreement_pipeline.cli.output import say_aside, say_or_write
-from agreement_pipeline.report import FORMS
+from agreement_pipeline.evidence import FORMS
 
 if TYPE_CHECKING:
     from agreement_pipeline.classifiers import Design
@@ -117,7 +117,7 @@ def draw(
     """
     from agreement_pipeline.classifiers import draw as drawn_from
     from agreement_pipeline.classifiers import drawn_before
-    from agreement_pipeline.report import blind_tasks, written_tasks
+    from agreement_pipeline.evidence import blind_tasks, written_tasks
     from agreement_pipeline.store import Store
 
     if stratified and clusters:

@@ -50,7 +50,7 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
     With --format parquet, the decisions are written as a table for a warehouse: a row for each rule
     of each decision, with the releases that are in force.
     """
-    from agreement_pipeline.report import event_table
+    from agreement_pipeline.evidence import event_table
     from agreement_pipeline.store import Store
 
     opened = Store(store or only_store())

@@ -29,6 +29,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
+from agreement_pipeline.evidence import Round, rule_rows, who_rated
 from agreement_pipeline.policy import (
     BUNDLED,
     Decision,
@@ -46,15 +47,7 @@ from agreement_pipeline.ratings import (
     labels_alike,
     mark_first_deliveries,
 )
-from agreement_pipeline.report import (
-    Round,
-    markdown_text,
-    printable,
-    rule_rows,
-    steps_as_markdown,
-    steps_as_text,
-    who_rated,
-)
+from agreement_pipeline.report import markdown_text, printable, steps_as_markdown, steps_as_text
 from agreement_pipeline.text import counted, joined, natural
 
 if TYPE_CHECKING:

@@ -43,10 +43,10 @@ from agreement_pipeline.estimates import (
     require_defined,
     survey,
 )
+from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
 from agreement_pipeline.ratings import SAME_LABEL_TWICE
 from agreement_pipeline.readers import Columns
-from agreement_pipeline.report import estimate_rows
 from agreement_pipeline.text import counted
 
 OF_POLICIES = "tail_adaptive_bootstrap"

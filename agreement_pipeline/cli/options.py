@@ -773,7 +773,7 @@ def _doubts(ratings: Ratings) -> Iterator[str]:
 
 def tell_models(source: str | Path, ratings: Ratings) -> None:
     if likely := like_models(ratings.raters):
-        from agreement_pipeline.report import asked_of_models
+        from agreement_pipeline.evidence import asked_of_models
 
         named = " ".join(f"--classifier {shlex.quote(name)}" for name in likely)
         told = f"{asked_of_models(likely)} Then give {named}."

@@ -23,6 +23,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.evidence import plan_figure, plan_rows
 from agreement_pipeline.policy import (
     EXPECTED,
     LABELS_AN_ITEM,
@@ -34,7 +35,7 @@ from agreement_pipeline.policy import (
     unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
-from agreement_pipeline.report import file_of, plan_figure, plan_rows
+from agreement_pipeline.report import file_of
 from agreement_pipeline.text import listed
 
 ASSUMED, SIMULATION = "Without a table", "Simulation"

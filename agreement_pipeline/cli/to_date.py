@@ -10,8 +10,8 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_found
 from agreement_pipeline.estimates import applicable, require_defined, survey
+from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.report import estimate_rows
 
 
 @command(

@@ -17,6 +17,19 @@ import pandas as pd
 from agreement_pipeline.classifiers import Draw
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
+from agreement_pipeline.evidence import (
+    Before,
+    Content,
+    Round,
+    charted,
+    delivery,
+    details,
+    disputed,
+    history,
+    patterns,
+    since,
+    table_of_rows,
+)
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION
@@ -60,20 +73,7 @@ from agreement_pipeline.projects import (
 )
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
-from agreement_pipeline.report import (
-    Before,
-    Content,
-    Round,
-    charted,
-    delivery,
-    details,
-    disputed,
-    history,
-    patterns,
-    printable,
-    since,
-    table_of_rows,
-)
+from agreement_pipeline.report import printable
 from agreement_pipeline.text import chained
 
 

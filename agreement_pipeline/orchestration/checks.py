@@ -12,6 +12,14 @@ import pandas as pd
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
+from agreement_pipeline.evidence import (
+    fallen_out,
+    health,
+    not_admitted,
+    policy_changed,
+    verdict_grid,
+)
+from agreement_pipeline.evidence import like_before as like_others
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
@@ -24,15 +32,7 @@ from agreement_pipeline.orchestration.metadata import (
 from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import open_certificate
-from agreement_pipeline.report import (
-    fallen_out,
-    health,
-    not_admitted,
-    policy_changed,
-    printable,
-    verdict_grid,
-)
-from agreement_pipeline.report import like_before as like_others
+from agreement_pipeline.report import printable
 from agreement_pipeline.text import chained, counted
 
 ADMITTED, NO_ROUND_HELD, IN_FORCE = "admitted", "no_round_held", "in_force"

@@ -10,16 +10,10 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, round_text
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.projects import TOGETHER, Project, joint_release
-from agreement_pipeline.report import (
-    NOT_JUDGED,
-    admitted_rounds,
-    aligned,
-    printable,
-    round_table,
-    round_text,
-)
+from agreement_pipeline.report import aligned, printable
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 INSTANCE_SETTINGS = """telemetry:

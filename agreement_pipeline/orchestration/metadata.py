@@ -13,22 +13,21 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
-from agreement_pipeline.policy import first_labels
-from agreement_pipeline.projects import Project
-from agreement_pipeline.release import Release
-from agreement_pipeline.report import (
+from agreement_pipeline.evidence import (
     Content,
+    Figure,
+    Glance,
     Grid,
-    Plot,
     Round,
     Section,
-    markdown_text,
-    printable,
     rule_rows,
-    steps_as_markdown,
     verdict_grid,
     who_rated,
 )
+from agreement_pipeline.policy import first_labels
+from agreement_pipeline.projects import Project
+from agreement_pipeline.release import Release
+from agreement_pipeline.report import glance, image, markdown_text, printable, steps_as_markdown
 from agreement_pipeline.text import DIGITS, counted
 from agreement_pipeline.version import __version__
 
@@ -167,7 +166,7 @@ def _rendered(name: str, found: Content) -> dict[str, Any]:
         return {**_rendered(name, found.to_frame()), **left_out}
     if isinstance(found, pd.DataFrame):
         return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
-    content: Any = _plot(name, found) if callable(found) else found
+    content: Any = _plot(name, found) if isinstance(found, Figure | Glance) else found
     if isinstance(content, float):
         content = number(content)
     return {} if content is None else {name: content}
@@ -189,13 +188,13 @@ def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
     return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
 
 
-def _plot(name: str, draw: Plot) -> Any:
+def _plot(name: str, drawn: Figure | Glance) -> Any:
     """A plot never fails its asset."""
     try:
-        image = draw()
+        address = glance(drawn.figure) if isinstance(drawn, Glance) else image(drawn)
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
-    return image and dg.MetadataValue.md(f"![{markdown_text(name)}]({image})")
+    return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")
 
 
 def metered(found: Round) -> dict[str, str]:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 import dagster as dg
 
 from agreement_pipeline.errors import EXPECTED
+from agreement_pipeline.evidence import state_grid
 from agreement_pipeline.orchestration.compat import WAITING, check_spec
 from agreement_pipeline.orchestration.host import hosted
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.orchestration.sensors import running, shown_state
 from agreement_pipeline.projects import state_of
-from agreement_pipeline.report import state_grid
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import joined
 from agreement_pipeline.version import __version__

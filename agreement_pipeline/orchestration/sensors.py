@@ -15,6 +15,7 @@ from typing import Any
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError
+from agreement_pipeline.evidence import admitted_rounds
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.orchestration.compat import (
     DATA_VERSION,
@@ -27,7 +28,6 @@ from agreement_pipeline.orchestration.host import Host, rounds_of
 from agreement_pipeline.orchestration.runs import FAULT, LASTS, WHY
 from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
-from agreement_pipeline.report import admitted_rounds
 from agreement_pipeline.store import check_round_name, digest_of
 
 FIRST_WAIT, LONGEST_WAIT, MOST_DOUBLED = 20.0, 86_400.0, 13

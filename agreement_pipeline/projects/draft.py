@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from agreement_pipeline.errors import AgreementError, RatingsError
+from agreement_pipeline.evidence import asked_of_models
 from agreement_pipeline.projects.inbox import HIDDEN
 from agreement_pipeline.ratings import (
     AS_PERCENT,
@@ -49,7 +50,6 @@ from agreement_pipeline.readers import (
     unread_time,
     without_ending,
 )
-from agreement_pipeline.report import asked_of_models
 from agreement_pipeline.text import counted, joined, listed, natural
 from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 

@@ -11,15 +11,15 @@ from urllib.parse import quote
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.projects.project import Project
-from agreement_pipeline.report import (
+from agreement_pipeline.evidence import (
     command_of_report,
     held_for_disagreement,
     shortened,
     who_differs,
 )
+from agreement_pipeline.large_files import digest_of_plain
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.projects.project import Project
 from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 from agreement_pipeline.text import counted
 

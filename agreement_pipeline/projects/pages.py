@@ -8,27 +8,25 @@ from types import MappingProxyType
 import pandas as pd
 
 from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
-from agreement_pipeline.policy import BUNDLED, for_round
-from agreement_pipeline.projects.notices import overdue
-from agreement_pipeline.projects.project import Project, round_before
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report import (
+from agreement_pipeline.evidence import (
     Before,
     JudgedProject,
     ProjectState,
-    Render,
-    as_html,
     decisions,
     in_text,
     page_of_project,
     page_of_projects,
     policy_changed,
-    report_page,
     round_table,
     shares_of,
     shortened,
     table_of_rows,
 )
+from agreement_pipeline.policy import BUNDLED, for_round
+from agreement_pipeline.projects.notices import overdue
+from agreement_pipeline.projects.project import Project, round_before
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.report import Render, as_html, report_page
 from agreement_pipeline.text import natural
 
 INDEX, MOST_READ = "index.html", 40
@@ -106,7 +104,7 @@ def project_page(
     judged = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
-    return page_of_project(judged, render)
+    return render(page_of_project(judged))
 
 
 def _in_scope(scope: str, names: Mapping[str, str]) -> str:
@@ -127,7 +125,7 @@ def projects_page(
     render: Render = as_html,
 ) -> str:
     states = [state_of(each, now, page=pages.get(each.name, ""), names=names) for each in projects]
-    return page_of_projects(states, render)
+    return render(page_of_projects(states))
 
 
 def state_of(project: Project, now: float, *, page: str = "", names: bool = False) -> ProjectState:

@@ -21,6 +21,7 @@ from agreement_pipeline.errors import (
     ProjectError,
     RatingsError,
 )
+from agreement_pipeline.evidence import admitted_rounds, blind_tasks, written_tasks
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.projects.deliveries import find_deliveries_before, split_delivery
@@ -50,7 +51,6 @@ from agreement_pipeline.release import (
     release_dataset,
     release_round,
 )
-from agreement_pipeline.report import admitted_rounds, blind_tasks, written_tasks
 from agreement_pipeline.store import (
     Folder,
     RoundVersion,

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from agreement_pipeline.estimates import Charted
-from agreement_pipeline.report import rows_by_round
+from agreement_pipeline.evidence import rows_by_round
 from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from xml.etree import ElementTree as Xml
 from xml.sax.saxutils import escape
 
-from agreement_pipeline.report.figure import (
+from agreement_pipeline.evidence import (
     COLOURS,
     SHADES,
     Axis,
@@ -386,10 +386,8 @@ DRAWN: dict[Kind, Callable[[Figure], Sheet]] = {
 }
 
 
-def glance(course: Figure | None) -> str | None:
+def glance(course: Figure) -> str | None:
     """The last rounds, in a drawing small enough to stand in a page without a click."""
-    if course is None:
-        return None
     known = [mark for mark in course.marks if mark.value is not None][-MOST_ROUNDS:]
     drawn = (_small(course, known[start:]) for start in range(len(known)))
     return next((each for each in drawn if len(each) <= LONGEST), None)

@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable, Iterator
 from textwrap import wrap
-from typing import TYPE_CHECKING
 
-from agreement_pipeline.report.advice import Step
-from agreement_pipeline.report.figure import Axis, Figure, Mark, Tone, bounds_of, cut, tick_text
-from agreement_pipeline.report.section import Answer
+from agreement_pipeline.evidence import (
+    Answer,
+    Axis,
+    Figure,
+    Mark,
+    Page,
+    Step,
+    Tone,
+    bounds_of,
+    cut,
+    tick_text,
+)
 from agreement_pipeline.report.tables import aligned, markdown_text, printable
-
-if TYPE_CHECKING:
-    from agreement_pipeline.report.page import Page
 
 LINE, AXIS, LONGEST_LABEL, LONG = 100, 40, 48, 30
 SIGNS: dict[Tone, str] = {"plain": "o", "good": "o", "partly": "+", "bad": "x", "unknown": "?"}
 TENTATIVE, RELIABLE, BETWEEN = ":", "|", "-"
 
 
-def as_text(page: "Page", width: int | None = None) -> str:
+def as_text(page: Page, width: int | None = None) -> str:
     """Figures are drawn in ASCII if they are intervals. What a page of HTML opens by a click is
     left out.
     """
@@ -74,7 +79,7 @@ def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
 def drawn(figure: Figure) -> str:
     """A figure of intervals in ASCII, a line a mark.
 
-    >>> from agreement_pipeline.report.figure import Series
+    >>> from agreement_pipeline.evidence import Series
     >>> marks = (Mark("W1", 0.5, 0.25, 0.75, cutoffs=(0.0, 1.0)),)
     >>> print(drawn(Figure("intervals", "By round", "", (Series("s", marks),), bounds=(0, 1))))
     By round

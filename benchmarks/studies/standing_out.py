@@ -14,8 +14,8 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, judge, load_policy
 from agreement_pipeline.estimates import StandingOut, standing_out
+from agreement_pipeline.evidence import Round
 from agreement_pipeline.ratings import MISSING
-from agreement_pipeline.report import Round
 from agreement_pipeline.statistics import LabelsByRater
 from benchmarks.studies.study import Asked, Cells, study
 

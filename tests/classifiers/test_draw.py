@@ -14,7 +14,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.classifiers import Draw, correct, draw, draws
 from agreement_pipeline.errors import DrawError, RatingsError, StoreError
-from agreement_pipeline.report import event_table
+from agreement_pipeline.evidence import event_table
 from agreement_pipeline.store import Store
 from tests.classifiers.tables import ratings_of, simulated
 from tests.events import record, sealed

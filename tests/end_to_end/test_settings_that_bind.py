@@ -183,7 +183,7 @@ def test_a_notice_of_withdrawal_has_pseudonyms_and_all_of_its_numbers(line, name
 
 
 def test_what_was_ingested_and_not_judged_is_pending(line):
-    from agreement_pipeline.report import admitted_rounds, not_admitted, round_table
+    from agreement_pipeline.evidence import admitted_rounds, not_admitted, round_table
 
     released(line, ratings_frame(0.99))
     line.deliver("w1", ratings_frame(0.4))
@@ -197,7 +197,7 @@ def test_what_was_ingested_and_not_judged_is_pending(line):
 
 
 def test_a_release_of_a_former_version_is_called_superseded(line):
-    from agreement_pipeline.report import round_table
+    from agreement_pipeline.evidence import round_table
 
     released(line, ratings_frame(0.99))
     line.deliver("w1", ratings_frame(0.985))
@@ -246,7 +246,7 @@ def test_a_folder_named_like_a_kept_seal_or_an_entry_is_refused(line):
 
 def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     """Delivered until one is admitted: the log knows it, so everybody is told."""
-    from agreement_pipeline.report import Round, event_table, round_table, round_text
+    from agreement_pipeline.evidence import Round, event_table, round_table, round_text
 
     frame = ratings_frame(0.98)
     hard = sorted(frame["item"].unique())[:3]

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.evidence import who_differs
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.report import who_differs
 
 CELLS = Path(__file__).with_name("cells")
 PAIRS = [

@@ -11,6 +11,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.evidence.tables import note
 from agreement_pipeline.intervals import (
     METHODS,
     BoundsOnly,
@@ -22,7 +23,6 @@ from agreement_pipeline.intervals import (
 from agreement_pipeline.intervals.distributions import CorrectedPercentiles, Exact, Student, WiderOf
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.report.tables import note
 from agreement_pipeline.statistics import LabelsByRater
 
 pytestmark = pytest.mark.slow

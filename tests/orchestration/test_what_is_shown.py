@@ -8,12 +8,12 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import Reading, control_chart
+from agreement_pipeline.evidence import tasks, written_tasks
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.metadata import IN_PLACE, link
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import judge_round
-from agreement_pipeline.report import tasks, written_tasks
 from tests.orchestration.checks import BAD, GOOD, check
 from tests.orchestration.conftest import POLICY, ratings_frame
 

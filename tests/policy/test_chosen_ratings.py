@@ -6,8 +6,8 @@ import pytest
 
 from agreement_pipeline import Policy, Ratings, Rule, Scale
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.evidence.tables import note
 from agreement_pipeline.policy import judge
-from agreement_pipeline.report.tables import note
 
 TWO = Scale(("no", "yes"))
 

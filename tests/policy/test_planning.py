@@ -9,9 +9,9 @@ import pytest
 from agreement_pipeline import Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.evidence import plan_rows
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy.planning import plan_measure
-from agreement_pipeline.report import plan_rows
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.guessed_items import ALPHA
 

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.evidence import tasks, written_tasks
 from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import tasks, written_tasks
 
 HEAD = "item,label,ratings_digest,said\n"
 

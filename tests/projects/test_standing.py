@@ -6,9 +6,9 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import charted, round_table, table_of_rows
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects.standing import FOLDER, WRITTEN, Standing, Standings
-from agreement_pipeline.report import charted, round_table, table_of_rows
 from agreement_pipeline.store import Store, digest_of
 from tests.events import record
 

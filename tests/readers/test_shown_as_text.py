@@ -8,12 +8,13 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.evidence import Round
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
 from agreement_pipeline.ratings import TEXT, Origin, lookalikes, printed
 from agreement_pipeline.release.card import card
-from agreement_pipeline.report import Round, markdown_text
+from agreement_pipeline.report import markdown_text
 from tests.fuzzing import RULES
 from tests.readers.texts import MARKUP
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.evidence import event_table
 from agreement_pipeline.release import look_again, open_certificate
-from agreement_pipeline.report import event_table
 from agreement_pipeline.store import Store
 from tests.release.silver import (
     JUDGE,

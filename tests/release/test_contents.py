@@ -14,6 +14,9 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.estimates import measure_ratings
+from agreement_pipeline.evidence import estimate_rows, round_table, round_text
+from agreement_pipeline.evidence.details import interval_figure
+from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings
@@ -21,10 +24,7 @@ from agreement_pipeline.release import (
     verify_release,
 )
 from agreement_pipeline.release.card import card
-from agreement_pipeline.report import estimate_rows, round_table, round_text
-from agreement_pipeline.report.details import interval_image
 from agreement_pipeline.report.drawing import image
-from agreement_pipeline.report.rounds import course_figure
 from agreement_pipeline.store import Store
 from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
 
@@ -208,11 +208,11 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
     )
     assert [row["interval"] for row in estimate_rows(estimates)] == ["no limit … 1.00000"]
     rule = Rule("shah_s", scope="classifier")
-    for drawn in (
-        image(course_figure(rounds, rule)),
-        interval_image(estimates, Policy("p", 1, (rule,))),
+    for figure in (
+        course_figure(rounds, rule),
+        interval_figure(estimates, Policy("p", 1, (rule,))),
     ):
-        kind, _, said = drawn.partition(",")
+        kind, _, said = image(figure).partition(",")
         assert kind == "data:image/svg+xml;base64"
         assert b"no limit to 1.000" in b64decode(said)
 

@@ -7,6 +7,7 @@ import pytest
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.evidence.history import round_table
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
@@ -16,7 +17,6 @@ from agreement_pipeline.release import (
     release_round,
     verify_release,
 )
-from agreement_pipeline.report.history import round_table
 from agreement_pipeline.store import Store
 
 BUILT_IN = Contract.default()

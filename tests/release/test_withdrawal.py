@@ -5,13 +5,11 @@ import json
 import pytest
 
 from agreement_pipeline.errors import ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.evidence import round_table
 from agreement_pipeline.release import (
     judge_round,
     release_dataset,
     verify_release,
-)
-from agreement_pipeline.report import (
-    round_table,
 )
 from tests.release.rounds import (
     CONTRACT,

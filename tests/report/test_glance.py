@@ -7,10 +7,10 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence.history import COLUMNS, decisions
+from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.report.drawing import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
-from agreement_pipeline.report.history import COLUMNS, decisions
-from agreement_pipeline.report.rounds import course_figure
 
 RULE = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
 
@@ -81,7 +81,7 @@ def test_of_many_rounds_as_many_are_drawn_as_have_room(name):
 
 
 def test_without_a_value_there_is_no_picture():
-    assert glance(course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE)) is None
+    assert course_figure(rounds_of().reindex(columns=list(COLUMNS)), RULE) is None
 
 
 def test_the_decisions_name_what_holds_a_round_and_the_last_round_comes_first():

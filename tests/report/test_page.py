@@ -9,20 +9,15 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
+from agreement_pipeline.evidence import JudgedProject, JudgedRound, page_of_project, page_of_round
+from agreement_pipeline.evidence.figure import Figure, Kind, Mark, Series
+from agreement_pipeline.evidence.judged import numbered
+from agreement_pipeline.evidence.page import OF_PROJECT, OF_ROUND
+from agreement_pipeline.evidence.section import Cell, Grid, grid
 from agreement_pipeline.policy import Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import (
-    JudgedProject,
-    JudgedRound,
-    page_of_project,
-    page_of_round,
-    report_page,
-)
+from agreement_pipeline.report import as_html, report_page
 from agreement_pipeline.report.drawing import svg
-from agreement_pipeline.report.figure import Figure, Kind, Mark, Series
-from agreement_pipeline.report.judged import numbered
-from agreement_pipeline.report.page import OF_PROJECT, OF_ROUND
-from agreement_pipeline.report.section import Cell, Grid, grid
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 
 
@@ -40,7 +35,7 @@ def answers(judged):
 
 @pytest.fixture(scope="module")
 def page(judged):
-    return page_of_round(judged)
+    return as_html(page_of_round(judged))
 
 
 def test_text_from_the_data_stays_text(page):
@@ -254,7 +249,7 @@ def test_a_project_says_which_rounds_were_held_and_why():
         ]
     )
     judged = JudgedProject("p", "about", POLICY, found, {}, {"w2": "w2.html"})
-    page = page_of_project(judged)
+    page = as_html(page_of_project(judged))
     assert "1 of 2 rounds is admitted. The last one, w2, is held." in page
     assert "Held: w2." in page
     assert ">withdrawn</td>" in page

@@ -5,12 +5,12 @@ from xml.etree import ElementTree
 import pytest
 
 from agreement_pipeline.estimates import measure, survey
+from agreement_pipeline.evidence.judged import JudgedRound
+from agreement_pipeline.evidence.objects import marked_objects, other_settings
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
 from agreement_pipeline.report.drawing import svg
-from agreement_pipeline.report.judged import JudgedRound
-from agreement_pipeline.report.objects import marked_objects, other_settings
 from agreement_pipeline.units import (
     Box,
     Keypoints,

@@ -18,13 +18,9 @@ from agreement_pipeline.estimates import (
     drift,
     registered,
 )
-from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.ratings import Ratings
-from agreement_pipeline.report.advice import USUAL_MEASURE, headline
-from agreement_pipeline.report.drawing import glance, image
-from agreement_pipeline.report.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
-from agreement_pipeline.report.history import (
+from agreement_pipeline.evidence.advice import USUAL_MEASURE, headline
+from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
+from agreement_pipeline.evidence.history import (
     decisions,
     health,
     not_admitted,
@@ -32,16 +28,17 @@ from agreement_pipeline.report.history import (
     policy_changed,
     round_counts,
 )
-from agreement_pipeline.report.judged import (
+from agreement_pipeline.evidence.judged import (
     Before,
     JudgedProject,
     JudgedRound,
     ProjectState,
 )
-from agreement_pipeline.report.section import (
+from agreement_pipeline.evidence.section import (
     MOST_ROWS,
     Answer,
     Cell,
+    Glance,
     Grid,
     Row,
     Section,
@@ -49,7 +46,10 @@ from agreement_pipeline.report.section import (
     share,
     title_of,
 )
-from agreement_pipeline.report.tables import difference_rows, interval_text
+from agreement_pipeline.evidence.tables import difference_rows, interval_text
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import (
     SENTENCE,
     counted,
@@ -100,18 +100,15 @@ def history(
     latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
     more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
 
-    def larger() -> str | None:
-        figure = course_figure(rounds, first)
-        return None if figure is None else image(figure)
-
+    figure = course_figure(rounds, first)
     return {
-        "picture": lambda: glance(course_figure(rounds, first)),
+        "picture": None if figure is None else Glance(figure),
         "decisions": decisions(latest),
         "shown": more,
         "health": health(rounds, late),
         "policy_changed": policy_changed(rounds, policy) or None,
         **round_counts(rounds),
-        "larger_plot": larger,
+        "larger_plot": figure,
         "rules": _numbers(latest),
         "control_chart": control_grid(chart),
     }

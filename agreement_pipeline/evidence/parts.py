@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.evidence.advice import coincidences, most_confused
+from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
+from agreement_pipeline.evidence.judged import JudgedRound, lowest_first, measured, shares_of
+from agreement_pipeline.evidence.section import Answer, Grid, Row, grid, share, value_and_interval
+from agreement_pipeline.evidence.tables import note
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Array, Ratings
-from agreement_pipeline.report.advice import coincidences, most_confused
-from agreement_pipeline.report.figure import Figure, Mark, intervals, matrix
-from agreement_pipeline.report.judged import JudgedRound, lowest_first, measured, shares_of
-from agreement_pipeline.report.section import Answer, Grid, Row, grid, share, value_and_interval
-from agreement_pipeline.report.tables import note
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
 

@@ -11,6 +11,10 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.counting import counting_of
+from agreement_pipeline.evidence.figure import cut
+from agreement_pipeline.evidence.judged import JudgedRound, texts_of
+from agreement_pipeline.evidence.objects import marked_objects, other_settings
+from agreement_pipeline.evidence.section import Answer, Row, Section, grid, share
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import (
     RESOLUTIONS,
@@ -21,10 +25,6 @@ from agreement_pipeline.ratings import (
     column_of,
     in_pandas,
 )
-from agreement_pipeline.report.figure import cut
-from agreement_pipeline.report.judged import JudgedRound, texts_of
-from agreement_pipeline.report.objects import marked_objects, other_settings
-from agreement_pipeline.report.section import Answer, Row, Section, grid, share
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number
 

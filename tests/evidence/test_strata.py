@@ -3,11 +3,11 @@
 import numpy as np
 import pandas as pd
 
+from agreement_pipeline.evidence import JudgedRound
+from agreement_pipeline.evidence.details import details
+from agreement_pipeline.evidence.parts import strata
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import JudgedRound
-from agreement_pipeline.report.details import details
-from agreement_pipeline.report.parts import strata
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 GUESSED = {"de": 0.1, "en": 0.5, "fr": 0.0}

@@ -6,16 +6,15 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown
+from agreement_pipeline.evidence.figure import Figure, Mark, intervals
+from agreement_pipeline.evidence.parts import strata_grid
+from agreement_pipeline.evidence.raters import classifiers_grid, profiles, themselves_and_others
+from agreement_pipeline.evidence.section import Grid, Section
+from agreement_pipeline.evidence.tables import estimate_rows
+from agreement_pipeline.evidence.verdicts import about
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, described, lookalikes
-from agreement_pipeline.report.drawing import image
-from agreement_pipeline.report.figure import Mark, intervals
-from agreement_pipeline.report.parts import strata_grid
-from agreement_pipeline.report.raters import classifiers_grid, profiles, themselves_and_others
-from agreement_pipeline.report.section import Grid, Section
-from agreement_pipeline.report.tables import estimate_rows
-from agreement_pipeline.report.verdicts import about
 from agreement_pipeline.text import NO_LIMIT, listed
 
 Detail = Callable[[Ratings, Policy, Shown | None], Grid | None]
@@ -88,13 +87,13 @@ def details(
     return {
         "left_out": None if shown is None else shown.left_out(),
         **headline_numbers(estimates, policy.measures),
-        "intervals": lambda: interval_image(estimates, policy),
+        "intervals": interval_figure(estimates, policy),
         **tables,
         "estimates": pd.DataFrame(estimate_rows(estimates)),
     }
 
 
-def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
+def interval_figure(estimates: Sequence[Estimate], policy: Policy) -> Figure | None:
     rules: dict[tuple[str, str], Rule] = {
         (rule.measure, rule.scope): rule for rule in reversed(policy.rules)
     }
@@ -110,7 +109,7 @@ def interval_image(estimates: Sequence[Estimate], policy: Policy) -> str | None:
     more = len(marks) - MOST_DRAWN
     rest = f" {more} more stand in the table." if more > 0 else ""
     says = f"A long stroke is the reliable cut-off of a rule, a short one the tentative.{rest}"
-    return image(intervals("Estimates", says, marks[:MOST_DRAWN], "agreement"))
+    return intervals("Estimates", says, marks[:MOST_DRAWN], "agreement")
 
 
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:

@@ -2,8 +2,8 @@ from dataclasses import replace
 
 import pandas as pd
 
+from agreement_pipeline.evidence import delivery
 from agreement_pipeline.ratings import Origin, Ratings, Scale
-from agreement_pipeline.report import delivery
 
 SCALE = Scale(("n", "y"))
 ROWS = [(item, rater, "y") for item in ("i1", "i2") for rater in ("ana", "ana ", "m")]

@@ -10,16 +10,16 @@ from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import TEXT
-from agreement_pipeline.report.figure import Figure, Mark, Picture, Series, Tone
-from agreement_pipeline.report.judged import JudgedRound, measured
-from agreement_pipeline.report.section import (
+from agreement_pipeline.evidence.figure import Figure, Mark, Picture, Series, Tone
+from agreement_pipeline.evidence.judged import JudgedRound, measured
+from agreement_pipeline.evidence.section import (
     Answer,
     Row,
     grid,
     title_of,
     value_and_interval,
 )
+from agreement_pipeline.ratings import TEXT
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import (
     MARKED,

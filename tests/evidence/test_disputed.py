@@ -10,11 +10,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.counting import OfRatings
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import load_policy
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import as_text, report_page
-from agreement_pipeline.report.disputed import (
+from agreement_pipeline.evidence.disputed import (
     LONGEST_TEXT,
     MOST_NAMED,
     disputed,
@@ -22,6 +18,10 @@ from agreement_pipeline.report.disputed import (
     influence_of_items,
     said_of,
 )
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.policy import load_policy
+from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.report import as_text, report_page
 from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
 from tests.measures.loops import slow_difference
 

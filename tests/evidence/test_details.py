@@ -4,10 +4,10 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.estimates import MOST_SHOWN, Shown
+from agreement_pipeline.evidence.details import DETAILS, details
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.details import DETAILS, details
 
 POLICY = Policy.from_mapping(
     {"policy": "p", "version": 1, "rules": [{"measure": "krippendorff_alpha"}]}
@@ -20,7 +20,7 @@ def test_numbers_without_categories_have_none_of_the_tables(question):
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
     section = details(question, ratings, POLICY, [])
     assert {name: section[name] for name in DETAILS[question]} == dict.fromkeys(DETAILS[question])
-    assert section["intervals"]() is None
+    assert section["intervals"] is None
     assert section["estimates"].empty
 
 

@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import not_admitted, round_text
+from agreement_pipeline.evidence.history import decisions, round_counts
+from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report import not_admitted, round_text
 from agreement_pipeline.report.drawing import image
-from agreement_pipeline.report.history import decisions, round_counts
-from agreement_pipeline.report.rounds import course_figure
 
 HELD = ("held: w1, w4",)
 NOT_JUDGED = ("not judged: ['w3']; the table says why",)

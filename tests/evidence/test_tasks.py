@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report.disputed import (
+from agreement_pipeline.evidence.disputed import (
     COMES_BACK,
     FORMS,
     influence_of_items,
     tasks,
     written_tasks,
 )
+from agreement_pipeline.ratings import Ratings, Scale
 from tests.measures.loops import slow_alpha
 
 SCALE = Scale(("bad", "good"))

@@ -10,11 +10,11 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import measure_ratings, values_of
+from agreement_pipeline.evidence.raters import beside_raters, compared_by
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, alternative_annotator_test
 from agreement_pipeline.policy import load_policy
 from agreement_pipeline.report import report_page
-from agreement_pipeline.report.raters import beside_raters, compared_by
 
 MODELS = {"good": 0.9, "poor": 0.4, "perfect": 1.0}
 SCALE = Scale(CATEGORIES)

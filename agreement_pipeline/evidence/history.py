@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.report.tables import value_of, without_numbers
+from agreement_pipeline.evidence.tables import value_of, without_numbers
 from agreement_pipeline.text import chained, counted, in_words, interval, joined, listed, natural
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
 
 
 def _why(rows: pd.DataFrame) -> str:
-    from agreement_pipeline.report.section import title_of
+    from agreement_pipeline.evidence.section import title_of
 
     records = rows.to_dict("records")
     first = records[0]

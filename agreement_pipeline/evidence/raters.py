@@ -12,6 +12,19 @@ import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, values_of
+from agreement_pipeline.evidence.advice import who_differs
+from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
+from agreement_pipeline.evidence.judged import JudgedRound, measured
+from agreement_pipeline.evidence.section import (
+    Answer,
+    Cell,
+    Detail,
+    Grid,
+    Row,
+    grid,
+    title_of,
+    value_and_interval,
+)
 from agreement_pipeline.intervals import mean_interval_of_rows
 from agreement_pipeline.measures import (
     MEASURES,
@@ -29,19 +42,6 @@ from agreement_pipeline.ratings import (
     is_clock,
     seconds,
     whole,
-)
-from agreement_pipeline.report.advice import who_differs
-from agreement_pipeline.report.figure import Figure, Mark, intervals, matrix
-from agreement_pipeline.report.judged import JudgedRound, measured
-from agreement_pipeline.report.section import (
-    Answer,
-    Cell,
-    Detail,
-    Grid,
-    Row,
-    grid,
-    title_of,
-    value_and_interval,
 )
 from agreement_pipeline.statistics import raters_apart
 from agreement_pipeline.text import (

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import JudgedRound
+from agreement_pipeline.evidence.judged import measured
+from agreement_pipeline.evidence.raters import profiles, raters
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import JudgedRound
-from agreement_pipeline.report.judged import measured
-from agreement_pipeline.report.raters import profiles, raters
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 SCALE = Scale(("a", "b"))

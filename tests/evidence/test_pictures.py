@@ -6,8 +6,9 @@ import io
 import pytest
 from PIL import Image
 
-from agreement_pipeline.report import objects, report_page
-from agreement_pipeline.report.objects import picture_of
+from agreement_pipeline.evidence import objects
+from agreement_pipeline.evidence.objects import picture_of
+from agreement_pipeline.report import report_page
 
 from .test_objects import POLICY, boxes, judged, marked_objects, ratings_of
 

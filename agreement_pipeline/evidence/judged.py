@@ -13,12 +13,12 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
+from agreement_pipeline.evidence.advice import Round
+from agreement_pipeline.evidence.figure import Tone, cut
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
 from agreement_pipeline.ratings import Array, Ratings, column_of
-from agreement_pipeline.report.advice import Round
-from agreement_pipeline.report.figure import Tone, cut
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from agreement_pipeline.estimates import Scope, registered
-from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
-from agreement_pipeline.report.figure import (
+from agreement_pipeline.evidence.figure import (
     NAMES_OF_TONES,
     Figure,
     Mark,
@@ -15,9 +14,9 @@ from agreement_pipeline.report.figure import (
     Tone,
     intervals,
 )
-from agreement_pipeline.report.judged import JudgedProject, JudgedRound
-from agreement_pipeline.report.raters import repeats
-from agreement_pipeline.report.section import (
+from agreement_pipeline.evidence.judged import JudgedProject, JudgedRound
+from agreement_pipeline.evidence.raters import repeats
+from agreement_pipeline.evidence.section import (
     Answer,
     Cell,
     Grid,
@@ -26,7 +25,8 @@ from agreement_pipeline.report.section import (
     title_of,
     value_and_interval,
 )
-from agreement_pipeline.report.tables import without_numbers
+from agreement_pipeline.evidence.tables import without_numbers
+from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
 

@@ -5,15 +5,15 @@ import pytest
 
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import Estimate, Scope, measure_ratings
-from agreement_pipeline.intervals import Inference, Interval
-from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy import Policy
-from agreement_pipeline.ratings import LEVELS, Ratings, Scale
-from agreement_pipeline.report.raters import (
+from agreement_pipeline.evidence.raters import (
     comparisons,
     joint_rows,
     themselves_and_others,
 )
+from agreement_pipeline.intervals import Inference, Interval
+from agreement_pipeline.measures import MEASURES
+from agreement_pipeline.policy import Policy
+from agreement_pipeline.ratings import LEVELS, Ratings, Scale
 
 BY_RATER, BY_CATEGORY = comparisons(Scale(CATEGORIES))
 RATERS = ("ana", "ben", "chloe", "dmitri", "esra", "fay", "gus")

@@ -2,8 +2,8 @@ import math
 from dataclasses import replace
 
 from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.evidence.details import headline_numbers
 from agreement_pipeline.intervals import Interval
-from agreement_pipeline.report.details import headline_numbers
 
 
 def of(scope, low=0.7, high=0.9, undefined=None):

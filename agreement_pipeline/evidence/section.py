@@ -1,12 +1,12 @@
 """What a section of a report is: sentences, tables and figures as data."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.evidence.figure import Figure, Tone
 from agreement_pipeline.measures import measure_named
-from agreement_pipeline.report.figure import Figure, Tone
 from agreement_pipeline.text import PERCENT, in_words, interval
 
 if TYPE_CHECKING:
@@ -67,9 +67,13 @@ class Answer:
     details: tuple[Detail, ...] = ()
 
 
-Plot = Callable[[], str | None]
+class Glance(NamedTuple):
+    """A figure of rounds that is drawn so small that it stands in a page without a click."""
 
-Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Plot | None"
+    figure: Figure
+
+
+Content: TypeAlias = "int | float | str | pd.DataFrame | Grid | Figure | Glance | None"
 
 Section: TypeAlias = "dict[str, Content]"
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import Before, JudgedRound, since
+from agreement_pipeline.evidence.rounds import since_the_round_before
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.report import Before, JudgedRound, since
-from agreement_pipeline.report.rounds import since_the_round_before
 
 POLICY = Policy("p", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
 YES_NO = Scale(("0", "1"))

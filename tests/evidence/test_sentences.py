@@ -8,16 +8,16 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import ROUND, Estimate
+from agreement_pipeline.evidence import JudgedRound, who_rated
+from agreement_pipeline.evidence.figure import Figure, Mark, Series
+from agreement_pipeline.evidence.page import OF_ROUND
+from agreement_pipeline.evidence.section import grid
+from agreement_pipeline.evidence.verdicts import verdict_grid
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, Silver, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.report import JudgedRound, who_rated
-from agreement_pipeline.report.figure import Figure, Mark, Series
-from agreement_pipeline.report.page import OF_ROUND
-from agreement_pipeline.report.section import grid
 from agreement_pipeline.report.terminal import drawn
-from agreement_pipeline.report.verdicts import verdict_grid
 from tests.report.pages import POLICY
 
 RULE = Rule("krippendorff_alpha")

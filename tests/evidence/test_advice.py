@@ -14,10 +14,11 @@ from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
+from agreement_pipeline.evidence import Round, held_for_disagreement, who_rated
+from agreement_pipeline.evidence.advice import coincidences, most_confused
 from agreement_pipeline.policy import Policy, Rule, judge, load_policy
 from agreement_pipeline.ratings import Ratings, Scale, like_models
-from agreement_pipeline.report import Round, held_for_disagreement, report_page, who_rated
-from agreement_pipeline.report.advice import coincidences, most_confused
+from agreement_pipeline.report import report_page
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import chained
 
@@ -253,7 +254,7 @@ def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch
         found.append(standing_out(panel))
         return found[-1]
 
-    monkeypatch.setattr("agreement_pipeline.report.advice.standing_out", counted)
+    monkeypatch.setattr("agreement_pipeline.evidence.advice.standing_out", counted)
     policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
     page = report_page(ratings_of(odd=0.5, raters=RATERS[:3]), policy)
     assert len(found) == 1

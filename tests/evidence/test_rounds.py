@@ -2,9 +2,9 @@
 
 import pandas as pd
 
+from agreement_pipeline.evidence import JudgedProject, charted, fallen_out
+from agreement_pipeline.evidence.rounds import control, control_grid
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.report import JudgedProject, charted, fallen_out
-from agreement_pipeline.report.rounds import control, control_grid
 
 ALPHA = "krippendorff_alpha"
 POLICY = Policy("p", 1, (Rule(ALPHA, scope="without"), Rule(ALPHA)))

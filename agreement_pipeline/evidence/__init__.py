@@ -1,0 +1,96 @@
+"""What is said of a judged round, a project or a table, as plain data that `report` renders."""
+
+from agreement_pipeline.evidence.advice import (
+    Round as Round,
+    Step as Step,
+    asked_of_models as asked_of_models,
+    command_of_report as command_of_report,
+    held_for_disagreement as held_for_disagreement,
+    who_differs as who_differs,
+    who_rated as who_rated,
+)
+from agreement_pipeline.evidence.details import (
+    delivery as delivery,
+    details as details,
+    patterns as patterns,
+)
+from agreement_pipeline.evidence.disputed import (
+    COMES_BACK as COMES_BACK,
+    FORMS as FORMS,
+    ORDERS as ORDERS,
+    Order as Order,
+    blind_tasks as blind_tasks,
+    disputed as disputed,
+    tasks as tasks,
+    written_tasks as written_tasks,
+)
+from agreement_pipeline.evidence.figure import (
+    COLOURS as COLOURS,
+    SHADES as SHADES,
+    Axis as Axis,
+    Figure as Figure,
+    Kind as Kind,
+    Mark as Mark,
+    Point as Point,
+    Series as Series,
+    Tone as Tone,
+    bounds_of as bounds_of,
+    cut as cut,
+    spread as spread,
+    tick_text as tick_text,
+)
+from agreement_pipeline.evidence.history import (
+    NOT_JUDGED as NOT_JUDGED,
+    admitted_rounds as admitted_rounds,
+    decisions as decisions,
+    event_table as event_table,
+    health as health,
+    not_admitted as not_admitted,
+    policy_changed as policy_changed,
+    round_table as round_table,
+    round_text as round_text,
+    rows_by_round as rows_by_round,
+    table_of_rows as table_of_rows,
+)
+from agreement_pipeline.evidence.judged import (
+    Before as Before,
+    JudgedProject as JudgedProject,
+    JudgedRound as JudgedRound,
+    ProjectState as ProjectState,
+    in_text as in_text,
+    shares_of as shares_of,
+    shortened as shortened,
+)
+from agreement_pipeline.evidence.page import (
+    Page as Page,
+    judge_page as judge_page,
+    page_of_project as page_of_project,
+    page_of_projects as page_of_projects,
+    page_of_round as page_of_round,
+)
+from agreement_pipeline.evidence.rounds import (
+    charted as charted,
+    fallen_out as fallen_out,
+    history as history,
+    like_before as like_before,
+    since as since,
+    state_grid as state_grid,
+)
+from agreement_pipeline.evidence.section import (
+    Answer as Answer,
+    Content as Content,
+    Glance as Glance,
+    Grid as Grid,
+    Section as Section,
+)
+from agreement_pipeline.evidence.tables import (
+    difference_rows as difference_rows,
+    corrected_rows as corrected_rows,
+    estimate_rows as estimate_rows,
+    plan_rows as plan_rows,
+    rule_rows as rule_rows,
+)
+from agreement_pipeline.evidence.verdicts import (
+    plan_figure as plan_figure,
+    verdict_grid as verdict_grid,
+)

@@ -1,0 +1,237 @@
+"""The pages of a table of ratings, of a round and of a project, as plain data."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import TypeVar
+
+from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.counting import refuse_unread
+from agreement_pipeline.evidence.advice import Step, who_rated
+from agreement_pipeline.evidence.disputed import items
+from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark
+from agreement_pipeline.evidence.history import round_counts
+from agreement_pipeline.evidence.judged import (
+    Before,
+    JudgedProject,
+    JudgedRound,
+    ProjectState,
+    numbered,
+)
+from agreement_pipeline.evidence.parts import labels, strata
+from agreement_pipeline.evidence.raters import classifiers, raters
+from agreement_pipeline.evidence.rounds import (
+    control,
+    course,
+    prevalence,
+    rounds,
+    since_the_round_before,
+    state_grid,
+)
+from agreement_pipeline.evidence.section import Answer, Cell, title_of
+from agreement_pipeline.evidence.tables import without_numbers
+from agreement_pipeline.evidence.verdicts import (
+    about,
+    against_cutoffs,
+    decided,
+    method,
+    policy,
+    rules,
+)
+from agreement_pipeline.policy import (
+    NONE,
+    Decision,
+    Policy,
+    Verdict,
+    Waivers,
+    assess,
+    first_labels,
+)
+from agreement_pipeline.ratings import Ratings, like_models
+from agreement_pipeline.text import counted
+
+MOST_REASONS = 2
+BELOW = "The section Items lists them."
+Judged = TypeVar("Judged", JudgedRound, JudgedProject)
+
+
+@dataclass(frozen=True)
+class Top:
+    why: tuple[str, ...]
+    figure: Figure | None
+    who: str
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    kind: str
+    title: str
+    badge: Cell
+    lead: tuple[str, ...]
+    parts: tuple[tuple[str, Answer], ...]
+    top: Top | None = None
+    links: Mapping[str, str] = field(default_factory=dict)
+
+
+OF_ROUND: Mapping[str, Callable[[JudgedRound], Answer | None]] = {
+    "Since the round before": since_the_round_before,
+    "Labels": labels,
+    "Raters": raters,
+    "Items": items,
+    "Strata": strata,
+    "Models": classifiers,
+    "Rules": rules,
+    "Method": method,
+}
+OF_PROJECT: Mapping[str, Callable[[JudgedProject], Answer | None]] = {
+    "Rounds": rounds,
+    "Agreement over rounds": course,
+    "Change over time": control,
+    "Prevalence over rounds": prevalence,
+    "Method": policy,
+}
+
+
+def judge_page(  # a page has many parts, each given by its name
+    ratings: Ratings,
+    policy: Policy,
+    *,
+    name: str = "ratings",
+    project: str = "",
+    contract: Contract | None = None,
+    waivers: Waivers = NONE,
+    also: Sequence[Finding] = (),
+    version: int | None = None,
+    names: Mapping[str, str] | None = None,
+    before: Before | None = None,
+    links: Mapping[str, str] = MappingProxyType({}),
+    in_commands: tuple[str, str] = ("", ""),
+    images: Path | None = None,
+) -> Page:
+    """Judge ratings under the names that a page shows, and gather all that it says of them.
+
+    Parameters
+    ----------
+    name, project
+        What the page calls the ratings, and their project if they are a round of one.
+    contract
+        The usual data contract if none is given.
+    also, version
+        What the gate itself finds of a round in a store, and how many different ratings came.
+    names
+        What the page calls each rater. None: raters are numbered. An empty mapping shows
+        the names as they are.
+    in_commands
+        What commands call the table and the policy: their files. Empty: as they are called here.
+    images
+        The folder with the images that raters marked. Small pictures of some come into the page.
+    """
+    refuse_unread(ratings)
+    called = numbered(ratings) if names is None else names
+    renamed = ratings.renamed(called)
+    terms = contract or Contract.default()
+    found = assess(renamed, policy, terms, waivers.renamed(called), also, version)
+    earlier = before and before._replace(ratings=before.ratings.renamed(called))
+    likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
+    judged = JudgedRound(
+        project, name, renamed, policy, found, earlier, likely, in_commands, links, images
+    )
+    return page_of_round(judged)
+
+
+def page_of_round(judged: JudgedRound) -> Page:
+    of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
+    decision, word = judged.decision, judged.decision.word
+    said = f"{'Yes' if decision.admitted else 'No'}: {word}"
+    why = (decided(decision), *_shortly(decision, judged.policy), judged.round.who_differs)
+    steps = list(judged.round.steps)
+    if not judged.project:
+        steps = [
+            step._replace(why=f"{step.why} {BELOW}", by="")
+            if step.by == judged.round.disputed_items
+            else step
+            for step in steps
+        ]
+    top = Top(
+        tuple(filter(None, why)),
+        against_cutoffs(judged.policy, decision),
+        " ".join(
+            filter(
+                None,
+                (
+                    who_rated(judged.ratings, judged.models),
+                    judged.round.what_is_new,
+                    first_labels(judged.ratings),
+                ),
+            )
+        ),
+        tuple(steps),
+    )
+    badge = Cell(said, tone=NAMES_OF_TONES[word])
+    parts = _answered(OF_ROUND, judged)
+    return Page(of, judged.name, badge, (), parts, top, judged.links)
+
+
+def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
+    """What helps is left out, since it stands in the steps."""
+    verdicts = found.holding if found.admitted else found.unmet
+    yield from (each.description for each in found.broken[:MOST_REASONS])
+    for verdict in verdicts[:MOST_REASONS]:
+        whole = verdict.scope.kind == "round"
+        of = "the round" if whole else about(verdict.scope)
+        title = f"{title_of(verdict.rule.measure)} of {of}"
+        if verdict.estimate is None or verdict.kind == "not_evaluated":
+            yield verdict.reason
+        else:
+            said, asked = _said(verdict), ""
+            if verdict.code in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
+                asked = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
+            mark = Mark.of(verdict.estimate, cutoffs=verdict.rule.cutoffs)
+            yield f"{title} is {mark.said}: {said}.{asked}"
+    if max(len(verdicts), len(found.broken)) > MOST_REASONS:
+        yield "The table of rules has all reasons."
+    yield from map(str, found.waived)
+
+
+def _said(verdict: Verdict) -> str:
+    parts = without_numbers(verdict.reason).split("; ")
+    lowest = [parts.pop(0)] if parts[0].startswith("lowest: ") else []
+    said = [parts[0].partition(" (p ")[0], *lowest]
+    if verdict.code != verdict.kind:  # it was taken back: the other verdict's numbers stand below
+        said.append("; ".join(parts[1:]).partition(f": {verdict.rule.measure} ")[0])
+    return "; ".join(said)
+
+
+def page_of_project(judged: JudgedProject) -> Page:
+    counts = round_counts(judged.rounds)
+    said = (("held_rounds", "held"), ("not_judged", "not judged"))
+    words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
+    rounds = counted(len(set(judged.rounds["round"])), "round")
+    badge = Cell("every round is admitted", tone="good")
+    if judged.rounds.empty:
+        badge = Cell("no round yet", tone="unknown")
+    elif words:
+        badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
+    lead = (judged.description,) if judged.description else ()
+    parts = _answered(OF_PROJECT, judged)
+    return Page("Project", judged.name, badge, lead, parts, links=judged.links)
+
+
+def page_of_projects(states: Sequence[ProjectState]) -> Page:
+    waiting = sum(bool(each.why) for each in states)
+    said = f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
+    badge = Cell(said if waiting else "no project needs anybody", tone="bad" if waiting else "good")
+    held, waits = (sum(len(getattr(each, of)) for each in states) for of in ("held", "waiting"))
+    late = sum(each.overdue for each in states)
+    counts = f"{counted(held, 'round')} held, {waits} waiting, {late} overdue."
+    answer = Answer((counts,), tables=(state_grid(states),))
+    return Page("Projects", "All projects", badge, (), (("Projects", answer),))
+
+
+def _answered(
+    sections: Mapping[str, Callable[[Judged], Answer | None]], judged: Judged
+) -> tuple[tuple[str, Answer], ...]:
+    answers = ((title, answer(judged)) for title, answer in sections.items())
+    return tuple((title, found) for title, found in answers if found is not None)

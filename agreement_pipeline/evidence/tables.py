@@ -1,0 +1,175 @@
+"""Estimates, plans, differences and verdicts as rows of tables."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agreement_pipeline.text import (
+    PERCENT,
+    TABLE,
+    WHOLE_PERCENT,
+    counted,
+    in_words,
+    interval,
+    number,
+    tenths,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from agreement_pipeline.classifiers import Corrected
+    from agreement_pipeline.estimates import Difference, Estimate
+    from agreement_pipeline.intervals import Interval
+    from agreement_pipeline.policy import Decision, Plan, Verdict
+
+MOST_NAMED = 10
+LOWEST = re.compile(r" \(lowest: [^)]*\)")
+
+
+def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
+    return [
+        {
+            "measure": found.measure,
+            "scope": str(found.scope),
+            "value": number(found.value),
+            "interval": interval_text(found.interval),
+            "items": str(found.n_used)
+            if not found.n_dropped
+            else f"{found.n_used} of {found.n_items}",
+            "raters": str(found.n_raters),
+            "ratings": str(found.n_ratings),
+            "note": note(found),
+        }
+        for found in estimates
+    ]
+
+
+def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
+    return [
+        {
+            "of": "the mean" if found.category is None else found.category,
+            "corrected": number(found.value),
+            "interval": interval_text(found.interval),
+            "drawn items alone": number(found.classical),
+            "their interval": interval_text(found.classical_interval),
+            "classifier": number(found.uncorrected),
+            "labelled": f"{found.n_labels} of {found.n_items}",
+            "tells as much as": number(found.effective_labels, ".0f"),
+            "note": found.undefined or found.why_not_effective or "",
+        }
+        for found in numbers
+    ]
+
+
+def note(found: "Estimate") -> str:
+    left_out = found.raters_left_out
+    more = len(left_out) - MOST_NAMED
+    names = ", ".join(left_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    said = {
+        "undefined": found.undefined,
+        "no limits": found.without_limits,
+        "ratings chosen": found.misled,
+        "lowest": found.lowest,
+        "leaves out": names,
+        "clusters": found.n_clusters,
+    }
+    return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
+
+
+def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
+    rows = []
+    for found in plans:
+        items = "none would do"
+        if found.n_items is not None:
+            items = _in_clusters(found, found.n_items)
+        elif found.over is not None and not found.curve:
+            items = "not known"
+        row = {
+            "measure": found.measure,
+            "expected": in_words(found.expected),
+            "cut-off": f"{found.reliable:g}",
+            "labels an item": tenths(found.labels_an_item),
+            "at least": "" if found.least is None else _in_clusters(found, found.least),
+            "items": items,
+            "labels": "" if found.n_ratings is None else str(found.n_ratings),
+            "decides": number(found.decided, PERCENT),
+            "note": found.impossible or _left_open(found),
+        }
+        rows.append(row)
+    return rows
+
+
+def _in_clusters(found: "Plan", n_items: int) -> str:
+    clusters = found.in_clusters(n_items)
+    return str(n_items) if clusters is None else f"{n_items} in {counted(clusters, 'cluster')}"
+
+
+def _left_open(found: "Plan") -> str:
+    if found.over is None or found.between is None:
+        return ""
+    few, many = found.between
+    said = f"{few} {'or more' if many is None else f'to {many}'} items may be needed"
+    if found.over == 1:
+        return said
+    under = number(1 - found.over, WHOLE_PERCENT)
+    return f"{said}; perhaps agreement is not over {found.reliable:g} ({under})"
+
+
+def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
+    return [
+        {
+            "one": found.one,
+            "other": found.other,
+            "values": "" if found.values is None else " and ".join(map(number, found.values)),
+            "difference": number(found.value),
+            "interval": interval_text(found.interval),
+            "shared items": "none" if found.n_shared is None else str(found.n_shared),
+            "prevalence": found.prevalence or "",
+            "note": found.note or "",
+        }
+        for found in differences
+    ]
+
+
+def rule_rows(decision: "Decision") -> "pd.DataFrame":
+    import pandas as pd
+
+    unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
+
+    def place(verdict: "Verdict") -> tuple[bool, bool]:
+        met = (verdict.rule.name, verdict.scope) not in unmet
+        return met, verdict.rule.effect != "hold"
+
+    return pd.DataFrame(
+        {
+            "rule": f"{verdict.rule.measure}, {verdict.scope}",
+            "value": value_of(verdict.to_mapping()),
+            "verdict": verdict.kind.replace("_", " "),
+            "effect": "holds" if verdict.rule.effect == "hold" else "warns",
+        }
+        for verdict in sorted(decision.verdicts, key=place)
+    )
+
+
+def value_of(row: Mapping[Any, Any]) -> str:
+    value = row["value"]
+    if value is None or math.isnan(value):
+        return ""
+    return f"{in_words(value)} ({interval(row['low'], row['high'], between=' … ')})"
+
+
+def without_numbers(reason: str) -> str:
+    """A reason without its beginning, which repeats what stands in other columns.
+
+    >>> without_numbers("alpha (lowest: DOSE, 90% on marking) 0.58 on 90 items: the upper limit")
+    'lowest: DOSE, 90% on marking; the upper limit'
+    """
+    lowest = LOWEST.search(reason)
+    said = LOWEST.sub("", reason).partition(": ")[2] or reason
+    return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
+
+
+def interval_text(limits: "Interval | None") -> str:
+    return "" if limits is None else interval(*limits, TABLE, " … ")
