@@ -188,8 +188,8 @@ class JsonLines:
 
 def _cell(value: object) -> object:
     if isinstance(value, list):
-        return list(map(_cell, value))
-    return category_text(value) if isinstance(value, bool) else None if value == "" else value
+        return [None if each == "" else _cell(each) for each in value]
+    return category_text(value) if isinstance(value, bool) else value
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from agreement_pipeline.engine import Relation, Session, Spark, duckdb_session, is_spark_frame
 from agreement_pipeline.errors import ProjectError, RatingsError
@@ -108,6 +109,8 @@ class Table:
         The number of the first row of data, as an editor or a spreadsheet counts.
     wrong
         Why a column is refused if it is read.
+    tells_empty
+        True if an empty cell is another one than a missing cell. Only a text may then be empty.
     """
 
     source: str
@@ -118,6 +121,7 @@ class Table:
     first: int = 1
     named: "Mapping[str, Named]" = field(default_factory=dict)
     wrong: Mapping[str, str] = field(default_factory=dict)
+    tells_empty: bool = False
 
     def load(
         self, session: Session, columns: Mapping[str, str], lists: Collection[str] = ()
@@ -160,6 +164,8 @@ class Table:
             for name, of in columns.items():
                 try:
                     cells = self._single(batch[of], of, of in lists, start)
+                    if self.tells_empty and name != "text":
+                        cells = _with_empty_missing(cells)
                     becomes_text = is_time(cells.type) and name != "timestamp"
                     arrays[name] = written(cells) if becomes_text else cells
                 except NoTextError as error:
@@ -208,7 +214,11 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     from agreement_pipeline.readers.json_files import JsonLines
 
     lines = JsonLines(path, limits)
-    return Table(path.name, lines.header, lines.batches)
+    return Table(path.name, lines.header, lines.batches, tells_empty=True)
+
+
+def _with_empty_missing(cells: pa.Array) -> pa.Array:
+    return pc.if_else(pc.equal(cells, ""), None, cells) if cells.type == TEXT else cells
 
 
 def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:

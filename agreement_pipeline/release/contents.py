@@ -26,7 +26,7 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.release.card import card, croissant
 from agreement_pipeline.release.objects import ReleasedObjects, labels_by_unit
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, tables_of
-from agreement_pipeline.release.training_table import Column, TrainingTable
+from agreement_pipeline.release.training_table import Column, TrainingTable, groups_of_items
 from agreement_pipeline.store import Folder, digest_of
 from agreement_pipeline.version import __version__
 
@@ -114,15 +114,17 @@ class Release:
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
-        return tables_of(self.members, self.labels) | self.objects.tables
+        objects = self.objects
+        return tables_of(self.members, self.labels, objects.place_by_unit) | objects.tables
 
     @cached_property
     def objects(self) -> ReleasedObjects:
         """What raters marked, ticked or compared, by document. Releases up to form 3 have none."""
-        if self.form < 4:
+        if isinstance(self.labels, PanelLabels):
             return ReleasedObjects((), {})
         rounds = [member.ratings for member in self.members]
-        return ReleasedObjects(rounds, labels_by_unit(self.labels))
+        groups = groups_of_items(self.labels)
+        return ReleasedObjects(rounds, labels_by_unit(self.labels), groups)
 
     @property
     def columns(self) -> Sequence[Column]:

@@ -8,7 +8,7 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -94,11 +94,18 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Document:
-    """An item with its units, in the order in which they lie there."""
+    """An item with its units, in the order in which they lie there.
+
+    Attributes
+    ----------
+    groups
+        Its cluster, if there are clusters, and its split.
+    """
 
     name: str
     contents: Mapping[str, str]
     units: list[Unit] = field(default_factory=list)
+    groups: Mapping[str, str | None] = field(default_factory=dict)
 
     @cached_property
     def columns(self) -> dict[str, Any]:
@@ -151,10 +158,13 @@ class ReleasedObjects:
     ----------
     label_by_unit
         The label that trains; None of a unit without one. Gold units are not among them.
+    groups_by_unit
+        The cluster, if there are clusters, and the split of each of these units.
     """
 
     rounds: Sequence[Ratings]
     label_by_unit: Mapping[str, Label | None]
+    groups_by_unit: Mapping[str, Mapping[str, str | None]] = field(default_factory=dict)
 
     @cached_property
     def has_units(self) -> bool:
@@ -182,7 +192,10 @@ class ReleasedObjects:
                     known.units.extend(u for u in document.units if u.name not in names)
         for document in documents.values():
             document.units.sort(key=lambda unit: (unit.place, unit.name))
-        return [documents[name] for name in sorted(documents)]
+        return [
+            replace(documents[name], groups=self.groups_by_unit[documents[name].units[0].name])
+            for name in sorted(documents)
+        ]
 
     def _documents_of(self, ratings: Ratings) -> Iterator[Document]:
         columns = [name for name in sorted(ratings.has) if is_of_units(name)]
@@ -211,6 +224,19 @@ class ReleasedObjects:
         return (document for document in documents.values() if document.units)
 
     @cached_property
+    def are_runs(self) -> bool:
+        """True of units that are runs of positions, whose names say where they lie."""
+        return all("weight" in ratings.has for ratings in self.rounds)
+
+    @cached_property
+    def place_by_unit(self) -> dict[str, Sequence[float]]:
+        """The numbers of the object of each matched unit, with all digits that its rater drew."""
+        if not self.has_units or self.part_names or self.are_runs:
+            return {}
+        units = (unit for document in self.documents for unit in document.units)
+        return {unit.name: unit.object_place for unit in units if unit.object_place}
+
+    @cached_property
     def tables(self) -> dict[str, Rows]:
         """The tables of objects by path."""
         if not self.has_units or not self.part_names:
@@ -237,7 +263,7 @@ class ReleasedObjects:
             scale = self.rounds[0].scale
             categories = zip(scale.label_values, scale.names, strict=True)
             return {COCO_FILE: coco_of(self.documents, {v: n for v, n in categories if n != NONE})}
-        are_runs = all("weight" in ratings.has for ratings in self.rounds)
+        are_runs = self.are_runs
         lines = [line_of(document, are_runs=are_runs) for document in self.documents]
         texts = {DOCUMENTS_FILE: b"".join(map(json_line, lines))}
         if tagged := "".join(conll_of(each, are_runs=are_runs) for each in self.documents):
@@ -387,15 +413,16 @@ def line_of(document: Document, *, are_runs: bool) -> dict[str, Any]:
     spans = [span._asdict() for span in spans_of(document, are_runs=are_runs)]
     if text is not None:
         spans = [{**span, "text": text[span["start"] : span["end"]]} for span in spans]
-    return {
-        "id": document.name,
-        **document.columns,
+    own = {
         "spans": spans,
         "unresolved": [
             {"start": start, "end": end}
             for start, end in unresolved_places(document, are_runs=are_runs)
         ],
     }
+    groups = document.groups
+    contents = contents_beside(document, {"id", *groups, *own})
+    return {"id": document.name, **groups, **contents, **own}
 
 
 def json_line(value: object) -> bytes:
@@ -408,7 +435,13 @@ def conll_of(document: Document, *, are_runs: bool) -> str:
     if text is None or tokens is None:
         return ""
     spans = spans_of(document, are_runs=are_runs)
-    lines, before = [f"# newdoc id = {one_line(document.name)}"], -1
+    groups = {"newdoc id": document.name, **document.groups}
+    lines = [
+        f"# {name} = {' '.join(group.splitlines())}"
+        for name, group in groups.items()
+        if group is not None
+    ]
+    before = -1
     open_places = unresolved_places(document, are_runs=are_runs)
     for start, end in json.loads(tokens):
         if any(low < end and start < high for low, high in open_places):
@@ -448,6 +481,7 @@ def coco_of(documents: Iterable[Document], name_by_label: Mapping[Label, str]) -
                 "file_name": columns.pop("image", document.name),
                 **size,
                 "unit_of": document.name,
+                **document.groups,
                 "unresolved": len(document.unresolved),
                 **{name: value for name, value in columns.items() if name not in OF_IMAGES},
             }
@@ -479,7 +513,9 @@ def coco_of(documents: Iterable[Document], name_by_label: Mapping[Label, str]) -
     )
 
 
-OF_IMAGES = frozenset({"id", "file_name", "width", "height", "unit_of", "unresolved"})
+OF_IMAGES = frozenset(
+    {"id", "file_name", "width", "height", "unit_of", "unresolved", "cluster", "split"}
+)
 
 
 def shape_of(place: Sequence[Any]) -> dict[str, Any]:
@@ -543,6 +579,11 @@ DTYPES = {pa.float64(): "float64"}
 TEXTS = pa.list_(pa.string())
 
 
+def group_columns_of(documents: Iterable[Document]) -> dict[str, pa.DataType]:
+    """The columns of the groups of documents: their cluster, if there are clusters, and split."""
+    return dict.fromkeys((name for each in documents for name in each.groups), pa.string())
+
+
 def contents_beside(document: Document, own: Iterable[str]) -> dict[str, Any]:
     """The contents of a document under names that no column of its table has."""
     taken = {*own}
@@ -560,6 +601,7 @@ def table_of_sets(documents: Iterable[Document]) -> ObjectRows:
         "labels": TEXTS,
         "multi_hot": pa.list_(pa.int64()),
         "unresolved": TEXTS,
+        **group_columns_of(documents),
     }
     rows = []
     for document in documents:
@@ -575,6 +617,7 @@ def table_of_sets(documents: Iterable[Document]) -> ObjectRows:
                 "labels": [member for member in members if is_in.get(member)],
                 "multi_hot": [None if flag is None else int(flag) for flag in flags],
                 "unresolved": [m for m, flag in zip(members, flags, strict=True) if flag is None],
+                **document.groups,
             }
         )
     table = table_of(rows, own)
@@ -588,18 +631,20 @@ def table_of_rubrics(documents: Iterable[Document]) -> ObjectRows:
     documents = list(documents)
     units = [unit for document in documents for unit in document.units]
     criteria = sorted({unit.parts["criterion"] for unit in units})
-    columns_of_documents = {"id", *(name for d in documents for name in d.columns)}
+    groups = group_columns_of(documents)
+    contents = [contents_beside(document, {"id", *groups}) for document in documents]
+    columns_of_documents = {"id", *groups, *(name for columns in contents for name in columns)}
     name_by_criterion = {
         criterion: f"criterion:{criterion}" if criterion in columns_of_documents else criterion
         for criterion in criteria
     }
     labels = [unit.label for unit in units if unit.label is not None]
     kind = pa.array(labels).type if labels else pa.float64()
-    own = {"id": pa.string(), **dict.fromkeys(name_by_criterion.values(), kind)}
+    own = {"id": pa.string(), **dict.fromkeys(name_by_criterion.values(), kind), **groups}
     rows = []
-    for document in documents:
+    for document, columns in zip(documents, contents, strict=True):
         scores = {name_by_criterion[u.parts["criterion"]]: u.label for u in document.units}
-        rows.append({"id": document.name, **document.columns, **scores})
+        rows.append({"id": document.name, **columns, **scores, **document.groups})
     return table_of(rows, own)
 
 
@@ -610,10 +655,11 @@ def texts_of_alternatives(document: Document) -> dict[str, str]:
 
 def table_of_preferences(documents: Iterable[Document]) -> ObjectRows:
     """A row a pair with a better one. Ties and pairs without a label have none."""
+    documents = list(documents)
     own = dict.fromkeys(
         ("id", "unit_of", "chosen", "rejected", "chosen_name", "rejected_name"), pa.string()
     )
-    documents = list(documents)
+    own |= group_columns_of(documents)
     have_texts = any(map(texts_of_alternatives, documents))
     rows = []
     for document in documents:
@@ -631,17 +677,20 @@ def table_of_preferences(documents: Iterable[Document]) -> ObjectRows:
                     "rejected": texts.get(rejected) if have_texts else rejected,
                     "chosen_name": chosen,
                     "rejected_name": rejected,
+                    **document.groups,
                 }
             )
     return table_of(rows, own)
 
 
 def table_of_rankings(documents: Iterable[Document]) -> ObjectRows:
+    documents = list(documents)
     own = {
         "id": pa.string(),
         "ranking": pa.list_(TEXTS),
         "ranked_texts": pa.list_(TEXTS),
         "why_no_ranking": pa.string(),
+        **group_columns_of(documents),
     }
     rows = []
     for document in documents:
@@ -657,6 +706,7 @@ def table_of_rankings(documents: Iterable[Document]) -> ObjectRows:
                 "ranking": groups,
                 "ranked_texts": ranked,
                 "why_no_ranking": reason,
+                **document.groups,
             }
         )
     return table_of(rows, own)

@@ -1,9 +1,9 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -30,11 +30,12 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
 from agreement_pipeline.release.training_table import (
+    NOWHERE,
     TrainingTable,
+    UnitPlaces,
     in_document_order,
     label_type,
     places_are_whole,
-    places_of_units,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import numbers_named
@@ -109,16 +110,21 @@ MOST_OVERRULED = 0.1
 rating, so large a share more than that on which two raters differ."""
 
 
-def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> dict[str, Rows]:
+def tables_of(
+    members: Sequence[Member],
+    labels: TrainingRows | PanelLabels,
+    place_by_unit: Mapping[str, Sequence[float]],
+) -> dict[str, Rows]:
     """The tables by path. Labels of the panel stand in releases up to form 3."""
-    numbers: tuple[str, ...] = ()  # those that say where units lie, if all items are units
+    numbers: tuple[str, ...] = ()
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
         numbers = numbers_named(name for each in items for name in each.to_pylist())
     rounds = tuple(member.round for member in members)
     typed_scale = None if isinstance(labels, PanelLabels) else labels.scale
     ratings = tuple(RatingsRows(member.ratings) for member in members)
-    annotations = AnnotationRows(rounds, ratings, numbers, typed_scale)
+    unit_places = UnitPlaces(numbers, place_by_unit)
+    annotations = AnnotationRows(rounds, ratings, unit_places, typed_scale)
     try:
         _ = annotations.schema
     except (pa.ArrowInvalid, pa.ArrowTypeError) as cause:
@@ -130,18 +136,18 @@ def tables_of(members: Sequence[Member], labels: TrainingRows | PanelLabels) -> 
     unresolved = np.flatnonzero(labels.unresolved)
     if isinstance(labels, PanelLabels):
         return {
-            TRAIN: LabelRowsToForm3(labels, labels.resolved, numbers),
-            UNRESOLVED_TO_FORM_3: LabelRowsToForm3(labels, unresolved, numbers),
+            TRAIN: LabelRowsToForm3(labels, labels.resolved, unit_places),
+            UNRESOLVED_TO_FORM_3: LabelRowsToForm3(labels, unresolved, unit_places),
             ANNOTATIONS: annotations,
         }
-    are_whole = places_are_whole(labels, numbers)
+    are_whole = places_are_whole(labels, unit_places)
+
+    def table_of(places: np.ndarray[Any, Any]) -> TrainingTable:
+        return TrainingTable(labels, in_document_order(labels, places), unit_places, are_whole)
+
     return {
-        TRAIN: TrainingTable(
-            labels, in_document_order(labels, labels.resolved), numbers, are_whole
-        ),
-        UNRESOLVED: TrainingTable(
-            labels, in_document_order(labels, unresolved), numbers, are_whole
-        ),
+        TRAIN: table_of(labels.resolved),
+        UNRESOLVED: table_of(unresolved),
         ANNOTATIONS: annotations,
     }
 
@@ -211,14 +217,14 @@ class AnnotationRows:
 
     rounds: tuple[str, ...]
     each: tuple[RatingsRows, ...]
-    numbers: tuple[str, ...] = ()
+    unit_places: UnitPlaces = NOWHERE
     typed_scale: Scale | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
         column = pa.field("round", pa.string())
         schemas = [rows.schema.insert(0, column) for rows in self.each]
-        places = pa.schema([(name, pa.float64()) for name in self.numbers])
+        places = pa.schema([(name, pa.float64()) for name in self.unit_places.numbers])
         schema = pa.unify_schemas([*schemas, places], promote_options="default")
         scale = self.typed_scale
         if scale is None:
@@ -243,9 +249,11 @@ class AnnotationRows:
                 given = dict(zip(part.schema.names, part.columns, strict=True))
                 if GOLD_CODE in self.schema.names:
                     given = codes_of_gold(part, rows.ratings.gold, rows.ratings.scale)
-                places = places_of_units(part.column("item"), self.numbers)
+                places = self.unit_places.columns(part.column("item"))
                 columns = {"round": pa.repeat(name, len(part)), **given}
-                columns |= {each: pa.array(places[each], pa.float64()) for each in self.numbers}
+                columns |= {
+                    each: pa.array(places[each], pa.float64()) for each in self.unit_places.numbers
+                }
                 arrays = [
                     self._cast(columns[each.name], each)
                     if each.name in columns

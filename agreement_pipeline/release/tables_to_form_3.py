@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, growing
-from agreement_pipeline.release.training_table import UNIT_OF, places_of_units
+from agreement_pipeline.release.training_table import NOWHERE, UNIT_OF, UnitPlaces
 
 UNRESOLVED_TO_FORM_3 = "data/unresolved-00000-of-00001.parquet"
 
@@ -19,17 +19,15 @@ UNRESOLVED_TO_FORM_3 = "data/unresolved-00000-of-00001.parquet"
 class LabelRowsToForm3:
     """A category is its position on the scale, and the metadata name the categories for Hugging
     Face.
-
-    Units have their item and the `numbers` of their place.
     """
 
     labels: PanelLabels
     rows: np.ndarray[Any, Any]
-    numbers: tuple[str, ...] = ()
+    unit_places: UnitPlaces = NOWHERE
 
     @cached_property
     def schema(self) -> pa.Schema:
-        kinds = _kinds(self.labels, self.numbers)
+        kinds = _kinds(self.labels, self.unit_places.numbers)
         features = {name: feature for name, (_, feature) in kinds.items()}
         return pa.schema({name: kind for name, (kind, _) in kinds.items()}).with_metadata(
             {"huggingface": json.dumps({"info": {"features": features}})}
@@ -45,7 +43,7 @@ class LabelRowsToForm3:
         some = self.labels.take(self.rows[rows])
         columns = {
             "id": some.items,
-            **places_of_units(some.items, self.numbers),
+            **self.unit_places.columns(some.items),
             "round": pa.array(some.rounds).take(pa.array(some.round)),
             "text": some.texts,
             "label": some.label,

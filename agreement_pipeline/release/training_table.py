@@ -2,9 +2,10 @@
 
 import hashlib
 import json
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,8 +59,8 @@ class Column(NamedTuple):
 def own_columns(
     rows: TrainingRows, numbers: tuple[str, ...] = (), *, are_whole: bool = False
 ) -> list[Column]:
-    """The columns in order, before those of units and of the delivery. `numbers` say where units
-    lie, if all items are units.
+    """The columns in order, before those of units and of the delivery. `numbers` are what the
+    numbers of the place of a unit are called.
     """
     scale, has = rows.scale, rows.item_columns
     kind = label_type(scale)
@@ -212,21 +213,48 @@ RESOLUTION_MEANINGS = {
 UNRESOLVED_WORDS = frozenset(RESOLUTIONS[RESOLUTIONS.index("tie") :])
 
 
+class UnitPlaces(NamedTuple):
+    """Where units lie, if all items of a release are units.
+
+    Attributes
+    ----------
+    numbers
+        What the numbers of a place are called, such as start and end. None: items are no units.
+    by_unit
+        The numbers of units as a rater drew them. Those of other units stand in their names.
+    """
+
+    numbers: tuple[str, ...] = ()
+    by_unit: Mapping[str, Sequence[float]] = MappingProxyType({})
+
+    def columns(self, units: Any) -> dict[str, list[Any]]:
+        """The item and the numbers of each unit, by column."""
+        if not self.numbers:
+            return {}
+        named = [(unit, *item_of(unit, self.numbers)) for unit in units.tolist()]
+        places = [self.by_unit.get(unit, place) for unit, _, place in named]
+        return {
+            UNIT_OF: [item for _, item, _ in named],
+            **{name: [place[n] for place in places] for n, name in enumerate(self.numbers)},
+        }
+
+
+NOWHERE = UnitPlaces()
+"""Of items that are no units."""
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingTable:
-    """Some training rows as a table. The metadata name the categories for Hugging Face.
-
-    Units have their item and the `numbers` of their place.
-    """
+    """Some training rows as a table. The metadata name the categories for Hugging Face."""
 
     rows: TrainingRows
     places: np.ndarray[Any, Any]
-    numbers: tuple[str, ...] = ()
+    unit_places: UnitPlaces = NOWHERE
     are_whole: bool = False
 
     @cached_property
     def _own_columns(self) -> list[Column]:
-        return own_columns(self.rows, self.numbers, are_whole=self.are_whole)
+        return own_columns(self.rows, self.unit_places.numbers, are_whole=self.are_whole)
 
     @cached_property
     def _released_names(self) -> dict[str, str]:
@@ -302,23 +330,23 @@ class TrainingTable:
 
     def _places(self, some: TrainingRows) -> dict[str, list[Any]]:
         """The item and the numbers of units by column, in characters, seconds or pixels."""
-        places = places_of_units(some.items, self.numbers)
+        places = self.unit_places.columns(some.items)
         lengths = some.item_columns.get(f"{CONTENT_PREFIX}{POSITION_LENGTH}")
         if lengths is None:
             return places
         factors = pd.to_numeric(lengths).fillna(1).tolist()
-        for name in self.numbers:
+        for name in self.unit_places.numbers:
             pairs = zip(places[name], factors, strict=True)
             places[name] = [None if n is None else round(n * factor, 9) for n, factor in pairs]
         return places
 
 
-def places_are_whole(rows: TrainingRows, numbers: tuple[str, ...]) -> bool:
+def places_are_whole(rows: TrainingRows, unit_places: UnitPlaces) -> bool:
     """True if each number of each unit's place is whole, also in seconds."""
     if f"{CONTENT_PREFIX}{POSITION_LENGTH}" in rows.item_columns:
         return False
-    places = places_of_units(rows.items, numbers)
-    return all(n is None or n == int(n) for name in numbers for n in places[name])
+    places = unit_places.columns(rows.items)
+    return all(n is None or n == int(n) for name in unit_places.numbers for n in places[name])
 
 
 def in_document_order(rows: TrainingRows, places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -364,22 +392,24 @@ def splits_of(keys: Iterable[str]) -> pa.Array:
     return pa.array([split_by_key[key] for key in keys], pa.string())
 
 
+def groups_of_items(rows: TrainingRows) -> dict[str, dict[str, str | None]]:
+    """The cluster, if there are clusters, and the split of each item, by the name of the item."""
+    columns: dict[str, list[Any]] = {"split": splits_of(rows.split_keys).to_pylist()}
+    if "cluster" in rows.item_columns:
+        clusters = rows.item_columns["cluster"]
+        columns = {"cluster": [None if pd.isna(name) else name for name in clusters], **columns}
+    groups = zip(*columns.values(), strict=True)
+    return {
+        item: dict(zip(columns, group, strict=True))
+        for item, group in zip(rows.items, groups, strict=True)
+    }
+
+
 def _split_of(key: str) -> str:
     draw = int.from_bytes(hashlib.sha256(key.encode()).digest()[:8]) % 100
     if draw < PERCENT_TRAIN:
         return SPLITS[0]
     return SPLITS[1] if draw < PERCENT_TRAIN + PERCENT_VALIDATION else SPLITS[2]
-
-
-def places_of_units(units: Any, numbers: tuple[str, ...]) -> dict[str, list[Any]]:
-    """The item and the numbers of each unit, by column."""
-    if not numbers:
-        return {}
-    found = [item_of(unit, numbers) for unit in units.tolist()]
-    return {
-        UNIT_OF: [item for item, _ in found],
-        **{name: [said[n] for _, said in found] for n, name in enumerate(numbers)},
-    }
 
 
 def label_type(scale: Scale) -> pa.DataType:

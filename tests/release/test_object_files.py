@@ -17,7 +17,16 @@ from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.release import verify_release
-from agreement_pipeline.units import Marked, Polygon, Segment, Span, UnitSettings, units_of
+from agreement_pipeline.units import (
+    Box,
+    Marked,
+    Polygon,
+    Rubric,
+    Segment,
+    Span,
+    UnitSettings,
+    units_of,
+)
 from tests.release.forging import forge, refused
 from tests.release.rounds import released
 
@@ -169,7 +178,8 @@ def test_spans_of_a_delivery_are_its_documents_and_a_tagger_reads_them(seed, tmp
     delivery, folder = delivery_of_spans(seed), tmp_path / "delivery"
     folder.mkdir()
     write_conll(folder, delivery)
-    names = loaded(release_of(read_conll(folder)))
+    release = release_of(read_conll(folder))
+    names = loaded(release)
     expected = {document: slow_spans(document, delivery) for document in TEXTS}
     assert sum(len(spans) for spans, _ in expected.values()) > 20
     assert sum(len(unresolved) for _, unresolved in expected.values()) > 5
@@ -183,6 +193,10 @@ def test_spans_of_a_delivery_are_its_documents_and_a_tagger_reads_them(seed, tmp
     assert not expected
     whole = [line for line in names["documents"] if not line["unresolved"]]
     assert 0 < len(whole) == len(names["sentences"]) < len(TEXTS)
+    headers = re.findall(
+        r"^# (\S+) = (.*)$", Path(release / "objects/tokens.conll").read_text(), re.M
+    )
+    assert headers == [(n, line[n]) for line in whole for n in ("cluster", "split")]
     for line, sentence in zip(whole, names["sentences"], strict=True):
         tokens = tokens_of(line["text"])
         assert [token for token, _ in sentence] == [line["text"][a:b] for a, b in tokens]
@@ -549,6 +563,35 @@ def test_criteria_of_a_rubric_are_columns(tmp_path, release_of):
     columns = ["id", "prompt", "answer", "facts", "style"]
     found = rows[columns].astype({"facts": int, "style": int})
     assert [*found.itertuples(index=False, name=None)] == expected
+
+
+def test_scores_that_are_booleans_stay_booleans(release_of):
+    marked = [
+        Marked(f"t{n:02}", rater, (Rubric({"facts": n % 2 == 0, "split": n % 3 == 0}),))
+        for n in range(30)
+        for rater in RATERS
+    ]
+    path = release_of(units_of(marked, UnitSettings("rubrics")).ratings)
+    rows = loaded(path)["rubrics"]
+    assert rows["facts"].dtype == rows["criterion:split"].dtype == bool
+    assert rows["facts"].tolist() == [n % 2 == 0 for n in range(30)]
+    assert {*rows["split"]} <= {"train", "validation", "test"}
+    assert pd.read_parquet(path / "data")["label"].dtype == bool
+
+
+def test_a_rater_who_draws_alike_moves_no_box_of_the_training_table(release_of):
+    """The place of a unit is that of the drawn box which is most like the others."""
+    edges = {"ana": 10.1234567, "ben": 10.2345678, "chi": 10.9876543}
+    marked = [
+        Marked(f"i{n:02}", rater, (Box(edge, 5, 30, 1234567.25, "cat"),), (99, 9e6))
+        for n in range(30)
+        for rater, edge in edges.items()
+    ]
+    path = release_of(units_of(marked, UnitSettings("boxes"), Scale(("none", "cat"))).ratings)
+    coco = json.loads((path / "objects/coco.json").read_text())
+    rows = pd.read_parquet(path / "data")[["x", "y", "width", "height"]]
+    assert rows.to_numpy().tolist() == [each["bbox"] for each in coco["annotations"]]
+    assert {*rows["x"]} == {edges["ben"]}
 
 
 # What verify refuses
