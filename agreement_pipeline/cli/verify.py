@@ -47,8 +47,8 @@ REFUSED = {
     "release_certificate_ended": 23,
 }
 DEMANDS = "Demands"
-COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]+)")
-OF_POLICY = re.compile(r"policy\s*=\s*(?P<name>[^@]+?)(?:@(?P<version>[0-9]+))?")
+COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]{1,9})")
+OF_POLICY = re.compile(r"policy\s*=\s*(?P<name>[^@]+?)(?:@(?P<version>[0-9]{1,9}))?")
 WRONG = re.compile(r"wrong\s*<\s*(?P<most>[0-9.]+)")
 NUMBERS = ("measure", "scope", "value", "low", "high", "n_items", "verdict")
 PRESENT = {
@@ -159,7 +159,8 @@ def _demands(texts: Sequence[str]) -> "Demands":
     limits: list[Silver] = []
     for text in texts:
         if size := COUNTED.fullmatch(text.strip()):
-            least[size["what"]] = int(size["least"])
+            what = size["what"]
+            least[what] = max(least.get(what, 0), int(size["least"]))
         elif policy := OF_POLICY.fullmatch(text.strip()):
             named.append((policy["name"], int(policy["version"]) if policy["version"] else None))
         elif wrong := WRONG.fullmatch(text.strip()):

@@ -304,7 +304,12 @@ AT_ANY_TIME = Value(
     whole(FEWEST_ITEMS, MOST_ITEMS),
 )
 DAYS = Value(f"a whole number of days from 1 to {MOST_WAIVER_DAYS}", whole(1, MOST_WAIVER_DAYS))
-PEOPLE = Value("a list of names", lambda names: all(map(is_text, names)), nested=True)
+NOBODY = "nobody"
+PEOPLE = Value(
+    "a list of names, or [nobody] alone",
+    lambda names: all(map(is_text, names)) and (NOBODY not in names or len(names) == 1),
+    nested=True,
+)
 RULES = Value(
     "a list of rules",
     lambda rules: isinstance(rules, tuple | list) and all(isinstance(each, Rule) for each in rules),
@@ -382,7 +387,8 @@ class Policy:
     waiver_days
         For how many days from the judgement a waiver may hold.
     waived_by
-        The people who may waive, as waivers name them. Without a name, everybody may.
+        The people who may waive, as waivers name them. Without a name everybody may, and with
+        [nobody] nobody may.
     most_versions
         How many versions of a round are judged. Later ones are held.
     requires

@@ -14,7 +14,7 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
 from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
-from agreement_pipeline.policy.policy import MEASURE, Policy, Verdict
+from agreement_pipeline.policy.policy import MEASURE, NOBODY, Policy, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
@@ -189,6 +189,7 @@ class Waiver:
                 f"it is bound to ratings {self.ratings_digest[:12]}, "
                 f"and these are {ratings_digest[:12]}",
             ),
+            (NOBODY in policy.waived_by, f"{named} lets nobody waive"),
             (
                 bool(policy.waived_by) and self.who not in policy.waived_by,
                 f"{named} lets only {listed(policy.waived_by)} waive",

@@ -16,9 +16,22 @@ import pyarrow as pa
 
 from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.errors import (
+    MISREAD,
+    PolicyError,
+    ReleaseHeldError,
+    ReleaseInvalidError,
+)
 from agreement_pipeline.large_files import Files
-from agreement_pipeline.policy import Policy, Waiver, assess, is_digest, waived
+from agreement_pipeline.policy import (
+    BUNDLED,
+    Policy,
+    Waiver,
+    assess,
+    is_digest,
+    load_policy,
+    waived,
+)
 from agreement_pipeline.ratings import (
     EXTRAS,
     Adjudicated,
@@ -86,7 +99,8 @@ class Demands:
     least
         The fewest `raters` and `items` of each round.
     policy
-        The policy that admitted the release: a name, or a name and a version.
+        The policy that admitted the release: a name, or a name and a version. The name of a bundled
+        policy means its rules, and not what somebody else calls by this name.
     today
         True if today's code must admit the release too, by its own rules.
     signed
@@ -99,6 +113,21 @@ class Demands:
     without_waivers: bool = False
     today: bool = False
     signed: Signed | None = None
+
+    def __post_init__(self) -> None:
+        for what, least in self.least.items():
+            if what not in ("raters", "items") or type(least) is not int or least < 0:
+                raise PolicyError(
+                    f"required: found {what} >= {least!r}; expected a whole number of raters or "
+                    "items. Correct it."
+                )
+        name, version = self.policy or ("", None)
+        if name in BUNDLED and version not in (None, (known := load_policy(name)).version):
+            raise PolicyError(
+                f"required: found policy {name}, version {version}; expected version "
+                f"{known.version}, whose rules this version of the package knows. Require the "
+                "measures that you need, as alpha>=0.8."
+            )
 
     def refuse_unmet(self, release: Release) -> None:
         if self.signed is not None:
@@ -132,6 +161,11 @@ class Demands:
         by = release.policy
         if self.policy and self.policy not in ((by.policy, None), (by.policy, by.version)):
             yield f"admitted under policy {by.policy} version {by.version}"
+        elif self.policy and by.policy in BUNDLED and by.digest != load_policy(by.policy).digest:
+            yield (
+                f"admitted under a policy that is called {by.policy}, version {by.version}, and "
+                "has other rules than the bundled one"
+            )
         for what, count in counts(member.ratings).items():
             if count < self.least.get(what, 0):
                 yield f"with {count} {what}, fewer than {self.least[what]}"

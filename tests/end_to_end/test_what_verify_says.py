@@ -3,6 +3,7 @@
 import io
 import json
 import shutil
+from dataclasses import replace
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -10,6 +11,7 @@ import pytest
 
 from agreement_pipeline import Policy, ReleaseHeldError, ReleaseInvalidError, Rule
 from agreement_pipeline.cli import main
+from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.policy import Waiver
 from agreement_pipeline.release import Demands, open_release, release_round
 from agreement_pipeline.release.contents import as_json
@@ -46,6 +48,59 @@ def stored(tmp_path_factory):
 def copy(stored, tmp_path):
     """A copy of the good release, whose files can be forged."""
     return shutil.copytree(stored[1], tmp_path / "copy")
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    """A release under a policy of the team's own."""
+    folder = tmp_path_factory.mktemp("ours")
+    (folder / "export.csv").write_bytes(b"as delivered")
+    store = Store(folder / "store", project="demo")
+    store.ingest("r1", make_ratings(), folder / "export.csv")
+    policy = replace(POLICY, policy="ours", version=3)
+    return release_round(store, "r1", policy, CONTRACT, project="demo").path
+
+
+@pytest.mark.parametrize(
+    ("demands", "status"),
+    [
+        (["policy=ours"], 0),
+        (["policy=ours@3"], 0),
+        (["policy=ours@2"], 19),
+        (["policy=standard"], 19),
+        (["raters>=3", "raters>=1"], 0),
+        (["raters>=5", "raters>=1"], 19),
+        (["raters>=1", "raters>=5"], 19),
+        (["items>=" + "9" * 5000], 2),
+        (["policy=ours@" + "9" * 5000], 2),
+        (["alpha>=nan"], 2),
+        (["alpha>=inf"], 2),
+    ],
+)
+def test_all_that_is_required_must_hold(ours, capsys, demands, status):
+    words = [word for demand in demands for word in ("--require", demand)]
+    assert said(capsys, ours, *words)[0] == status
+
+
+def test_the_name_of_a_bundled_policy_means_its_rules(stored, capsys):
+    """The store's policy is called standard, and has rules of its own."""
+    status, words = said(capsys, stored[1], "--require", "policy=standard")
+    assert status == 19
+    assert "called standard, version 1, and has other rules than the bundled one" in words
+
+
+@pytest.mark.parametrize(
+    "demands",
+    [
+        {"least": {"rater": 99}},
+        {"least": {"raters": float("nan")}},
+        {"least": {"items": -1}},
+        {"policy": ("standard", 9)},
+    ],
+)
+def test_what_cannot_be_required_is_an_error_in_python(demands):
+    with pytest.raises(PolicyError, match=r"^required: found "):
+        Demands(**demands)
 
 
 def said(capsys, *arguments):
@@ -99,8 +154,7 @@ def test_verify_gives_the_same_as_json(stored, capsys):
         ("raters>=4", 19),
         ("items>=90", 0),
         ("items>=91", 19),
-        ("policy=standard", 0),
-        ("policy=standard@1", 0),
+        ("policy=standard@1", 2),
         ("policy=standard@2", 19),
         ("policy=other", 19),
         ("cohen_kappa of pair>=0.7", 0),

@@ -375,6 +375,15 @@ def test_p4_only_those_may_waive_whom_the_policy_names():
         Policy.from_mapping({**theirs.to_mapping(), "waived_by": [""]})
 
 
+@pytest.mark.parametrize("who", [WAIVER.who, "nobody"])
+def test_a_policy_may_let_nobody_waive(who):
+    decision = decided(replace(WAIVER, who=who), policy=replace(POLICY, waived_by=("nobody",)))
+    assert not decision.admitted
+    assert decision.reasons[-1].endswith("policy p lets nobody waive")
+    with pytest.raises(PolicyError, match=r"waived_by: found .* or \[nobody\] alone"):
+        Policy.from_mapping({**POLICY.to_mapping(), "waived_by": ["nobody", "Kim Lee"]})
+
+
 def test_p5_a_waiver_of_somebody_who_is_not_in_the_round_is_refused_aloud():
     torn = estimate("self_agreement_unbiased", Scope("rater", "ben"), 0.3, 0.9)
     of_bne = replace(WAIVER, measure="self_agreement_unbiased", scope="rater bne")
