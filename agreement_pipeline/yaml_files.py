@@ -25,6 +25,7 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 KINDS_BY_KEY = {
     "inbox": "a project",
+    "rounds_from": "a project",
     "rules": "a policy",
     "until": "a waiver",
     "model": "a classifier",

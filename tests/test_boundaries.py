@@ -26,6 +26,7 @@ ORDER = (
     "classifiers",
     "release evidence",
     "report",
+    "sources",
     "projects",
     "notebook",
     "pytest_plugin",

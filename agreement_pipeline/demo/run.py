@@ -36,9 +36,9 @@ def run_demo(folder: Path) -> list[ProjectRun]:
         shutil.copytree(configs / name, folder / "configs" / name, dirs_exist_ok=True)
     projects = {name: _copy_project(configs, folder, name) for name in PROJECTS}
     for name, write_rounds in WRITTEN.items():
-        write_rounds(folder / projects[name].settings.inbox)
+        write_rounds(folder / str(projects[name].settings.inbox))
     for delivery in _deliveries(projects["moderation"]):
-        write_moderation_rounds(folder / projects["moderation"].settings.inbox, delivery)
+        write_moderation_rounds(folder / str(projects["moderation"].settings.inbox), delivery)
         runs = run_projects(projects.values())
     return runs
 
@@ -85,9 +85,8 @@ def _copy_project(configs: Path, folder: Path, name: str) -> Project:
 def _written_places(project: Project) -> Iterator[str]:
     settings = project.settings
     yield ".agreement/dagster"
-    yield settings.inbox
     yield settings.store or f".agreement/store/{project.name}"
-    yield from filter(None, (settings.pages, settings.populations))
+    yield from filter(None, (settings.inbox, settings.pages, settings.populations))
 
 
 def _deliveries(moderation: Project) -> tuple[int, ...]:

@@ -13,8 +13,14 @@ from typing import Any
 import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
+from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY, unreleased_tag
-from agreement_pipeline.orchestration.sensors import last_tags, running, said_by
+from agreement_pipeline.orchestration.sensors import (
+    arrivals_of_rounds,
+    last_tags,
+    running,
+    said_by,
+)
 from agreement_pipeline.projects import (
     Notice,
     Project,
@@ -144,10 +150,11 @@ class Told:
         return wait
 
 
-def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
+def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     """A tick sends one message at most and keeps its cursor. So a daemon that starts again repeats
     none that an earlier tick sent.
     """
+    project = host.project
     variable = project.settings.alerts_url_from
     if variable is None and project.settings.heartbeat_url_from is None:
         return []
@@ -161,7 +168,7 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         told = Told.of(context.cursor)
         try:
-            said = _tick(context, project, variable, told)
+            said = _tick(context, host, variable, told)
         except AgreementError as error:
             return dg.SkipReason(str(error))
         context.update_cursor(told.to_cursor())
@@ -170,11 +177,9 @@ def build_alert_sensor(project: Project) -> list[dg.SensorDefinition]:
     return [alerts]
 
 
-def _tick(
-    context: dg.SensorEvaluationContext, project: Project, variable: str | None, told: Told
-) -> str:
-    now = time.time()
-    waiting = _untold(context, project, told, now)
+def _tick(context: dg.SensorEvaluationContext, host: Host, variable: str | None, told: Told) -> str:
+    now, project = time.time(), host.project
+    waiting = _untold(context, host, told, now)
     if variable is None:
         return "a heartbeat alone: the project names no webhook (alerts_url_from)"
     if not waiting:
@@ -196,13 +201,14 @@ def _tick(
 
 
 def _untold(
-    context: dg.SensorEvaluationContext, project: Project, told: Told, now: float
+    context: dg.SensorEvaluationContext, host: Host, told: Told, now: float
 ) -> list[Notice]:
     """A store that cannot be read is news as well, so no error ends the tick."""
+    project = host.project
     try:
         if reason := project.no_inbox():
             raise ProjectError(reason)
-        current = notices(project, now, _broken(context, project), _unreleased(context, project))
+        current = notices(project, now, _broken(context, host), _unreleased(context, project))
     except Exception as error:  # the client of a bucket raises errors of its own
         context.log.error(in_a_sentence(error))
         return told.untold_outage(project.name, error, now)
@@ -236,10 +242,10 @@ def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[s
     return reasons
 
 
-def _broken(context: dg.SensorEvaluationContext, project: Project) -> dict[str, str]:
+def _broken(context: dg.SensorEvaluationContext, host: Host) -> dict[str, str]:
     tags_by_round = {
         delivery.round: last_tags(context.instance, delivery, {DECISION: NOT_JUDGED})
-        for delivery in project.due()
+        for delivery in arrivals_of_rounds(context.instance, host).find_due({})
     }
     return {name: tags.get(WHY, "") for name, tags in tags_by_round.items() if tags}
 

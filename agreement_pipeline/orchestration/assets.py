@@ -5,7 +5,7 @@ what the contract found in them. The lock does neither, and no asset trusts the 
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from inspect import getdoc
@@ -15,7 +15,7 @@ import dagster as dg
 import pandas as pd
 
 from agreement_pipeline.classifiers import Draw
-from agreement_pipeline.errors import EXPECTED, in_a_sentence
+from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.evidence import (
     Before,
@@ -32,7 +32,7 @@ from agreement_pipeline.evidence import (
 )
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.compat import DATA_VERSION
+from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of_input
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
@@ -74,7 +74,7 @@ from agreement_pipeline.projects import (
 from agreement_pipeline.projects import round_page as page_of_one
 from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import chained
+from agreement_pipeline.text import called, chained
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
@@ -92,8 +92,21 @@ def build_assets(host: Host) -> list[dg.AssetsDefinition]:
         reassessment,
         round_page,
         drawn_items,
+        delivered_table,
     )
     return [_asset(host, step) for step in steps if step.__name__ in host.assets]
+
+
+def delivered_table(project: Project) -> Result:
+    """What the source of the project gave last: one table, whose rows name their rounds."""
+    delivered = project.look()
+    if delivered.refused:
+        raise RatingsError(" ".join(delivered.refused.values()))
+    digests = [each.digest for each in delivered.deliveries.values()]
+    return dg.MaterializeResult(
+        data_version=dg.DataVersion(digests[0]),
+        metadata={"rounds": len(digests), "original_digest": digests[0][:12]},
+    )
 
 
 def annotations(project: Project, round_name: str) -> Result:
@@ -338,7 +351,8 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
     @dg.asset(
         key=spec.key,
         description=spec.description,
-        deps=[host.key(asset.after)] if asset.after else [],
+        deps=host.parents(name),
+        ins=host.inputs(name),
         check_specs=asked,
         group_name=spec.group_name,
         owners=spec.owners,
@@ -351,7 +365,7 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         op_tags={"dagster/priority": "1"} if asset.first else None,
         freshness_policy=overdue_after,
     )
-    def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+    def compute(context: dg.AssetExecutionContext, **inputs: Any) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
         of_round = [context.partition_key] if asset.by_round else []
         to_decision = host.to_decision(context.partition_key if asset.by_round else None)
         or_fail(context, lambda: decide_as(context, host.project.store), to_decision)
@@ -359,6 +373,8 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
+            if name == host.taking_upstream:
+                or_fail(context, lambda: take_delivery(host, context, inputs, *of_round))
             try:
                 found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
             except dg.Failure as error:
@@ -372,6 +388,34 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
                 yield found
 
     return compute
+
+
+def take_delivery(
+    host: Host,
+    context: dg.AssetExecutionContext,
+    inputs: Mapping[str, Any],
+    round_name: str | None = None,
+) -> None:
+    """Write what the source of the project gives into its deliveries. An inbox has its files."""
+    if host.upstream is None:
+        return
+    if round_name is not None:
+        _require_partition_of_round(host, context, round_name)
+    host.project.deliver_table(inputs["table"], round_name)
+
+
+def _require_partition_of_round(
+    host: Host, context: dg.AssetExecutionContext, round_name: str
+) -> None:
+    """Else a table without partitions would be every round."""
+    partitions = partitions_of_input(context, "table")
+    if list(partitions) != [round_name]:
+        raise ProjectError(
+            f"{host.project.settings.rounds_from}: found "
+            f"{called('partition', partitions) if partitions else 'no partitions'}; expected the "
+            f"partition {round_name!r}, since the partitions are the rounds. If one table has "
+            "all rounds, say which column names them, as rounds: {column: week}."
+        )
 
 
 def _judged(

@@ -1,6 +1,7 @@
 """Every name of Dagster's that is private or not yet stable, in one place."""
 
 import warnings
+from collections.abc import Mapping, Sequence
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERSION
@@ -30,6 +31,8 @@ __all__ = [
     "WorkerStatus",
     "check_spec",
     "deserialize_value",
+    "partitions_of_input",
+    "storage_ids_by_partition",
 ]
 
 IN_PROGRESS = [dg.DagsterRunStatus.QUEUED, *IN_PROGRESS_RUN_STATUSES]
@@ -39,6 +42,20 @@ WAITING = [
     dg.DagsterRunStatus.STARTING,
 ]
 ENDED = FINISHED_STATUSES
+
+
+def partitions_of_input(context: dg.AssetExecutionContext, name: str) -> Sequence[str]:
+    """The partitions of an upstream asset that an input holds. None if it has no partitions."""
+    if not context.get_step_execution_context().has_asset_partitions_for_input(name):
+        return ()
+    partitions: Sequence[str] = context.asset_partition_keys_for_input(name)
+    return partitions
+
+
+def storage_ids_by_partition(instance: dg.DagsterInstance, asset: dg.AssetKey) -> Mapping[str, int]:
+    """The number of the last materialization of each partition."""
+    kind = dg.DagsterEventType.ASSET_MATERIALIZATION
+    return instance.get_latest_storage_id_by_partition(asset, kind)
 
 
 def check_spec(

@@ -15,6 +15,7 @@ from agreement_pipeline.orchestration.compat import AssetJob, TranslationFn, Tra
 from agreement_pipeline.orchestration.host import ASSETS, Host, Translate, remember
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
+    build_delivery_sensor,
     build_history_sensor,
     build_release_sensor,
     build_round_sensor,
@@ -22,6 +23,7 @@ from agreement_pipeline.orchestration.sensors import (
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
+from agreement_pipeline.sources import RoundsFrom
 from agreement_pipeline.units import UnitSettings
 
 
@@ -166,6 +168,9 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
         dict[str, tuple[str, ...] | Bounds], written(dict[str, tuple[str, ...] | dict[str, Any]])
     ] = Field({})
     rounds: Annotated[Rounds | None, written(dict[str, Any] | None)] = None
+    rounds_from: Annotated[RoundsFrom | None, written(dict[str, Any] | None)] = Field(
+        None, validate_default=True
+    )
     predictions: Annotated[dict[str, PredictionsFile], written(dict[str, dict[str, Any]])] = Field(
         {}
     )
@@ -200,11 +205,12 @@ def project_definitions(
         assets=build_assets(hosted),
         jobs=list(jobs.values()),
         sensors=[
-            build_round_sensor(project, jobs["round"]),
+            build_round_sensor(hosted, jobs["round"]),
+            *build_delivery_sensor(hosted, jobs.get("delivery")),
             build_history_sensor(hosted, jobs["history"]),
             *build_release_sensor(hosted, jobs),
             *build_adjudicated_sensor(hosted, jobs["again"]),
-            *build_alert_sensor(project),
+            *build_alert_sensor(hosted),
         ],
         schedules=[_schedule(hosted, jobs["reassessment"])],
     )
@@ -224,6 +230,7 @@ def _jobs(host: Host) -> dict[str, AssetJob]:
             by_round[1:],
             "One round measured and judged again from the store, whatever became of its file.",
         ),
+        "delivery": (["delivered_table"], "The table of all rounds, as its source gives it."),
         "history": (["agreement_history"], "The table of all rounds."),
         "release": (["release"], "The admitted rounds together, each judged again."),
         "reassessment": (
@@ -231,6 +238,8 @@ def _jobs(host: Host) -> dict[str, AssetJob]:
             "Every round of the store judged again where something changed since.",
         ),
     }
+    if "delivered_table" not in host.assets:
+        del jobs["delivery"]
     if "drawn_items" in host.assets:
         jobs["draw"] = ["drawn_items"], "One draw from each population that a classifier labelled."
     return {

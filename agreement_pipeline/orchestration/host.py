@@ -44,8 +44,11 @@ ASSETS = {
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
     "round_page": Asset("dashboard", "decision", "annotations"),
     "drawn_items": Asset("table", "evidence", by_round=False),
+    "delivered_table": Asset("table", "ratings", by_round=False),
 }
-"""The last assets are there only if the project keeps pages, or has populations."""
+"""The last assets are there only if the project keeps pages, has populations, or has a source that
+gives all rounds in one table.
+"""
 
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
@@ -87,6 +90,32 @@ class Host:
     def key(self, name: str) -> dg.AssetKey:
         return self.spec(name).key
 
+    @property
+    def upstream(self) -> dg.AssetKey | None:
+        """The asset that the rounds of the project come from."""
+        source = self.project.settings.rounds_from
+        if source is None or source.asset is None:
+            return None
+        return dg.AssetKey(source.asset.split("/"))
+
+    def inputs(self, name: str) -> dict[str, dg.AssetIn]:
+        """What Dagster loads for an asset. Only the first of a project with an upstream has any."""
+        source, taking = self.project.settings.rounds_from, self.taking_upstream
+        if self.upstream is None or source is None or name != taking:
+            return {}
+        return {"table": dg.AssetIn(self.upstream, input_manager_key=source.io_manager)}
+
+    @property
+    def taking_upstream(self) -> str:
+        """The asset that takes what the source gives."""
+        return "delivered_table" if self.project.delivers_whole else "annotations"
+
+    def parents(self, name: str) -> list[dg.AssetKey]:
+        after = ASSETS[name].after
+        if name == "annotations" and self.project.delivers_whole:
+            after = "delivered_table"
+        return [self.key(after)] if after else []
+
     def to_decision(self, round_name: str | None) -> dict[str, Any]:
         page = {} if round_name is None else link(self.project, page_of(round_name))
         return {"acceptability": dg.MetadataValue.asset(self.key("acceptability")), **page}
@@ -98,8 +127,12 @@ class Host:
     @property
     def assets(self) -> list[str]:
         said = self.project.settings
-        asked = {"round_page": said.pages, "drawn_items": said.populations}
-        return [name for name in ASSETS if asked.get(name, "always")]
+        wanted = {
+            "round_page": said.pages,
+            "drawn_items": said.populations,
+            "delivered_table": self.project.delivers_whole,
+        }
+        return [name for name in ASSETS if wanted.get(name, "always")]
 
 
 def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:

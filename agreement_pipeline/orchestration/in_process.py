@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 import pandas as pd
 
+from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, round_text
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.projects import TOGETHER, Project, joint_release
@@ -83,6 +84,13 @@ def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
 
 def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) -> ProjectRun:
     """A failed run is no error here: the store says why a round is held or could not be judged."""
+    source = project.settings.rounds_from
+    if source is not None and source.asset is not None:
+        raise ProjectError(
+            f"project {project.name}: found rounds_from {source}; expected an inbox, since only "
+            "Dagster can load an asset. Run the project in Dagster: "
+            "agreement-pipeline guide in-dagster."
+        )
     definitions = project_definitions(project.settings)
     new, store = tuple(delivery.round for delivery in project.due()), project.store
     waiting = sorted({name for name in admitted_rounds(store) if not store.in_force(name)} - {*new})

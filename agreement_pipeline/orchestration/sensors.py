@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, cast
 
 import dagster as dg
 
@@ -23,9 +23,10 @@ from agreement_pipeline.orchestration.compat import (
     IN_PROGRESS,
     WAITING,
     AssetJob,
+    storage_ids_by_partition,
 )
 from agreement_pipeline.orchestration.host import Host, rounds_of
-from agreement_pipeline.orchestration.runs import FAULT, LASTS, WHY
+from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, WHY
 from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, digest_of
@@ -64,7 +65,9 @@ def said_by(cursor: str | None) -> dict[str, Any]:
 
 
 def tags_of(delivery: Delivery) -> dict[str, str]:
-    return {"dagster/partition": delivery.round, ORIGINAL: delivery.digest[:12]}
+    """A delivery of all rounds together has no partition, and no round."""
+    of_round = {"dagster/partition": delivery.round} if delivery.round else {}
+    return {**of_round, ORIGINAL: delivery.digest[:12]}
 
 
 def n_runs(
@@ -155,12 +158,21 @@ def _is_known(said: object) -> bool:
     )
 
 
-def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
+class Arrivals(NamedTuple):
+    """What came to a project. `find_due` leaves out what rests, by its round and digest."""
+
+    deliveries: Collection[Delivery]
+    find_due: Callable[[Mapping[str, str]], Collection[Delivery]]
+    refused: Collection[str] = ()
+
+
+def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """It looks often, since a look that finds nothing new costs milliseconds."""
+    project = host.project
 
     @running(
         f"{project.name}_new_rounds",
-        "Runs a round when its file, or what judges it, is new. "
+        "Runs a round when its delivery, or what judges it, is new. "
         "After a fault that may pass, until it is decided.",
         every=15,
         job=job,
@@ -168,19 +180,90 @@ def build_round_sensor(project: Project, job: AssetJob) -> dg.SensorDefinition:
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         if wrong := project.no_inbox():
             raise ProjectError(wrong)
-        return _tick(context, project)
+        return _tick(context, project, arrivals_of_rounds(context.instance, host))
 
     return new_rounds
 
 
-def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorResult | dg.SkipReason:
+def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDefinition]:
+    """A table of all rounds is taken when its source has a new one."""
+    if job is None:
+        return []
+
+    @running(
+        f"{host.project.name}_new_delivery",
+        "Takes the table of all rounds when its source has a new one.",
+        every=15,
+        job=job,
+    )
+    def new_delivery(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
+        return _tick(context, host.project, _materialized(context.instance, host))
+
+    return [new_delivery]
+
+
+def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
+    project = host.project
+    if host.upstream is not None and not project.delivers_whole:
+        return _materialized(instance, host)
+    seen = project.look()
+    return Arrivals(
+        seen.deliveries.values(),
+        lambda resting: project.due(resting, seen),
+        seen.refused.values(),
+    )
+
+
+def _materialized(instance: dg.DagsterInstance, host: Host) -> Arrivals:
+    """What the upstream asset holds: its partitions, or the whole of it without a round's name.
+
+    One is due until a run for it, under what judges it now, was decided.
+    """
+    project, upstream = host.project, cast(dg.AssetKey, host.upstream)
+    latest = instance.fetch_materializations(upstream, limit=1).records
+    storage_ids: Mapping[str, int]
+    if project.delivers_whole:
+        storage_ids = {"": latest[0].storage_id} if latest else {}
+    else:
+        storage_ids = storage_ids_by_partition(instance, upstream)
+        if latest and not storage_ids:
+            raise ProjectError(
+                f"{project.settings.rounds_from}: found no partitions; expected partitions, which "
+                "are the rounds. If one table has all rounds, say which column names them, as "
+                "rounds: {column: week}."
+            )
+    deliveries = [
+        Delivery(name, project.inbox / (name or project.name), _version(project, storage_id))
+        for name, storage_id in storage_ids.items()
+    ]
+    return Arrivals(deliveries, lambda resting: _undecided(instance, deliveries, resting))
+
+
+def _version(project: Project, storage_id: int) -> str:
+    return digest_of_plain([str(project.settings.rounds_from), storage_id, project.judged_by])
+
+
+def _undecided(
+    instance: dg.DagsterInstance, deliveries: Iterable[Delivery], resting: Mapping[str, str]
+) -> list[Delivery]:
+    return [
+        delivery
+        for delivery in deliveries
+        if resting.get(delivery.round) != delivery.digest
+        and not n_runs(instance, delivery, [dg.DagsterRunStatus.SUCCESS])
+        and not last_tags(instance, delivery, {DECISION: HELD})
+    ]
+
+
+def _tick(
+    context: dg.SensorEvaluationContext, project: Project, arrivals: Arrivals
+) -> dg.SensorResult | dg.SkipReason:
     now, asked = time.time(), Asked.of(context.cursor, project.judged_by)
-    found = project.look()
-    deliveries = found.deliveries.values()
-    due = project.due(asked.resting(deliveries, now), found)
+    deliveries = arrivals.deliveries
+    due = arrivals.find_due(asked.resting(deliveries, now))
     asked.settle(deliveries, due, now)
     there, unready = _ready(due, project.settings.settle_seconds, now)
-    waiting = (*unready, *found.refused.values())
+    waiting = (*unready, *arrivals.refused)
     for message in waiting:
         context.log.warning(message)
     ready = []
@@ -195,11 +278,12 @@ def _tick(context: dg.SensorEvaluationContext, project: Project) -> dg.SensorRes
             ready.append(each)
     if not ready:
         context.update_cursor(asked.to_cursor())
-        return dg.SkipReason("; ".join(waiting) or f"nothing new in {project.inbox}")
-    added = rounds_of(project.name).build_add_request([each.round for each in ready])
+        place = project.settings.rounds_from or project.inbox
+        return dg.SkipReason("; ".join(waiting) or f"nothing new in {place}")
+    names = [each.round for each in ready if each.round]
     return dg.SensorResult(
         run_requests=_requests(context.instance, project, ready),
-        dynamic_partitions_requests=[added],
+        dynamic_partitions_requests=[rounds_of(project.name).build_add_request(names)],
         cursor=asked.to_cursor(),
     )
 
@@ -224,7 +308,8 @@ def _ready(
             )
             continue
         try:
-            check_round_name(delivery.round)
+            if delivery.round:
+                check_round_name(delivery.round)
             ready.append(delivery)
         except AgreementError as error:
             refused.append(str(error))
@@ -240,11 +325,18 @@ def _requests(
     drops a run whose key it has seen.
     """
     with project.store.reading():
-        arrived = {each.round: project.times_arrived(each.round) for each in ready}
+        arrived = {each.round: project.times_arrived(each.round) for each in ready if each.round}
     return [
         dg.RunRequest(
-            run_key=f"{each.round}:{each.digest}:{arrived[each.round]}:{n_runs(instance, each)}",
-            partition_key=each.round,
+            run_key=":".join(
+                (
+                    each.round,
+                    each.digest,
+                    str(arrived.get(each.round, 0)),
+                    str(n_runs(instance, each)),
+                )
+            ),
+            partition_key=each.round or None,
             tags={ORIGINAL: each.digest[:12]},
         )
         for each in ready

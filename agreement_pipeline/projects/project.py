@@ -1,4 +1,5 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, partial
@@ -51,6 +52,7 @@ from agreement_pipeline.release import (
     release_dataset,
     release_round,
 )
+from agreement_pipeline.sources import DeliveryFolder, write_table
 from agreement_pipeline.store import (
     Folder,
     RoundVersion,
@@ -84,6 +86,9 @@ class Project:
 
     @cached_property
     def inbox(self) -> Folder:
+        """Where deliveries lie as files. Those of a source are written there."""
+        if self.settings.inbox is None:
+            return self.root / ".agreement" / "deliveries" / self.name
         return self._at(self.settings.inbox)
 
     @cached_property
@@ -229,7 +234,7 @@ class Project:
         return self
 
     def no_inbox(self) -> str:
-        if self._inbox.is_there():
+        if self.settings.rounds_from is not None or self._inbox.is_there():
             return ""
         what, make = (
             ("folder or file", "folder") if isinstance(self.inbox, Path) else ("bucket", "bucket")
@@ -239,8 +244,36 @@ class Project:
             f"Correct inbox in the project, or make the {make}."
         )
 
-    def look(self) -> Found:
-        return self._inbox.look()
+    @property
+    def delivers_whole(self) -> bool:
+        """True if a source gives all rounds in one delivery, whose rows name their rounds."""
+        return self.settings.rounds_from is not None and self.settings.has_rounds_in_rows
+
+    def deliver_table(self, table: Any, round_name: str | None = None) -> int:
+        """Write what a source gave as the delivery of a round, or of all. How many rows it has."""
+        name = self.name if round_name is None else round_name
+        with self._deliveries.writing(name, ".parquet") as path:
+            return write_table(table, path, self._source_name(round_name))
+
+    @cached_property
+    def _deliveries(self) -> DeliveryFolder:
+        assert isinstance(self.inbox, Path)
+        return DeliveryFolder(self.inbox)
+
+    def _source_name(self, round_name: str | None = None) -> str:
+        of_round = f", round {round_name}" if round_name and not self.delivers_whole else ""
+        return f"{self.settings.rounds_from}{of_round}"
+
+    def look(self, only: str = "") -> Found:
+        """What was delivered. If `only` one round is looked for, others may be missing."""
+        seen = self._inbox.look(only)
+        if self.settings.rounds_from is None:
+            return seen
+        named = {
+            name: self._name_source(message, self.inbox / name, name)
+            for name, message in seen.refused.items()
+        }
+        return Found(seen.deliveries, named)
 
     def due(
         self, asked: Mapping[str, str] = MappingProxyType({}), found: Found | None = None
@@ -281,14 +314,17 @@ class Project:
 
         `not_stored` are the ratings of rounds that come before it, as if they were stored.
         """
-        found = self._inbox.look(check_round_name(round_name))
+        found = self.look(check_round_name(round_name))
         if round_name in found.refused:
             raise ProjectError(found.refused[round_name], may_pass=True)
         if round_name not in found.deliveries:
             there = listed(self.look().deliveries)
+            place, step = str(self.inbox), "Put its file into the inbox."
+            if self.settings.rounds_from is not None:
+                place, step = self._source_name(), "Let the source deliver it."
             raise RatingsError(
-                f"{self.inbox}: found no round {round_name!r} among {there}; "
-                "expected a delivered round. Put its file into the inbox.",
+                f"{place}: found no round {round_name!r} among {there}; "
+                f"expected a delivered round. {step}",
                 may_pass=True,
             )
         return self._fetched(found.deliveries[round_name], not_stored)
@@ -370,7 +406,7 @@ class Project:
         self, delivery: Delivery, not_stored: Mapping[str, Ratings] = MappingProxyType({})
     ) -> tuple[Delivery, Ratings]:
         said = self.settings
-        with self._inbox.fetched(delivery) as fetched:
+        with self._inbox.fetched(delivery) as fetched, self._named_source(fetched):
             refuse_as_round(fetched.here)
             ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
             if ratings.origin is not None:
@@ -387,6 +423,22 @@ class Project:
                     ratings, fetched.round, self.store, exported_again=again
                 )
             return replace(fetched, before=before), ratings
+
+    @contextmanager
+    def _named_source(self, delivery: Delivery) -> Iterator[None]:
+        """Errors name the source of a delivery, not the file that was written for it."""
+        try:
+            yield
+        except AgreementError as error:
+            if self.settings.rounds_from is not None:
+                error.args = (self._name_source(str(error), delivery.path, delivery.round),)
+            raise
+
+    def _name_source(self, message: str, path: Folder, round_name: str) -> str:
+        name, source = path.name.removesuffix(".parquet"), self._source_name(round_name)
+        for written in (f"{self.inbox}/{name}.parquet", f"{name}.parquet"):
+            message = message.replace(written, source)
+        return message
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
         """A population has one draw. Only `draw` with a reason makes another one, which then

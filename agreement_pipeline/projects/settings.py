@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 from zlib import crc32
 
-from pydantic import BaseModel, ConfigDict, ValidationInfo, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import digest_of_plain
@@ -27,6 +27,7 @@ from agreement_pipeline.readers import (
     Rounds,
     Rules,
 )
+from agreement_pipeline.sources import RoundsFrom
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -104,6 +105,7 @@ TEAM = re.compile(r"team:.+", re.DOTALL)
 NOT_OF_READING = {
     "project",
     "inbox",
+    "rounds_from",
     "policy",
     "description",
     "contract",
@@ -218,6 +220,8 @@ class ProjectSettings(BaseModel):
     inbox
         A folder with a file or a folder of files for each round, on a disk or in a bucket
         (s3://bucket/folder). Or a file that names the round of each row (`columns.round`).
+    rounds_from
+        Where rounds come from instead of an inbox: `asset`, the key of an asset of Dagster.
     scale
         What the labels may be: `level`, and the list of `categories`, unless any number may be one.
     policy
@@ -331,7 +335,8 @@ class ProjectSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     project: str
-    inbox: str
+    inbox: str | None = None
+    rounds_from: RoundsFrom | None = Field(None, validate_default=True)
     scale: Scale
     policy: str
     description: str = ""
@@ -408,7 +413,7 @@ class ProjectSettings(BaseModel):
                 "found rounds beside columns.round; expected one of the two. Leave columns.round "
                 "out."
             )
-        if "://" in self.inbox and self.has_rounds_in_rows:
+        if "://" in (self.inbox or "") and self.has_rounds_in_rows:
             # A list of a bucket names the rounds. So none of its objects is read to find them.
             raise ValueError(
                 "found rounds of rows beside an inbox in a bucket; expected an object or a folder "
@@ -456,6 +461,20 @@ class ProjectSettings(BaseModel):
         ['15 6 * * 1', '27 6 * * 1', '41 6 * * 1']
         """
         return self.schedule or f"{crc32(self.project.encode()) % 60} 6 * * 1"
+
+    @field_validator("rounds_from")
+    @classmethod
+    def _is_the_only_source(
+        cls, value: RoundsFrom | None, info: ValidationInfo
+    ) -> RoundsFrom | None:
+        inbox = info.data.get("inbox", "wrong in itself")
+        if (inbox is None) == (value is None):
+            raise ValueError(
+                f"found {'neither inbox nor rounds_from' if value is None else 'inbox beside it'}; "
+                "expected one of the two. Name the inbox of files, or the source that rounds come "
+                "from."
+            )
+        return value
 
     @field_validator("alerts_url_from", "heartbeat_url_from")
     @classmethod
@@ -524,9 +543,9 @@ def _refuse_unread(configs: Path, unread: Collection[Path]) -> None:
 def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
     """A store inside the inbox would be delivered as rounds."""
     inbox, store = (
-        (configs.parent / each).resolve() for each in (settings.inbox, settings.store or "")
+        (configs.parent / (each or "")).resolve() for each in (settings.inbox, settings.store)
     )
-    if settings.store and (inbox == store or inbox in store.parents):
+    if settings.inbox and settings.store and (inbox == store or inbox in store.parents):
         yield (
             "store",
             f"found {settings.store!r} inside the inbox {settings.inbox!r}; expected another "

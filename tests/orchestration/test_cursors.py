@@ -96,5 +96,7 @@ def test_the_last_run_says_why_a_delivery_is_broken():
     """The instance gives the newest run first."""
     runs = [SimpleNamespace(tags={WHY: why}) for why in ("newest", "older")]
     instance = SimpleNamespace(get_runs=lambda _, limit: runs[:limit])
-    project = SimpleNamespace(due=lambda: [W1])
-    assert alerts._broken(instance, project) == {"w1": "newest"}
+    inbox = SimpleNamespace(deliveries={"w1": W1}, refused={})
+    project = SimpleNamespace(look=lambda: inbox, due=lambda resting, seen: [W1])
+    host = SimpleNamespace(upstream=None, project=project)
+    assert alerts._broken(SimpleNamespace(instance=instance), host) == {"w1": "newest"}

@@ -91,8 +91,8 @@ owners: [Dana]
     said = str(caught.value).split(f"{path}:")
     starts = [
         "1: project: found 'Reviews'; expected a lower case letter, then letters, digits or ",
-        "1: inbox: found nothing; expected a value. Add the key inbox.",
-        "2: inbxo: found an unknown key; expected one of ['project', 'inbox', 'scale', 'policy', ",
+        "1: found neither inbox nor rounds_from; expected one of the two. Name ",
+        "2: inbxo: found an unknown key; expected one of ['project', 'inbox', 'rounds_from', ",
         "4: level: found 'nomial'; expected 'nominal', 'ordinal', 'interval', 'ratio' or ",
         "5: categories[0]: found True; expected text, a whole number or a number. Put yes, no, ",
         "5: categories[1]: found False; expected text, a whole number or a number. Put yes, no, ",

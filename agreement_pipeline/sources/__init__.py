@@ -1,0 +1,11 @@
+"""Where rounds come from, if not as files in an inbox: one file for each kind of source.
+
+What a source gives is written into a folder of the project as a delivery, and is read from there
+like a file that somebody put into an inbox.
+"""
+
+from agreement_pipeline.sources.folder import DeliveryFolder
+from agreement_pipeline.sources.settings import RoundsFrom
+from agreement_pipeline.sources.tables import write_table
+
+__all__ = ["DeliveryFolder", "RoundsFrom", "write_table"]
