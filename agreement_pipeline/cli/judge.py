@@ -29,7 +29,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
-from agreement_pipeline.evidence import Round, rule_rows, who_rated
+from agreement_pipeline.evidence import Summary, rule_rows, summarize
 from agreement_pipeline.policy import (
     BUNDLED,
     Decision,
@@ -43,8 +43,6 @@ from agreement_pipeline.policy import judge as judge_ratings
 from agreement_pipeline.ratings import (
     EarlierDelivery,
     Ratings,
-    described,
-    labels_alike,
     mark_first_deliveries,
 )
 from agreement_pipeline.report import markdown_text, printable, steps_as_markdown, steps_as_text
@@ -65,9 +63,8 @@ class Asked(NamedTuple):
     left_out: Sequence[str] = ()
     kept: bool = True
 
-    def judged(self) -> Round:
-        ratings, decision = self.judge()
-        return Round(ratings, self.policy, decision, *self.called, self.kept)
+    def summarized(self, ratings: Ratings, decision: Decision) -> Summary:
+        return summarize(ratings, self.policy, decision, *self.called, kept=self.kept)
 
 
 @command(
@@ -248,7 +245,7 @@ def _delivered(
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
     try:
-        found = asked.judged()
+        ratings, decision = asked.judge()
     except EXPECTED as error:
         why = in_a_sentence(error)
         say_aside(f"error: {why}")
@@ -258,83 +255,81 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
             "markdown": f"### not judged: {markdown_text(asked.file)}\n\n- {markdown_text(why)}",
         }
         return answer[output], None
-    decision = found.decision
     if output == "json":
         head = {"format": JSON_FORMAT, "file": asked.file}
-        more = {"first_labels": first_labels(found.ratings)}
+        more = {"first_labels": first_labels(ratings)}
         return {**head, **decision.to_mapping(), **more}, decision
+    summary = asked.summarized(ratings, decision)
     if output == "markdown":
-        return _in_markdown(found, asked), decision
-    decided, *rest = map(printable, _in_words(found, asked.left_out))
+        return _in_markdown(summary, asked), decision
+    decided, *rest = map(printable, _in_words(summary, asked.left_out))
     named = f": {printable(asked.file)}" if several else ""
     return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
-def _in_markdown(found: Round, asked: Asked) -> str:
-    decision = found.decision
-    rules = rule_rows(decision)
+def _in_markdown(summary: Summary, asked: Asked) -> str:
+    rules = rule_rows(summary.results)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {decision.word}: {markdown_text(asked.file)}",
+            f"### {summary.decision.word}: {markdown_text(asked.file)}",
             "",
-            *(f"- {markdown_text(each)}" for each in _said(found, asked.left_out)),
+            *(f"- {markdown_text(each)}" for each in _said(summary, asked.left_out)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
-            *(["", "What to do now:", ""] if found.steps else []),
-            *steps_as_markdown(found.steps),
+            *(["", "What to do now:", ""] if summary.steps else []),
+            *steps_as_markdown(summary.steps),
         ]
     )
 
 
-def _in_words(found: Round, left_out: Sequence[str]) -> Iterator[str]:
-    yield found.decision.word
-    yield from _said(found, left_out)
-    if found.steps:
+def _in_words(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
+    yield summary.decision.word
+    yield from _said(summary, left_out)
+    if summary.steps:
         yield "what to do now:"
-        yield from "\n".join(steps_as_text(found.steps)).splitlines()
+        yield from "\n".join(steps_as_text(summary.steps)).splitlines()
 
 
-def _said(found: Round, left_out: Sequence[str]) -> Iterator[str]:
-    decision = found.decision
+def _said(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
+    decision = summary.decision
     yield from decision.reasons
     if not decision.admitted:  # then the reasons name no waiver that is in force
         yield from map(str, decision.waived)
-    if who := found.who_differs:
-        yield who
-    yield who_rated(found.ratings)
-    if found.what_is_new:
-        yield found.what_is_new
+    if summary.who_differs:
+        yield summary.who_differs
+    yield summary.who_rated
+    if summary.what_is_new:
+        yield summary.what_is_new
     if left_out:
         yield f"Raters left out: {joined(sorted(left_out))}."
-    yield first_labels(found.ratings)
+    yield summary.first_labels
     yield decision.manner
     if decision.repeated:
         yield decision.repeated
-    yield from _warnings(found)
+    yield from _warnings(summary)
 
 
-def _warnings(found: Round) -> Iterator[str]:
-    decision, ratings, policy = found.decision, found.ratings, found.policy
-    if ratings.origin and ratings.origin.words:
-        yield f"no ratings: {ratings.origin.words}"
-    for line in _only_warning(decision, policy, met=True):
+def _warnings(summary: Summary) -> Iterator[str]:
+    if summary.no_ratings:
+        yield f"no ratings: {summary.no_ratings}"
+    for line in _only_warning(summary, met=True):
         yield f"met: {line}"
-    for line in _only_warning(decision, policy, met=False):
+    for line in _only_warning(summary, met=False):
         yield f"warning: {line}"
-    for finding in decision.findings:
+    for finding in summary.decision.findings:
         if not finding.passed and not finding.holds:
             yield f"warning: {finding.description}"
-    for group in labels_alike(map(str, ratings.scale.categories or ())):
-        yield f"warning: labels_that_look_alike: {described(group)}"
+    for group in summary.labels_alike:
+        yield f"warning: labels_that_look_alike: {group}"
 
 
-def _only_warning(decision: Decision, policy: Policy, *, met: bool) -> Iterator[str]:
+def _only_warning(summary: Summary, *, met: bool) -> Iterator[str]:
     said = [
-        verdict.reason
-        for verdict in decision.verdicts
-        if verdict.rule.effect == "warn" and (verdict.kind in policy.admit) is met
+        result.reason
+        for result in summary.results
+        if not result.holds and (result.kind in summary.policy.admit) is met
     ]
     yield from said[:MOST_WARNINGS]
     if more := len(said[MOST_WARNINGS:]):

@@ -1,13 +1,11 @@
 """What is said of a judged round, a project or a table, as plain data that `report` renders."""
 
 from agreement_pipeline.evidence.advice import (
-    Round as Round,
     Step as Step,
     asked_of_models as asked_of_models,
     command_of_report as command_of_report,
     held_for_disagreement as held_for_disagreement,
     who_differs as who_differs,
-    who_rated as who_rated,
 )
 from agreement_pipeline.evidence.details import (
     delivery as delivery,
@@ -82,6 +80,13 @@ from agreement_pipeline.evidence.section import (
     Glance as Glance,
     Grid as Grid,
     Section as Section,
+)
+from agreement_pipeline.evidence.summary import (
+    NUMBERS as NUMBERS,
+    RuleResult as RuleResult,
+    Summary as Summary,
+    summarize as summarize,
+    summarize_anyway as summarize_anyway,
 )
 from agreement_pipeline.evidence.tables import (
     difference_rows as difference_rows,

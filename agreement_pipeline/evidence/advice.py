@@ -3,7 +3,6 @@
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,8 +66,10 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Round:
-    """Of a table, `name` is its file and options. `policy_name` is the policy's file or its bundled
+class HeldRound:
+    """What the next steps follow from, and what commands call it.
+
+    Of a table, `name` is its file and options. `policy_name` is the policy's file or its bundled
     name. `kept`: the project's store has these ratings.
     """
 
@@ -80,21 +81,17 @@ class Round:
     policy_name: str = ""
     kept: bool = True
 
-    @cached_property
+    @property
     def who_differs(self) -> str:
         unmet = (each.to_mapping() for each in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
-    @cached_property
-    def what_is_new(self) -> str:
-        return what_is_new(self.ratings, self.policy)
-
-    @cached_property
+    @property
     def steps(self) -> tuple[Step, ...]:
         return () if self.decision.admitted else tuple(_steps(self))[:MOST_STEPS]
 
     @property
-    def disputed_items(self) -> str:
+    def command_for_disputed(self) -> str:
         if not self.kept:
             return "agreement-pipeline guide in-dagster"
         if self.project:
@@ -321,7 +318,7 @@ def most_confused(said: CategoryCounts) -> Confused | None:
     return Confused(names[i], names[j], share, n_items, bool(stands_out))
 
 
-def _steps(held: Round) -> Iterator[Step]:
+def _steps(held: HeldRound) -> Iterator[Step]:
     decision, done = held.decision, {"words_do_not_meet"}  # a check that failed says it
     if decision.broken:
         first = decision.broken[0]
@@ -367,7 +364,7 @@ def _lacking(verdict: Verdict) -> int:
     return verdict.rule.min_items - found.n_apart if found else 0
 
 
-def _against(verdicts: Sequence[Verdict], kind: str, held: Round) -> Iterator[Step]:
+def _against(verdicts: Sequence[Verdict], kind: str, held: HeldRound) -> Iterator[Step]:
     verdict = max(verdicts, key=_lacking)
     rule, found = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
@@ -438,13 +435,13 @@ def _hoped_for(policy: Policy) -> float:
     return min(most + BETTER, (1 + most) / 2)
 
 
-def _weak_part(verdict: Verdict, held: Round) -> str:
+def _weak_part(verdict: Verdict, held: HeldRound) -> str:
     reliable = replace(verdict, kind="reliable")
     beside = met_in_parts(reliable, judged_part(held.ratings, held.policy), held.policy)
     return beside.reason.rpartition("; but ")[2] if beside.code == "weak_part" else ""
 
 
-def _lowest_part(held: Round) -> tuple[str, str] | None:
+def _lowest_part(held: HeldRound) -> tuple[str, str] | None:
     ratings = held.ratings
     for column, what in OF_ANSWERS.items():
         if column not in ratings.strata:
@@ -461,7 +458,7 @@ def _lowest_part(held: Round) -> tuple[str, str] | None:
 
 
 def _against_low(
-    expected: float, found: Estimate | None, held: Round, where: Sequence[str]
+    expected: float, found: Estimate | None, held: HeldRound, where: Sequence[str]
 ) -> Iterator[Step]:
     counts = _counts(held.ratings)
     pair = most_confused(counts) if counts else None
@@ -469,10 +466,11 @@ def _against_low(
     items = "The most disputed come first."
     low = f"Agreement is low on {joined(where, MOST_NAMED)}. " if where else ""
     if part := _lowest_part(held):
-        yield Step(f"Settle {part[0]} in the guideline.", f"{part[1]} {items}", held.disputed_items)
+        why = f"{part[1]} {items}"
+        yield Step(f"Settle {part[0]} in the guideline.", why, held.command_for_disputed)
     elif pair is None or not (pair.stands_out or alike) or held.ratings.scale.names == CHOICES:
         what = "Talk about the items on which raters differ."
-        yield Step(what, f"{low}{items}", held.disputed_items)
+        yield Step(what, f"{low}{items}", held.command_for_disputed)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
         why = f"{share} of differing labels are between them, on {on}."
@@ -484,7 +482,7 @@ def _against_low(
         if NONE in pair[:2]:
             what = f"what counts as {pair.other if pair.one == NONE else pair.one}"
         title = f"Settle {what} in the guideline."
-        yield Step(title, f"{low}{why} Talk about the most disputed.", held.disputed_items)
+        yield Step(title, f"{low}{why} Talk about the most disputed.", held.command_for_disputed)
     drawn = "Draw them as these were drawn."
     by = held.plan(expected)
     if found and found.prevailing:

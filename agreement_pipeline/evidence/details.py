@@ -9,9 +9,8 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals
 from agreement_pipeline.evidence.parts import strata_grid
 from agreement_pipeline.evidence.raters import classifiers_grid, profiles, themselves_and_others
-from agreement_pipeline.evidence.section import Grid, Section
+from agreement_pipeline.evidence.section import Grid, Section, about
 from agreement_pipeline.evidence.tables import estimate_rows
-from agreement_pipeline.evidence.verdicts import about
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, described, lookalikes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from agreement_pipeline.evidence.tables import value_of, without_numbers
+from agreement_pipeline.evidence.tables import value_in_words, without_numbers
 from agreement_pipeline.text import chained, counted, in_words, interval, joined, listed, natural
 
 if TYPE_CHECKING:
@@ -271,7 +271,8 @@ def _why(rows: pd.DataFrame) -> str:
             said.append(_of_the_measure(row).replace(row["measure"], title))
         else:
             title = of_part(title, row)
-            said.append(" ".join(filter(None, [title, value_of(row), "is", row["verdict"]])))
+            value = value_in_words(row["value"], row["low"], row["high"])
+            said.append(" ".join(filter(None, [title, value, "is", row["verdict"]])))
     return "; ".join(filter(None, said))
 
 

@@ -13,8 +13,8 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import DETAIL_RESAMPLES, Estimate, Shown, survey
-from agreement_pipeline.evidence.advice import Round
 from agreement_pipeline.evidence.figure import Tone, cut
+from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
@@ -145,10 +145,10 @@ class JudgedRound:
         return self.assessment.decision
 
     @cached_property
-    def round(self) -> Round:
+    def summary(self) -> Summary:
         table, policy = self.in_commands
         of = self.project, table or (self.name if self.project else shlex.quote(self.name)), policy
-        return Round(self.ratings, self.policy, self.decision, *of)
+        return summarize(self.ratings, self.policy, self.decision, *of, models=self.models)
 
     @cached_property
     def shown(self) -> Shown:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.counting import refuse_unread
-from agreement_pipeline.evidence.advice import Step, who_rated
+from agreement_pipeline.evidence.advice import Step
 from agreement_pipeline.evidence.disputed import items
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark
 from agreement_pipeline.evidence.history import round_counts
@@ -29,10 +29,9 @@ from agreement_pipeline.evidence.rounds import (
     since_the_round_before,
     state_grid,
 )
-from agreement_pipeline.evidence.section import Answer, Cell, title_of
+from agreement_pipeline.evidence.section import Answer, Cell, about, title_of
 from agreement_pipeline.evidence.tables import without_numbers
 from agreement_pipeline.evidence.verdicts import (
-    about,
     against_cutoffs,
     decided,
     method,
@@ -46,7 +45,6 @@ from agreement_pipeline.policy import (
     Verdict,
     Waivers,
     assess,
-    first_labels,
 )
 from agreement_pipeline.ratings import Ratings, like_models
 from agreement_pipeline.text import counted
@@ -145,28 +143,20 @@ def page_of_round(judged: JudgedRound) -> Page:
     of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
     decision, word = judged.decision, judged.decision.word
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
-    why = (decided(decision), *_shortly(decision, judged.policy), judged.round.who_differs)
-    steps = list(judged.round.steps)
+    summary = judged.summary
+    why = (decided(decision), *_shortly(decision, judged.policy), summary.who_differs)
+    steps = list(summary.steps)
     if not judged.project:
         steps = [
             step._replace(why=f"{step.why} {BELOW}", by="")
-            if step.by == judged.round.disputed_items
+            if step.by == summary.command_for_disputed
             else step
             for step in steps
         ]
     top = Top(
         tuple(filter(None, why)),
-        against_cutoffs(judged.policy, decision),
-        " ".join(
-            filter(
-                None,
-                (
-                    who_rated(judged.ratings, judged.models),
-                    judged.round.what_is_new,
-                    first_labels(judged.ratings),
-                ),
-            )
-        ),
+        against_cutoffs(judged.policy, summary.results),
+        " ".join(filter(None, (summary.who_rated, summary.what_is_new, summary.first_labels))),
         tuple(steps),
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])

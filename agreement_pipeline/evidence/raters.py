@@ -302,7 +302,7 @@ def raters(judged: JudgedRound) -> Answer | None:
     told = [each.scope for each in pairs][:MOST_TOLD]
     few = judged.ratings.scale.continuous or len(judged.raters) < 3
     held = judged.assessment is not None and not judged.decision.admitted
-    differs = judged.round.who_differs if held else who_differs(judged.ratings)
+    differs = judged.summary.who_differs if held else who_differs(judged.ratings)
     said = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
     if judged.shown.left_out():
         said.append(

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
-from agreement_pipeline.estimates import Estimate
+from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.evidence.figure import Figure, Tone
 from agreement_pipeline.measures import measure_named
 from agreement_pipeline.text import PERCENT, in_words, interval
@@ -115,10 +115,28 @@ def share(value: float) -> Cell:
 def value_and_interval(
     found: Estimate | None, cutoffs: Collection[float] = ()
 ) -> tuple[Cell, Cell]:
-    if found is None or found.interval is None or found.value is None:
+    if found is None:
         return Cell(""), Cell("")
-    limits = Cell(interval(found.low, found.high, cutoffs=cutoffs), found.low)
-    return Cell(in_words(found.value, cutoffs=cutoffs), found.value), limits
+    return number_cells(found.value, found.low, found.high, cutoffs)
+
+
+def number_cells(
+    value: float | None, low: float | None, high: float | None, cutoffs: Collection[float] = ()
+) -> tuple[Cell, Cell]:
+    """A value and its interval, or two empty cells if there is no value."""
+    if value is None:
+        return Cell(""), Cell("")
+    limits = Cell(interval(low, high, cutoffs=cutoffs), low)
+    return Cell(in_words(value, cutoffs=cutoffs), value), limits
+
+
+def about(scope: Scope) -> str:
+    """Raters and pairs need no word beside their names.
+
+    >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
+    ('rater-0f6a', 'category safe', 'round')
+    """
+    return scope.name if scope.kind in ("rater", "pair") and scope.name else str(scope)
 
 
 def title_of(measure: str) -> str:

@@ -2,8 +2,8 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from agreement_pipeline.text import (
     PERCENT,
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
     from agreement_pipeline.classifiers import Corrected
     from agreement_pipeline.estimates import Difference, Estimate
+    from agreement_pipeline.evidence.summary import RuleResult
     from agreement_pipeline.intervals import Interval
-    from agreement_pipeline.policy import Decision, Plan, Verdict
+    from agreement_pipeline.policy import Plan
 
 MOST_NAMED = 10
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
@@ -133,31 +134,30 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
     ]
 
 
-def rule_rows(decision: "Decision") -> "pd.DataFrame":
+def rule_rows(results: Sequence["RuleResult"]) -> "pd.DataFrame":
+    """What each rule says, those first that hold the release."""
     import pandas as pd
-
-    unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
-
-    def place(verdict: "Verdict") -> tuple[bool, bool]:
-        met = (verdict.rule.name, verdict.scope) not in unmet
-        return met, verdict.rule.effect != "hold"
 
     return pd.DataFrame(
         {
-            "rule": f"{verdict.rule.measure}, {verdict.scope}",
-            "value": value_of(verdict.to_mapping()),
-            "verdict": verdict.kind.replace("_", " "),
-            "effect": "holds" if verdict.rule.effect == "hold" else "warns",
+            "rule": f"{result.measure}, {result.scope}",
+            "value": value_in_words(result.value, result.low, result.high),
+            "verdict": result.kind.replace("_", " "),
+            "effect": "holds" if result.holds else "warns",
         }
-        for verdict in sorted(decision.verdicts, key=place)
+        for result in sorted(results, key=lambda result: (not result.is_unmet, not result.holds))
     )
 
 
-def value_of(row: Mapping[Any, Any]) -> str:
-    value = row["value"]
+def value_in_words(value: float | None, low: float | None, high: float | None) -> str:
+    """A value and its interval, or nothing.
+
+    >>> value_in_words(0.9, 0.85, 0.94), value_in_words(None, None, None)
+    ('0.900 (0.850 … 0.940)', '')
+    """
     if value is None or math.isnan(value):
         return ""
-    return f"{in_words(value)} ({interval(row['low'], row['high'], between=' … ')})"
+    return f"{in_words(value)} ({interval(low, high, between=' … ')})"
 
 
 def without_numbers(reason: str) -> str:

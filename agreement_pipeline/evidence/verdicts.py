@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from agreement_pipeline.estimates import Scope, registered
+from agreement_pipeline.estimates import registered
 from agreement_pipeline.evidence.figure import (
     NAMES_OF_TONES,
     Figure,
@@ -22,16 +22,16 @@ from agreement_pipeline.evidence.section import (
     Grid,
     Row,
     grid,
+    number_cells,
     title_of,
-    value_and_interval,
 )
+from agreement_pipeline.evidence.summary import RuleResult
 from agreement_pipeline.evidence.tables import without_numbers
-from agreement_pipeline.policy import Decision, Plan, Policy, Verdict, manner
+from agreement_pipeline.policy import Decision, Plan, Policy, manner
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
 
 MOST_DRAWN = 6
-HOLDS = {"hold": "holds", "warn": "warns"}
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
     ("partly", "tentative"),
@@ -67,16 +67,18 @@ def decided(found: Decision) -> str:
     return f"Held: {' and '.join(words for n, words in why if n) or 'no rule admits it'}."
 
 
-def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
+def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | None:
     marks = [
-        Mark.of(
-            verdict.estimate,
-            f"{title_of(verdict.rule.measure)}: {about(verdict.scope)}",
-            tone=NAMES_OF_TONES[verdict.kind],
-            cutoffs=verdict.rule.cutoffs,
+        Mark(
+            f"{result.title}: {result.about}",
+            result.value,
+            result.low,
+            result.high,
+            tone=NAMES_OF_TONES[result.kind],
+            cutoffs=(result.tentative, result.reliable),
         )
-        for verdict in sorted(found.holding, key=lambda each: each not in found.unmet)
-        if verdict.estimate is not None
+        for result in sorted(results, key=lambda result: not result.is_unmet)
+        if result.holds and result.value is not None
     ]
     met = "shorter" if "tentative" in policy.admit else "longer"
     says = f"A rule is met if the whole line stands to the right of its {met} stroke."
@@ -85,18 +87,20 @@ def against_cutoffs(policy: Policy, found: Decision) -> Figure | None:
     return intervals(title, says, shown, "agreement", legend=READINGS) if marks else None
 
 
-def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
+def verdict_grid(results: Sequence[RuleResult]) -> Grid:
     rows: list[Row] = [
         [
-            title_of(verdict.rule.measure),
-            about(verdict.scope),
-            Cell(verdict.kind.replace("_", " "), tone=NAMES_OF_TONES[verdict.kind]),
-            *value_and_interval(verdict.estimate, verdict.rule.cutoffs),
-            Cell(f"{verdict.rule.reliable:g} ({verdict.rule.tentative:g})", verdict.rule.reliable),
-            HOLDS[verdict.rule.effect],
-            without_numbers(verdict.reason),
+            result.title,
+            result.about,
+            Cell(result.kind.replace("_", " "), tone=NAMES_OF_TONES[result.kind]),
+            *number_cells(
+                result.value, result.low, result.high, (result.tentative, result.reliable)
+            ),
+            Cell(f"{result.reliable:g} ({result.tentative:g})", result.reliable),
+            "holds" if result.holds else "warns",
+            without_numbers(result.reason),
         ]
-        for verdict in verdicts
+        for result in results
     ]
     columns = (
         "measure",
@@ -111,18 +115,9 @@ def verdict_grid(verdicts: Sequence[Verdict]) -> Grid:
     return grid("Each rule of the policy", columns, rows, "verdicts")
 
 
-def about(scope: Scope) -> str:
-    """Raters and pairs need no word beside their names.
-
-    >>> about(Scope("rater", "rater-0f6a")), about(Scope("category", "safe")), about(Scope("round"))
-    ('rater-0f6a', 'category safe', 'round')
-    """
-    return scope.name if scope.kind in ("rater", "pair") and scope.name else str(scope)
-
-
 def rules(judged: JudgedRound) -> Answer:
     found = judged.decision
-    verdicts = sorted(found.verdicts, key=lambda verdict: verdict.rule.effect != "hold")
+    results = sorted(judged.summary.results, key=lambda result: not result.holds)
     failed = sorted(
         (each for each in found.findings if not each.passed), key=lambda each: not each.holds
     )
@@ -137,7 +132,7 @@ def rules(judged: JudgedRound) -> Answer:
     checks = grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
     met: list[Row] = [[each.check, each.description] for each in found.met]
     asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
-    tables = (verdict_grid(verdicts), *([asked] if met else []), *([checks] if rows else []))
+    tables = (verdict_grid(results), *([asked] if met else []), *([checks] if rows else []))
     said = tuple(filter(None, (decided(found), found.repeated)))
     return Answer(said, tables=tables)
 

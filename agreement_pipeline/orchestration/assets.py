@@ -20,7 +20,6 @@ from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.evidence import (
     Before,
     Content,
-    Round,
     charted,
     delivery,
     details,
@@ -28,6 +27,7 @@ from agreement_pipeline.evidence import (
     history,
     patterns,
     since,
+    summarize_anyway,
     table_of_rows,
 )
 from agreement_pipeline.measures import Question
@@ -297,11 +297,11 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
 
 def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
     name, decision = judged.version.round, judged.decision
-    found = Round(judged.ratings, judged.policy, decision, project.name, name)
-    told = decision_metadata(found, link(project, page_of(name)))
+    summary = summarize_anyway(judged.ratings, judged.policy, decision, project.name, name)
+    shown = decision_metadata(summary, link(project, page_of(name)))
     return dg.MaterializeResult(
-        metadata={**told, "release_withdrawn": withdrawn, **metered(found)},
-        check_results=list(checks.policy_results(judged.policy, decision, judged.gate.silver[0])),
+        metadata={**shown, "release_withdrawn": withdrawn, **metered(summary)},
+        check_results=list(checks.policy_results(summary, judged.gate.silver[0])),
         data_version=dg.DataVersion(decision.digest),
     )
 

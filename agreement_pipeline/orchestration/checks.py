@@ -13,6 +13,9 @@ from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.evidence import (
+    NUMBERS,
+    RuleResult,
+    Summary,
     fallen_out,
     health,
     not_admitted,
@@ -29,7 +32,7 @@ from agreement_pipeline.orchestration.metadata import (
     rendered,
     table,
 )
-from agreement_pipeline.policy import Decision, Policy, Rule, Verdict
+from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import open_certificate
 from agreement_pipeline.report import printable
@@ -109,25 +112,23 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
 
 
 def policy_results(
-    policy: Policy, decision: Decision, silver: Finding | None = None
+    summary: Summary, silver: Finding | None = None
 ) -> Iterator[dg.AssetCheckResult]:
-    grid = rendered({"verdicts": verdict_grid(decision.verdicts)})
+    decision, grid = summary.decision, rendered({"verdicts": verdict_grid(summary.results)})
     said = _answer(decision.admitted, decision.reasons)
     yield _result(ADMITTED, decision.admitted, said, ERROR, grid)
     if silver is not None:
         numbers = {name: number(each) for name, each in silver.observed if each is not None}
         said = _answer(silver.passed, [silver.description])
         yield _result(SILVER, silver.passed, said, ERROR, numbers)
-    for rule in _with_check(policy):
-        verdicts = [verdict for verdict in decision.verdicts if verdict.rule.name == rule.name]
-        met = all(
-            verdict.kind in policy.admit or decision.waives(verdict)
-            for verdict in verdicts
-            if verdict.rule == rule
-        )
-        grid = rendered({"verdicts": verdict_grid(verdicts)})
-        said = _answer(met, [verdict.reason for verdict in verdicts])
-        yield _result(rule.name, met, said, metadata={**grid, **_numbers(verdicts)})
+    for rule in _with_check(summary.policy):
+        results = [result for result in summary.results if result.rule == rule.name]
+        # A stratum of few items may only be told of, under a rule that holds.
+        counted = (result for result in results if result.holds == (rule.effect == "hold"))
+        met = all(result.is_met for result in counted)
+        grid = rendered({"verdicts": verdict_grid(results)})
+        said = _answer(met, [result.reason for result in results])
+        yield _result(rule.name, met, said, metadata={**grid, **_numbers(results)})
 
 
 def without_rule(name: str) -> dg.AssetCheckResult:
@@ -217,12 +218,8 @@ def _answer(passed: bool, reasons: Iterable[str]) -> str:
     return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
 
 
-def _numbers(verdicts: Sequence[Verdict]) -> dict[str, float | str]:
-    if len(verdicts) != 1:
+def _numbers(results: Sequence[RuleResult]) -> dict[str, float | str]:
+    if len(results) != 1:
         return {}
-    said = verdicts[0].to_mapping()
-    return {
-        name: number(said[name])
-        for name in ("value", "low", "high", "p_reliable", "p_tentative")
-        if said[name] is not None
-    }
+    numbers = ((name, getattr(results[0], name)) for name in NUMBERS)
+    return {name: number(value) for name, value in numbers if value is not None}

@@ -12,19 +12,16 @@ import dagster as dg
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.evidence import (
     Content,
     Figure,
     Glance,
     Grid,
-    Round,
     Section,
+    Summary,
     rule_rows,
     verdict_grid,
-    who_rated,
 )
-from agreement_pipeline.policy import first_labels
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
 from agreement_pipeline.report import glance, image, markdown_text, printable, steps_as_markdown
@@ -197,7 +194,7 @@ def _plot(name: str, drawn: Figure | Glance) -> Any:
     return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")
 
 
-def metered(found: Round) -> dict[str, str]:
+def metered(summary: Summary) -> dict[str, str]:
     """A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low`,
     `agreement.high`.
 
@@ -208,21 +205,21 @@ def metered(found: Round) -> dict[str, str]:
     if "opentelemetry.metrics" not in sys.modules and METER_PROVIDER not in os.environ:
         return {}
     try:
-        _tell(found)
+        _tell(summary)
     except Exception as error:  # whatever a provider or an exporter raises: the decision stands
         return {"metrics": printable(f"not told to OpenTelemetry: {type(error).__name__}, {error}")}
     return {}
 
 
-def _tell(found: Round) -> None:
+def _tell(summary: Summary) -> None:
     from opentelemetry.metrics import get_meter
 
-    meter, decision = get_meter("agreement_pipeline", __version__), found.decision
-    of: dict[str, str | int] = {"project": found.project, "round": found.name}
+    meter = get_meter("agreement_pipeline", __version__)
+    of: dict[str, str | int] = {"project": summary.project, "round": summary.name}
     decided: dict[str, str | int] = {
-        "decision": decision.outcome,
-        "policy": found.policy.policy,
-        "policy_version": found.policy.version,
+        "decision": summary.decision.outcome,
+        "policy": summary.policy.policy,
+        "policy_version": summary.policy.version,
     }
     meter.create_counter("agreement.decisions", "1", "Decisions on rounds.").add(1, of | decided)
     for name, what in (
@@ -231,25 +228,17 @@ def _tell(found: Round) -> None:
         ("high", "The upper limit of its interval."),
     ):
         gauge = meter.create_gauge(f"agreement.{name}", "1", what)
-        for verdict in decision.verdicts:
-            number = verdict.to_mapping()[name]
-            if number is not None and verdict.scope.kind in IMPERSONAL:
-                judged = {"measure": verdict.rule.measure, "scope": str(verdict.scope)}
-                gauge.set(number, {**of, **judged})
+        for result in summary.results:
+            number = getattr(result, name)
+            if number is not None and result.scope_kind in IMPERSONAL:
+                gauge.set(number, {**of, "measure": result.measure, "scope": result.scope})
 
 
-def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
-    """What cannot be told of the ratings hides no decision: it says why under `NOT_KNOWN`."""
-    decision = found.decision
-    try:
-        differs, steps, rated = found.who_differs, found.steps, who_rated(found.ratings)
-        not_known, given = "", first_labels(found.ratings)
-        rated = " ".join(filter(None, (rated, found.what_is_new)))
-    except EXPECTED as error:
-        differs, steps, rated, given = "", (), "", ""
-        not_known = f"who rated, who differs and what to do: {in_a_sentence(error)}"
-    numbered = "\n".join(steps_as_markdown(steps))
-    said = [*decision.reasons, *([differs] if differs else [])]
+def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, Any]:
+    decision = summary.decision
+    rated = " ".join(filter(None, (summary.who_rated, summary.what_is_new)))
+    numbered = "\n".join(steps_as_markdown(summary.steps))
+    said = [*decision.reasons, *filter(None, [summary.who_differs])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
     named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
@@ -258,19 +247,19 @@ def decision_metadata(found: Round, page: Mapping[str, Any]) -> dict[str, Any]:
         "decision": decision.word,
         "why": dg.MetadataValue.md(_bullets(said)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
-        **table("rules", rule_rows(decision)),
+        **table("rules", rule_rows(summary.results)),
         **page,
         **(
-            {NOT_KNOWN: printable(not_known)}
-            if not_known
-            else {"who_rated": printable(rated), "first_labels": given}
+            {NOT_KNOWN: printable(summary.not_known)}
+            if summary.not_known
+            else {"who_rated": printable(rated), "first_labels": summary.first_labels}
         ),
         **({"waivers": waivers} if waivers else {}),
         "reason_codes": ", ".join(decision.codes),
         "manner": decision.manner,
         **({"repeat_rate": decision.repeated} if decision.repeated else {}),
         "version": decision.version or 1,
-        **opened_table("reasons_by_rule", verdict_grid(decision.verdicts).to_frame()),
+        **opened_table("reasons_by_rule", verdict_grid(summary.results).to_frame()),
         **opened_table("digests", digests),
         "code_version": decision.code_version,
     }

@@ -14,7 +14,7 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, judge, load_policy
 from agreement_pipeline.estimates import StandingOut, standing_out
-from agreement_pipeline.evidence import Round
+from agreement_pipeline.evidence import summarize
 from agreement_pipeline.ratings import MISSING
 from agreement_pipeline.statistics import LabelsByRater
 from benchmarks.studies.study import Asked, Cells, study
@@ -116,7 +116,7 @@ def named_without_replicates(n_rounds: int) -> float:
             columns=["item", "rater", "label"],
         )
         ratings = Ratings.from_frame(frame, SCALE)
-        found = Round(ratings, policy, judge(ratings, policy))
+        found = summarize(ratings, policy, judge(ratings, policy))
         if {each.code for each in found.decision.unmet} == {"undefined"}:
             held += 1
             named += found.who_differs != ""

@@ -246,7 +246,7 @@ def test_a_folder_named_like_a_kept_seal_or_an_entry_is_refused(line):
 
 def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     """Delivered until one is admitted: the log knows it, so everybody is told."""
-    from agreement_pipeline.evidence import Round, event_table, round_table, round_text
+    from agreement_pipeline.evidence import event_table, round_table, round_text, summarize
 
     frame = ratings_frame(0.98)
     hard = sorted(frame["item"].unique())[:3]
@@ -263,7 +263,7 @@ def test_s9_the_number_of_versions_is_said_wherever_the_decision_is(line):
     assert round_text(rounds)["decision"].tolist()[0] == "admitted, version 3"
     assert "admitted, version 3" in event_table(line.project.store.history())["what"].tolist()
     project = line.project
-    found = Round(project.store.ratings("w1"), project.policy, decision, project.name, "w1")
+    found = summarize(project.store.ratings("w1"), project.policy, decision, project.name, "w1")
     shown = decision_metadata(found, {})
     assert shown["version"] == 3
     release = open_release(current_release(line.project.store, "w1"))

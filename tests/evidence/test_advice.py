@@ -14,8 +14,8 @@ from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import standing_out
-from agreement_pipeline.evidence import Round, held_for_disagreement, who_rated
-from agreement_pipeline.evidence.advice import coincidences, most_confused
+from agreement_pipeline.evidence import held_for_disagreement, summarize
+from agreement_pipeline.evidence.advice import coincidences, most_confused, who_rated
 from agreement_pipeline.policy import Policy, Rule, judge, load_policy
 from agreement_pipeline.ratings import Ratings, Scale, like_models
 from agreement_pipeline.report import report_page
@@ -43,7 +43,7 @@ def ratings_of(n_items=300, errors=0.02, odd=0.02, raters=RATERS, again=0, **mor
 
 def judged(ratings, *rules, **more):
     policy = Policy("standard", 1, rules or (ALPHA,), n_resamples=1000)
-    return Round(ratings, policy, judge(ratings, policy), **more)
+    return summarize(ratings, policy, judge(ratings, policy), **more)
 
 
 def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
@@ -123,7 +123,7 @@ def test_where_no_reason_says_how_many_items_the_step_does():
     rules = [{"measure": "krippendorff_alpha"}]
     said = {"policy": "always", "version": 1, "n_resamples": 20_000, "always_valid_at": 500}
     policy, ratings = Policy.from_mapping({**said, "rules": rules}), ratings_of(100, 0.04, 0.04)
-    held = Round(ratings, policy, judge(ratings, policy), name="t.csv")
+    held = summarize(ratings, policy, judge(ratings, policy), name="t.csv")
     assert "more items" not in chained(held.decision.reasons)
     (step,) = held.steps
     (least,) = re.findall(r"^Under (\d+) items, not even full agreement would be", step.why)
@@ -137,7 +137,7 @@ def test_with_planned_looks_the_step_goes_to_the_next_one_or_to_a_fresh_round():
     policy, steps = Policy.from_mapping(said), {}
     for n_items in (60, 100, 200):
         ratings = ratings_of(n_items, 0.04, 0.04, RATERS[:3])
-        (steps[n_items],) = Round(ratings, policy, judge(ratings, policy), name="t.csv").steps
+        (steps[n_items],) = summarize(ratings, policy, judge(ratings, policy), name="t.csv").steps
     assert steps[60].what == "Label about 40 more items, drawn as these were."
     assert steps[100].what == "Label about 100 more items, drawn as these were."
     assert steps[60].why.startswith("The next look is at 100 items. Under 100 items, ")
@@ -182,7 +182,7 @@ def test_what_the_contract_found_comes_first_and_there_are_three_steps_at_most()
 
 def test_what_a_check_of_the_gate_needs_stands_in_a_sentence():
     policy, ratings = load_policy("silver-standard"), ratings_of()
-    held = Round(ratings, policy, judge(ratings, policy))
+    held = summarize(ratings, policy, judge(ratings, policy))
     assert held.steps[0].why == (
         "Needed: a project that says `certified_by`; or a policy without `silver` if people gave "
         "the labels."
@@ -238,7 +238,7 @@ def test_the_command_of_a_plan_runs_whatever_the_cut_off(n_items, cutoff, tmp_pa
     policy = Policy("own", 1, (rule,), n_resamples=1000)
     file.write_text(yaml.safe_dump(policy.to_mapping()), encoding="utf-8")
     ratings = ratings_of(n_items, errors=0.3)
-    held = Round(ratings, policy, judge(ratings, policy), policy_name=str(file))
+    held = summarize(ratings, policy, judge(ratings, policy), policy_name=str(file))
     program, *words = shlex.split(held.steps[-1].by)
     assert program == "agreement-pipeline"
     assert main([*words, "--rounds", "100", "--format", "json"]) == 0
@@ -262,10 +262,11 @@ def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch
 
 
 def test_a_verdict_of_a_code_that_no_table_knows_gives_its_reason_as_the_step():
-    held = judged(ratings_of(n_items=20, errors=0.0, odd=0.0))
+    ratings = ratings_of(n_items=20, errors=0.0, odd=0.0)
+    held = judged(ratings)
     (verdict,) = held.decision.unmet
     unknown = replace(verdict, code="new_code", reason="nobody knows why")
-    other = replace(held, decision=replace(held.decision, unmet=(unknown,)))
+    other = summarize(ratings, held.policy, replace(held.decision, unmet=(unknown,)))
     (step,) = other.steps
     assert (step.what, step.why) == ("See to krippendorff_alpha.", "nobody knows why.")
 
@@ -330,7 +331,7 @@ def test_a_check_that_failed_is_named_once_and_its_sentence_ends():
         found, admitted=False, findings=(replace(finding, severity="error"),) * 2, unmet=()
     )
     policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
-    (step,) = Round(ratings, policy, broken).steps
+    (step,) = summarize(ratings, policy, broken).steps
     assert step.what == "Mend what failed: rater_without_email."
     assert step.why.startswith("30 of 60 rows fail, ")
     assert step.why.endswith("which is personal data. 1 more check failed too.")

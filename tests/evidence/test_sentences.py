@@ -8,7 +8,8 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import ROUND, Estimate
-from agreement_pipeline.evidence import JudgedRound, who_rated
+from agreement_pipeline.evidence import JudgedRound, RuleResult
+from agreement_pipeline.evidence.advice import who_rated
 from agreement_pipeline.evidence.figure import Figure, Mark, Series
 from agreement_pipeline.evidence.page import OF_ROUND
 from agreement_pipeline.evidence.section import grid
@@ -192,7 +193,8 @@ def test_one_is_said_of_one_item_row_or_label():
 def test_a_page_rounds_no_limit_to_a_cut_off_that_it_does_not_reach():
     near = Estimate(RULE.measure, ROUND, 0.85, Interval(0.79996, 0.9), 0.95, "m", 100, 3, 300)
     (verdict,) = RULE.judge([near])
-    (row,) = verdict_grid([verdict]).texts
+    decision = judged(labelled(9, "ab", set())).decision
+    (row,) = verdict_grid([RuleResult.of(verdict, POLICY, decision, ())]).texts
     assert row[3:6] == ["0.850", "0.79996 to 0.900", "0.8 (0.667)"]
     assert Mark.of(near, cutoffs=RULE.cutoffs).said == "0.850 (0.79996 to 0.900)"
 

@@ -11,7 +11,6 @@ from dagster._core.events import RunFailureReason
 from dagster._core.execution.retries import auto_reexecution_should_retry_run
 
 from agreement_pipeline.errors import StoreError
-from agreement_pipeline.orchestration import metadata
 from agreement_pipeline.orchestration.runs import failure, or_fail
 from agreement_pipeline.readers.files import Steady
 from tests.orchestration.checks import BAD, GOOD
@@ -45,12 +44,12 @@ def test_the_run_of_a_held_round_says_held_and_why(line):
 
 @pytest.mark.parametrize("error", [StoreError("edited"), OSError(5, "Input/output error")])
 def test_what_cannot_be_told_of_the_ratings_hides_no_decision(line, monkeypatch, error):
-    def unreadable(_):
+    def unreadable(*_):
         raise error
 
     line.deliver("w1", BAD)
     line.run("w1", "annotations")
-    monkeypatch.setattr(metadata, "who_rated", unreadable)
+    monkeypatch.setattr("agreement_pipeline.evidence.summary.who_rated", unreadable)
     result = line.run("w1", "acceptability")
 
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")

@@ -9,7 +9,7 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.errors import PolicyError, ProjectError
-from agreement_pipeline.orchestration import assets, metadata, project_definitions
+from agreement_pipeline.orchestration import assets, project_definitions
 from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import Reassessed
@@ -431,7 +431,7 @@ def test_a_decision_that_cannot_be_shown_whole_is_released_and_shown_and_said_to
         raise OSError(5, "Input/output error")
 
     monkeypatch.setattr(Store, "ratings", unreadable)
-    monkeypatch.setattr(metadata, "who_rated", unreadable)
+    monkeypatch.setattr("agreement_pipeline.evidence.summary.who_rated", unreadable)
     result = reassessed(line, line.instance)
     assert [path.parent.name for path in line.released()] == ["w1", "w2"]
     assert shown_on(result, "acceptability", "admitted") == {"w1": True, "w2": True}

@@ -8,7 +8,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.evidence import Round
+from agreement_pipeline.evidence import summarize
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
@@ -160,7 +160,8 @@ def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui
     rules = (Rule("cohen_kappa", scope="pair"), Rule("krippendorff_alpha", scope="without"))
     ratings, policy = Ratings.from_frame(frame, Scale(("no", "yes"))), Policy("p", 1, rules)
     decision = judge(ratings, policy)
-    shown = decision_metadata(Round(ratings, policy, decision), {})
+    summary = summarize(ratings, policy, decision)
+    shown = decision_metadata(summary, {})
     told = shown["why"].md_str
     assert not decision.admitted
     lines = told.split("\n")
@@ -169,7 +170,7 @@ def test_p10_a_name_with_a_line_break_makes_no_line_or_link_of_its_own_in_the_ui
     assert not [each for each in ("://", "www.", "d@e", "**") if each in told]
     cells = [str(cell) for row in shown["rules"].records for cell in row.data.values()]
     assert all(cell.isprintable() for cell in cells)
-    results = policy_results(Policy("p", 1, rules), decision)
+    results = policy_results(summary)
     assert all(result.description.isprintable() for result in results)
 
 

@@ -67,9 +67,9 @@ def test_the_decision_who_rated_and_what_to_do_stand_first(judged, page):
     said = f"{value:.3f} ({limits.low:.3f} to {limits.high:.3f}): could be under 0.667"
     assert said in page
     assert page.index("Labelled by 4 raters") < page.index("<table")
-    assert page.count("<li><b>") == len(judged.round.steps) <= 3
+    assert page.count("<li><b>") == len(judged.summary.steps) <= 3
     told = re.sub("</?span>", "", page)
-    assert all(escape(step.by).replace("&#x27;", "&#39;") in told for step in judged.round.steps)
+    assert all(escape(step.by).replace("&#x27;", "&#39;") in told for step in judged.summary.steps)
 
 
 def test_a_page_has_eight_sections_at_most_and_few_words():
