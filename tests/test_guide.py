@@ -35,7 +35,9 @@ LOADERS = {
     "projects": load_project,
     "waivers": load_waiver,
     "classifiers": load_identity,
-    "contracts": lambda path: Contract.load(path.parent),
+    "contracts": lambda path: Contract.load(
+        path if path.parent.name == "contracts" else path.parent
+    ),
 }
 
 

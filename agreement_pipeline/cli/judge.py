@@ -238,9 +238,10 @@ def _delivered(
         if earlier not in not_stored:
             with suppress(*EXPECTED):  # a round that cannot be read is told when its turn comes
                 _, not_stored[earlier] = project.delivered(earlier, not_stored)
-    _, ratings = project.delivered(name, not_stored)
+    delivery, ratings = project.delivered(name, not_stored)
     not_stored[name] = ratings
-    return ratings, judge_delivered(project.store, name, ratings, **by).decision
+    judged = judge_delivered(project.store, name, ratings, delivered=delivery.table, **by)
+    return ratings, judged.decision
 
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:

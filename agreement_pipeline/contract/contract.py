@@ -3,7 +3,7 @@
 Three tables are derived here from the ratings, and checked as Great Expectations checks them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -12,11 +12,13 @@ from typing import Annotated, Any, TypeAlias
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.contract.suite import Suite
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 OPTIONAL = ("round",)
@@ -51,6 +53,8 @@ class Contract:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
         Those on the facts of `contract/facts.py`.
+    suite
+        What is asked of the delivered table, as Great Expectations writes it.
     contract, version
         The name, empty if it has none, and the version. A store refuses other expectations under
         the same name and version.
@@ -73,6 +77,7 @@ class Contract:
     round: tuple[Expectation, ...] = ()
     contract: Annotated[str, TEXT] = ""
     version: Annotated[int, VERSION] = 1
+    suite: Suite | None = field(default=None, init=False)
     where: Place = field(default=Place("contract"), init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -119,14 +124,38 @@ class Contract:
         return cls.load(BUILT_IN)
 
     @classmethod
+    def of_suite(cls, suite: Suite) -> "Contract":
+        """A suite that is asked of the delivery, beside the built-in checks of the round."""
+        usual = cls.default()
+        if suite.name == BUILT_IN.name:
+            raise ContractError(
+                f"{suite.place}: found a suite of the name {suite.name}, which the built-in "
+                "contract has; expected another. Rename the file."
+            )
+        if taken := {each.check for each in usual.expectations} & {
+            entry.check for entry in suite.entries
+        }:
+            raise ContractError(
+                f"{suite.place}: found checks {listed(sorted(taken))}, which the built-in contract "
+                "has too; expected names of their own. Name them with meta.check."
+            )
+        contract = cls(usual.rows, usual.items, usual.round, suite.name, suite.version)
+        object.__setattr__(contract, "suite", suite)
+        object.__setattr__(contract, "where", usual.where)
+        return contract
+
+    @classmethod
     def load(cls, folder: Path | str) -> "Contract":
-        """The contract in a folder's rows.yaml and items.yaml, and round.yaml if it is there.
+        """The suite in a file (`Suite.load`), or the contract in a folder's rows.yaml and
+        items.yaml, and round.yaml if it is there.
 
         Each file is a list of expectations in Great Expectations' own form. The contract is called
         as its folder, and `contract.yaml` has its version, which is 1 without that file. A
         ContractError names every mistake with file and line.
         """
         folder = Path(folder)
+        if folder.is_file():
+            return cls.of_suite(Suite.load(folder))
         files = {name: folder / f"{name}.yaml" for name in (NAMED, *TABLES)}
         read = {
             name: read_yaml(file, ContractError)
@@ -159,8 +188,16 @@ class Contract:
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
         """Every mistake is named with its place in `source`."""
         place = source if isinstance(source, Place) else Place(source)
+        entries = data.get("suite") if isinstance(data, Mapping) else None
+        if isinstance(data, Mapping) and entries is not None:
+            data = {key: value for key, value in data.items() if key != "suite"}
         contract = validated(cls, data, place, ContractError)
         object.__setattr__(contract, "where", place)
+        if entries is not None:
+            meta = {"version": contract.version}
+            content = {"expectations": entries, "meta": meta}
+            suite = Suite.from_mapping(content, contract.contract, place / "suite")
+            object.__setattr__(contract, "suite", suite)
         return contract
 
     def to_mapping(self) -> dict[str, Any]:
@@ -169,7 +206,8 @@ class Contract:
             for table, expectations in self.tables.items()
             if expectations or table not in OPTIONAL
         }
-        return {**self.named, **tables}
+        suite = {} if self.suite is None else {"suite": self.suite.to_list()}
+        return {**self.named, **tables, **suite}
 
     @property
     def named(self) -> dict[str, Any]:

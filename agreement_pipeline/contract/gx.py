@@ -5,16 +5,19 @@ them.
 """
 
 import gc
+import math
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
+from os import getpid
 from types import ModuleType
 from typing import Any, TypeAlias
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_coded, is_usual
@@ -50,7 +53,7 @@ class _Later(ModuleType):
 
 
 @contextmanager
-def _using() -> Iterator[None]:
+def using_great_expectations() -> Iterator[None]:
     """Hide Great Expectations' warnings, and refuse what would end the program.
 
     As errors, the warnings would look like failed checks. PySpark's client ends a program that is
@@ -90,7 +93,7 @@ class Asked:
     @cached_property
     def built(self) -> Any:
         """Great Expectations' own object, which refuses what it does not know."""
-        with _using():
+        with using_great_expectations():
             from great_expectations.expectations.expectation_configuration import (
                 ExpectationConfiguration,
             )
@@ -158,7 +161,7 @@ def _asked(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict
     if not suite:
         return {}
     built = [asked.built.configuration for asked in suite.values()]
-    with _using():
+    with using_great_expectations():
         from great_expectations.execution_engine import PandasExecutionEngine
         from great_expectations.validator.validator import Validator
 
@@ -190,3 +193,107 @@ def _raised(info: Mapping[str, Any]) -> str | None:
     return next(
         (str(report["exception_message"]) for report in reports if report["raised_exception"]), None
     )
+
+
+MAX_ROWS_NAMED = 20
+
+
+def validate_frame(
+    name: str, entries: Sequence[Mapping[str, Any]], frame: pd.DataFrame
+) -> dict[str, Any]:
+    """What Great Expectations says of a table, in its own form and in plain values.
+
+    Of each expectation it names the places of the first rows that fail. What it says would not be
+    written as JSON by itself if an answer is a truth value of NumPy.
+    """
+    with using_great_expectations():
+        import great_expectations
+        from great_expectations.expectations.expectation_configuration import (
+            ExpectationConfiguration,
+        )
+
+        context = _context_of_process(getpid())
+        suite = great_expectations.ExpectationSuite(name=name)
+        for entry in entries:
+            suite.add_expectation(ExpectationConfiguration(**entry).to_domain_obj())
+        source = context.data_sources.add_or_update_pandas("delivery")
+        whole = source.add_dataframe_asset("table").add_batch_definition_whole_dataframe("whole")
+        batch = whole.get_batch(batch_parameters={"dataframe": frame})
+        summary = {"result_format": "SUMMARY", "partial_unexpected_count": MAX_ROWS_NAMED}
+        result = batch.validate(suite, result_format=summary)
+        said = {
+            "success": bool(result.success),
+            "suite_name": name,
+            "suite_parameters": {},
+            "statistics": plain_value(result.statistics),
+            "meta": {"great_expectations_version": great_expectations.__version__},
+            "id": None,
+            "results": [_plain_result(each) for each in result.results],
+        }
+        context.data_sources.delete("delivery")
+    if len(frame) > MANY:  # it leaves the table in cycles
+        del batch, whole, source, result
+        gc.collect()
+    return said
+
+
+@cache
+def _context_of_process(_process: int) -> Any:
+    """In memory alone. Each one would make a temporary folder of its own."""
+    import great_expectations
+
+    context = great_expectations.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    return context
+
+
+def refuse_unknown(entry: Mapping[str, Any], where: object) -> None:
+    """Refuse what Great Expectations does not know, or keyword arguments that do not fit."""
+    with using_great_expectations():
+        from great_expectations.expectations.expectation_configuration import (
+            ExpectationConfiguration,
+        )
+
+        _context_of_process(getpid())
+        try:
+            ExpectationConfiguration(**entry).to_domain_obj()
+        except Exception as error:
+            raise ContractError(
+                f"{where}: found {entry['type']} with {entry['kwargs']} ({one_line(error)}); "
+                "expected an expectation that Great Expectations knows, with its keyword "
+                "arguments. Correct the spelling, or import the module of your own class first."
+            ) from None
+
+
+def _plain_result(result: Any) -> dict[str, Any]:
+    report = plain_value(result.exception_info or {})
+    for inner in (report, *(each for each in report.values() if isinstance(each, dict))):
+        if "exception_traceback" in inner:  # it has paths of this machine
+            inner["exception_traceback"] = None
+    return {
+        "success": bool(result.success),
+        "expectation_config": plain_value(result.expectation_config.to_json_dict()),
+        "result": plain_value(result.result or {}),
+        "meta": plain_value(result.meta or {}),
+        "exception_info": report,
+    }
+
+
+def raised_message(result: Mapping[str, Any]) -> str | None:
+    """Why an expectation could not be run, of a result in Great Expectations' own form."""
+    return _raised(result.get("exception_info") or {})
+
+
+def plain_value(value: Any) -> Any:
+    """Texts, numbers, flags, lists and mappings for JSON. What is no number is null."""
+    if isinstance(value, Mapping):
+        return {str(key): plain_value(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset | np.ndarray | pd.Series | pd.Index):
+        return [plain_value(inner) for inner in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if isinstance(value, str | int) else str(value)

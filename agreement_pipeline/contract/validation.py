@@ -122,7 +122,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
-        return not self.passed and self.severity != "warning"
+        return not self.passed and self.severity not in ("warning", "info")
 
     def to_mapping(self) -> dict[str, Any]:
         return {name: said for name, said in vars(self).items() if name != "observed"}

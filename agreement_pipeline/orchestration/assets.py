@@ -72,7 +72,16 @@ from agreement_pipeline.projects import (
     round_before,
 )
 from agreement_pipeline.projects import round_page as page_of_one
-from agreement_pipeline.release import Checked, Judged, Reassessed, Release, judge_round, reassess
+from agreement_pipeline.release import (
+    Checked,
+    Judged,
+    Reassessed,
+    Release,
+    check_kept_delivery,
+    check_table,
+    judge_round,
+    reassess,
+)
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import called, chained
 
@@ -116,10 +125,15 @@ def annotations(project: Project, round_name: str) -> Result:
     found = tuple(contract.check(ratings))
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
-    project.checked_here[round_name] = Checked(version, ratings, contract.digest, found)
+    by_suite = check_kept_delivery(project.store, version, contract, ratings.scale.categories)
+    kept = Checked(version, ratings, contract.digest, found, by_suite)
+    project.checked_here[round_name] = kept
     return dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
-        check_results=list(checks.contract_results(findings)),
+        check_results=[
+            *checks.contract_results(findings),
+            *checks.suite_results(contract.suite, by_suite),
+        ],
         metadata={
             "dagster/row_count": len(ratings),
             **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),
@@ -381,8 +395,15 @@ def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
                 if step in (training_data, release):
                     result = _show_unreleased(host, context, name, error, *of_round)
                     yield result  # type: ignore[misc]  # Dagster reads the annotation
+                if step is annotations:
+                    of_suite = _suite_results_of_refused(host.project, *of_round)
+                    loaded = [each for each in asked if each.name in of_suite]
+                    for each in checks.of_loaded(of_suite.values(), loaded):
+                        yield each._replace(asset_key=host.key(name))  # type: ignore[misc]
                 raise
-            if step is acceptability:
+            if step is annotations:
+                yield found._replace(check_results=checks.of_loaded(found.check_results, asked))
+            elif step is acceptability:
                 yield from _judged(host, context, found, {each.name for each in asked})
             else:
                 yield found
@@ -416,6 +437,18 @@ def _require_partition_of_round(
             f"partition {round_name!r}, since the partitions are the rounds. If one table has "
             "all rounds, say which column names them, as rounds: {column: week}."
         )
+
+
+def _suite_results_of_refused(project: Project, round_name: str) -> dict[str, dg.AssetCheckResult]:
+    """What the suite finds in a delivery that is no round. Nothing, if it cannot be read at all."""
+    try:
+        contract, table = project.contract, project.delivered_table(round_name)
+        if contract.suite is None or table is None:
+            return {}
+        check = check_table(contract.suite, table, project.settings.scale.categories)
+    except EXPECTED:  # the run fails with what the reading of the round says
+        return {}
+    return {str(each.check_name): each for each in checks.suite_results(contract.suite, check)}
 
 
 def _judged(

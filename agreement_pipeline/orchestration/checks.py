@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.contract import Finding
+from agreement_pipeline.contract import Finding, Suite, failed_rows
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.evidence import (
@@ -34,7 +34,7 @@ from agreement_pipeline.orchestration.metadata import (
 )
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects import Project
-from agreement_pipeline.release import open_certificate
+from agreement_pipeline.release import DeliveryCheck, open_certificate
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import chained, counted
 
@@ -81,6 +81,8 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
         if host.project.settings.certified_by:
             asks[SILVER] = "Is the classifier certified, and are few of its labels wrong?"
         asks |= {rule.name: rule.question for rule in _with_check(policy)}
+    if asset == "annotations" and (suite := host.project.contract.suite):
+        asks |= {entry.check: entry.question for entry in suite.entries}
     by_round = ASSETS[asset].by_round
     return [
         check_spec(
@@ -109,6 +111,43 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
         )
         said = _answer(not failed, failed)
         yield _result(name, not failed, said, severity, table("findings", rows))
+
+
+def suite_results(
+    suite: Suite | None, check: DeliveryCheck | None
+) -> Iterator[dg.AssetCheckResult]:
+    """What each expectation found in the delivery, with the first rows that fail and its rule."""
+    if suite is None or check is None:
+        return
+    rows = failed_rows(suite, check.result) if check.result else {}
+    found = {finding.check: finding for finding in check.findings}
+    for entry in suite.entries:
+        finding = found.get(entry.check) or check.findings[0]
+        counts = {name: value for name, value in finding.observed if value is not None}
+        checked = counts.get("element_count", 0) - counts.get("missing_count", 0)
+        if checked and "unexpected_count" in counts:
+            counts["unexpected_percent"] = number(100 * counts["unexpected_count"] / checked)
+        failed = rows.get(entry.check)
+        metadata = {
+            **counts,
+            "rule": dg.MetadataValue.json(entry.rule),
+            **(table("failed_rows", pd.DataFrame(failed)) if failed else {}),
+        }
+        severity = ERROR if finding.severity == "error" else WARN
+        said = _answer(finding.passed, [finding.description])
+        yield _result(entry.check, finding.passed, said, severity, metadata)
+
+
+def of_loaded(
+    results: Iterable[dg.AssetCheckResult], loaded: Sequence[dg.AssetCheckSpec]
+) -> list[dg.AssetCheckResult]:
+    """An answer to each check that was loaded, and to no other: a suite may have changed since."""
+    by_name = {str(result.check_name): result for result in results}
+    return [by_name.get(spec.name) or without_expectation(spec.name) for spec in loaded]
+
+
+def without_expectation(name: str) -> dg.AssetCheckResult:
+    return _result(name, False, "The suite has no such check now. Reload the definitions.")
 
 
 def policy_results(

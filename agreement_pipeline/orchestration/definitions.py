@@ -27,7 +27,7 @@ def defs() -> dg.Definitions:
     configs = Path(os.environ.get("AGREEMENT_ROOT", ".")).resolve() / "configs"
     for policy in sorted((configs / "policies").glob("*.yaml")):
         load_policy(policy)
-    for contract in sorted((configs / "contracts").glob("*/")):
+    for contract in sorted((configs / "contracts").glob("[!.]*")):
         Contract.load(contract)
     return dg.Definitions.merge(
         *(project_definitions(settings) for settings in load_projects(configs / "projects")),

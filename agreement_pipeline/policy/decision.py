@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from agreement_pipeline.contract import (
+    OF_DELIVERY,
     Changes,
     Contract,
     Finding,
     changes_of,
     if_they_had_differed,
+    not_checked,
     without_copied_rows,
 )
 from agreement_pipeline.counting import refuse_unread
@@ -265,6 +267,8 @@ def assess(
     """
     found = _estimates(judged_part(ratings, policy), policy)
     kept = contract.check(ratings) if checked is None else checked
+    if contract.suite is not None and not any(each.table == OF_DELIVERY for each in also):
+        also = (*also, not_checked("found ratings alone; expected the delivery of the suite."))
     failed = {finding.check for finding in kept if not finding.passed}
     n_late, doubted = _doubts(ratings, policy, failed)
     foreign = ratings.foreign_words

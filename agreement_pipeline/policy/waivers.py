@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from agreement_pipeline.contract import Finding
+from agreement_pipeline.contract import OF_DELIVERY, Finding
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
 from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
@@ -47,7 +47,7 @@ SCOPE = Value(
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
 NAMED = Value("text", is_text, "Name the check.")
-WAIVABLE = ("items", "round")
+WAIVABLE = ("items", "round", OF_DELIVERY)
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
@@ -82,8 +82,8 @@ class Waiver:
     who, why, until
         The person who answers for it, the reason, and the last day. The policy bounds it.
     check, contract_digest
-        A check of the tables `items` or `round`, and the digest of its contract; or
-        `labels_given_again` or `disputed_items_dropped` of the gate itself.
+        A check of the tables `items` or `round`, or of a suite on the delivery, and the digest of
+        its contract; or `labels_given_again` or `disputed_items_dropped` of the gate itself.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.deliveries import DeliveriesBefore
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.readers import read_rounds, refuse_odd_name, without_ending
+from agreement_pipeline.readers import DeliveredTable, read_rounds, refuse_odd_name, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
 from agreement_pipeline.text import in_utf_8, natural
 
@@ -42,7 +42,8 @@ class FileSeen(NamedTuple):
 @dataclass(frozen=True)
 class Delivery:
     """A round as it was delivered. In a bucket the digest is that of the sizes and ETags of its
-    objects. `before` is what it was compared with when it was read.
+    objects. `before` is what it was compared with when it was read, and `table` is what the suite
+    of the project is asked of.
     """
 
     round: str
@@ -51,6 +52,7 @@ class Delivery:
     files: tuple[FileSeen, ...] = ()
     in_bucket: bool = False
     before: DeliveriesBefore | None = None
+    table: DeliveredTable | None = field(default=None, compare=False)
 
     @property
     def here(self) -> Path:

@@ -41,7 +41,13 @@ from agreement_pipeline.ratings import (
     category_text,
     lookalikes,
 )
-from agreement_pipeline.readers import Rules, labels_left_out, read
+from agreement_pipeline.readers import (
+    DeliveredTable,
+    Rules,
+    labels_left_out,
+    read,
+    read_delivered,
+)
 from agreement_pipeline.release import (
     CertifiedBy,
     Checked,
@@ -329,6 +335,14 @@ class Project:
             )
         return self._fetched(found.deliveries[round_name], not_stored)
 
+    def delivered_table(self, round_name: str) -> DeliveredTable | None:
+        """What the suite of the project is asked of, also where the delivery is no round."""
+        delivery = self._inbox.look(check_round_name(round_name)).deliveries.get(round_name)
+        if delivery is None:
+            return None
+        with self._inbox.fetched(delivery) as fetched:
+            return self._delivered_table(fetched)
+
     def left_out(self, delivery: Delivery) -> list[Finding]:
         if self.settings.layout != "wide":
             return []
@@ -366,6 +380,7 @@ class Project:
             ratings,
             delivery.here,
             original_digest=None if bucket else delivery.digest,
+            delivered_table=None if delivery.table is None else delivery.table.to_parquet(),
             settings_digest=self.settings.reading_digest,
             delivered_as=delivery.digest if bucket else None,
             refuse_late=refuse_late,
@@ -408,6 +423,7 @@ class Project:
         said = self.settings
         with self._inbox.fetched(delivery) as fetched, self._named_source(fetched):
             refuse_as_round(fetched.here)
+            table = self._delivered_table(fetched)
             ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
             if ratings.origin is not None:
                 n_left_out = len(self._columns_left_out(fetched))
@@ -422,7 +438,23 @@ class Project:
                 ratings = with_earlier_rounds(
                     ratings, fetched.round, self.store, exported_again=again
                 )
-            return replace(fetched, before=before), ratings
+            return replace(fetched, before=before, table=table), ratings
+
+    def _delivered_table(self, delivery: Delivery) -> DeliveredTable | None:
+        """What the suite of the project is asked of. None if it has no suite."""
+        suite, settings = self.contract.suite, self.settings
+        if suite is None:
+            return None
+        return read_delivered(
+            delivery.here,
+            suite.needed_columns,
+            settings.columns,
+            layout=settings.layout,
+            round_name=delivery.round if settings.has_rounds_in_rows else None,
+            limits=settings.limits,
+            rules=settings.rules,
+            memory_limit=settings.memory_limit,
+        )
 
     @contextmanager
     def _named_source(self, delivery: Delivery) -> Iterator[None]:

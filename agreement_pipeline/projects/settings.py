@@ -285,7 +285,9 @@ class ProjectSettings(BaseModel):
         since. independent: each stands for itself, also where items come back. If omitted, a
         delivery that repeats earlier items is judged whole, and held if they are over half of it.
     contract
-        The name of a folder in configs/contracts. The built-in contract if omitted.
+        The name of a file in configs/contracts with a suite of Great Expectations, such as
+        listings.json. It is asked of the delivery, beside the built-in contract. Or the name of a
+        folder with a contract in the place of the built-in one.
     store
         Where rounds, decisions and releases are kept: a folder, or a URL such as
         s3://bucket/folder.

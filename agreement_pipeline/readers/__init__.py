@@ -14,6 +14,10 @@ from agreement_pipeline.readers.columns import (
     probable_columns as probable_columns,
     unnamed_columns as unnamed_columns,
 )
+from agreement_pipeline.readers.delivered import (
+    DeliveredTable as DeliveredTable,
+    read_delivered as read_delivered,
+)
 from agreement_pipeline.readers.exports import (
     Export as Export,
     Reader as Reader,

@@ -2,9 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -148,6 +148,41 @@ class Asked:
         return [*self.rules.strata, *self.rules.keep, *self.columns.models.values()]
 
 
+@dataclass(frozen=True, eq=False)
+class DeliveredRows:
+    """All rows of a source, as it has them.
+
+    Attributes
+    ----------
+    rows
+        With `item`, `rater`, `row`, `nth` and, if the source names it, `round`.
+    columns
+        Which of the rows' columns has what the source calls so.
+    header
+        Every name that the source has.
+    canonical
+        What the source calls `item` and so on, where that is another name.
+    """
+
+    rows: Rows
+    columns: Mapping[str, str]
+    header: tuple[str, ...]
+    canonical: Mapping[str, str]
+
+
+def own_name(name: str, header: Collection[str], canonical: Mapping[str, str]) -> str:
+    """What a source calls a column. A column under the very name comes first."""
+    return name if name in header else canonical.get(name, name)
+
+
+def wanted_columns(
+    names: Collection[str] | None, header: Collection[str], canonical: Mapping[str, str]
+) -> list[str]:
+    """The columns of a source that are among the names. None stands for all."""
+    wanted = header if names is None else (own_name(name, header, canonical) for name in names)
+    return [name for name in dict.fromkeys(wanted) if name in header]
+
+
 @dataclass(frozen=True)
 class Reader(ABC):
     """One export format.
@@ -179,6 +214,18 @@ class Reader(ABC):
     @abstractmethod
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         """The rows in the column `round` alone."""
+
+    def delivered(
+        self, source: Source, asked: Asked, names: Collection[str] | None
+    ) -> DeliveredRows:
+        """Every row with the columns of these names, or with all, before any rule is followed.
+
+        A reader that does not say more gives its ratings.
+        """
+        rows = self.rows(source, replace(asked, rules=Rules(reader=self.name, all_rounds=True)))
+        header = tuple(name for name in rows.names if name not in ("nth", "row", "column"))
+        columns = {name: name for name in wanted_columns(names, header, {})}
+        return DeliveredRows(rows, columns, header, {})
 
     @property
     def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":

@@ -319,10 +319,10 @@ def kept(rows: Rows, rules: Rules) -> Rows:
                     f"export. Did you mean {near[0]!r}?"
                 )
         rows = rows.without(_is_one_of(rows, "rater", rules.exclude_raters), "excluded rater")
-    return _merge_raters(rows, rules.same_rater) if rules.same_rater else rows
+    return merge_raters(rows, rules.same_rater) if rules.same_rater else rows
 
 
-def _merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
+def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     """A name of a group stands for every spelling that nobody could type apart from it."""
     raters = rows.distinct("rater")
     name_by_form = {typed_form(name): group[0] for group in groups for name in group}

@@ -38,7 +38,16 @@ from agreement_pipeline.ratings import (
     refuse_capitals,
 )
 from agreement_pipeline.readers.columns import COLUMNS, Columns
-from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
+from agreement_pipeline.readers.exports import (
+    Asked,
+    DeliveredRows,
+    Export,
+    Reader,
+    Source,
+    reader_of,
+    register,
+    wanted_columns,
+)
 from agreement_pipeline.readers.rules import (
     FIELD,
     Rows,
@@ -707,6 +716,50 @@ class Tool(Reader):
         }
         for each in self._checked(export):
             yield replace(each, values=_sets(each) if kind == "sets" else _rubric(each, several))
+
+    def delivered(
+        self, source: Source, asked: Asked, names: Collection[str] | None
+    ) -> DeliveredRows:
+        """A row a submission: also one that was skipped, or that is a draft.
+
+        Units have no cell with a label, so there is no column of labels.
+        """
+        export, columns = Export(Path(str(source))), asked.columns
+        is_cells = asked.rules.units is None
+        fields = dict[str, None]()
+        for submission in self._checked(export):
+            fields.update(dict.fromkeys(submission.fields))
+        known = [name for name in CANONICAL if is_cells or name not in ("label", "first_label")]
+        header = tuple(dict.fromkeys((*known, *fields)))
+        named = {name: of for name, of in columns.named.items() if of in fields and name != of}
+        canonical = {"timestamp": "created", "row": "record", **named}
+        wanted = wanted_columns(names, header, canonical)
+        refuse_capitals("field", wanted, export.path.name)
+        rounds = asked.rules.rounds
+        of_rounds = columns.round or "round" if rounds is None else rounds.column
+        own = {"item": columns.item, "rater": columns.rater}
+        has_question = is_cells and columns.label != COLUMNS.label
+        question = self.question(columns.label) if has_question else None
+        submissions = self._checked(export)
+        if not is_cells:
+            submissions = (replace(each, values={}) for each in submissions)
+        found = Gathered(
+            submissions,
+            question,
+            [name for name in (*wanted, *own.values(), of_rounds) if name in fields],
+            export.path.name,
+            asked.limits,
+            asked.session,
+            omits_none=self.omits_none and is_cells,
+        )
+        rows, told = found.rows, found.columns
+        made = {name: told.get(of, name) if of != name else name for name, of in own.items()}
+        made |= {"row": "record", "nth": "nth"}
+        if of_rounds in told:
+            made["round" if rounds is None else FIELD + of_rounds] = told[of_rounds]
+        made |= {FIELD + name: told.get(name, name) for name in wanted}
+        columns_of = {name: FIELD + name for name in wanted}
+        return DeliveredRows(rows.made(made, made), columns_of, header, canonical)
 
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         name = asked.columns.round or "round"

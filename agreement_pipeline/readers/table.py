@@ -46,7 +46,16 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.delimited import Delimited, below_separator_line
 from agreement_pipeline.readers.exports import TABLE as NAME
-from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of, register
+from agreement_pipeline.readers.exports import (
+    Asked,
+    DeliveredRows,
+    Export,
+    Reader,
+    Source,
+    reader_of,
+    register,
+    wanted_columns,
+)
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
 from agreement_pipeline.readers.rules import (
     FIELD,
@@ -415,6 +424,20 @@ class Tables(Reader):
         of_members = rows_of_members(rated, units, empty_cells_are_missing=is_known)
         return replace(of_members, are_units=True)
 
+    def delivered(
+        self, source: Source, asked: Asked, names: Collection[str] | None
+    ) -> DeliveredRows:
+        """A row a rating: of a wide table, each cell of a rater that has a value."""
+        _refuse_of_other_layout(asked)
+        parts, tables = dict[str, Rows](), list[DeliveredRows]()
+        for name, table in _tables_of(source, asked):
+            tables.append(_delivered_rows(table, asked, names))
+            rows = tables[-1].rows
+            parts[name] = rows if name == WHOLE else rows.read_through()
+        if [*parts] == [WHOLE]:
+            return tables[0]
+        return replace(tables[0], rows=_joined(parts, Path(source).name, asked.limits))
+
     def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
         column = asked.columns.round or "round"
         for _, table in _tables_of(path, asked):
@@ -542,6 +565,32 @@ def _rows(table: Table, asked: Asked) -> Rows:
     carried = {*chosen.values(), *asked.carried}
     unread = () if is_wide else tuple(name for name in header if name not in carried)
     return of_first_labels(replace(rows, columns=chosen, unread=unread))
+
+
+def _delivered_rows(table: Table, asked: Asked, names: Collection[str] | None) -> DeliveredRows:
+    source, columns = table.source, asked.columns
+    chosen = chosen_columns(table.header, columns, asked.layout, source)
+    is_wide = asked.layout == "wide"
+    raters = rater_columns(table.header, columns, chosen, source) if is_wide else []
+    made = [name for name in ("rater", "label") if raters and name not in table.header]
+    header = (*(name for name in table.header if name not in raters), *made)
+    canonical = {name: of for name, of in chosen.items() if name != of}
+    wanted = wanted_columns(names, header, canonical)
+    refuse_capitals("column", wanted, source)
+    rounds = asked.rules.rounds
+    read = [name for name in wanted if name not in made]
+    read += [rounds.column] if rounds is not None and rounds.column not in read else []
+    places = {f"{RATER}{at}": rater for at, rater in enumerate(raters)}
+    taken: dict[str, str] = {
+        name: chosen[name] for name in ("item", "rater", "round") if name in chosen
+    }
+    taken |= {FIELD + name: name for name in read} | places
+    rows = table.load(asked.session, taken, {*taken.values()})
+    if raters:
+        rows = _by_rater(rows, raters, [rows.text(place) for place in places])
+        rows = rows.view(f"SELECT * FROM {rows} WHERE NOT {rows.blank('label')}")
+    of = {name: name if name in made else FIELD + name for name in wanted}
+    return DeliveredRows(replace(rows, columns=chosen), of, header, canonical)
 
 
 def _with_nan_missing(rows: Rows, names: Iterable[str]) -> Rows:

@@ -17,6 +17,7 @@ from agreement_pipeline.release.decisions import (
     judge_delivered,
     reassess,
 )
+from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
 from agreement_pipeline.release.folder import foreign_files
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
@@ -33,6 +34,7 @@ __all__ = [
     "Certificate",
     "CertifiedBy",
     "Checked",
+    "DeliveryCheck",
     "Demands",
     "Judged",
     "OfTheGate",
@@ -41,6 +43,8 @@ __all__ = [
     "Signed",
     "Terms",
     "certify",
+    "check_kept_delivery",
+    "check_table",
     "counts",
     "foreign_files",
     "found_by_gate",

@@ -235,6 +235,7 @@ def identity(release: Release) -> dict[str, Any]:
             "classifiers": [each.to_mapping() for each in member.identities],
             "silver": audit and audit.to_mapping(),
             "sealed_digest": member.sealed_digest,
+            "delivery": member.delivery and dict(member.delivery),
         }
         extras = [name for name in EXTRAS if name in ratings.has]
         rounds.append(

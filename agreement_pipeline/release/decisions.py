@@ -26,7 +26,9 @@ from agreement_pipeline.policy import (
     of_gate,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
+from agreement_pipeline.readers import DeliveredTable
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
+from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
 from agreement_pipeline.store import (
     DECIDING,
     UNKNOWN_SETTINGS,
@@ -96,6 +98,7 @@ class Checked:
     ratings: Ratings
     contract_digest: str
     findings: tuple[Finding, ...]
+    delivery: DeliveryCheck | None = None
 
 
 class OfTheGate(NamedTuple):
@@ -108,6 +111,7 @@ class OfTheGate(NamedTuple):
     findings: Sequence[Finding]
     silver: "tuple[Finding | None, Audit | None]"
     identities: Sequence[Identity]
+    delivery: DeliveryCheck | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,6 +133,8 @@ class Judged:
             by["silver"] = audit.to_mapping() if audit else {"held": found.check}
         if self.gate.identities:
             by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
+        if self.gate.delivery is not None:
+            by["delivery"] = dict(self.gate.delivery.facts)
         return {**self.decision.to_mapping(), **by}
 
 
@@ -173,6 +179,8 @@ def decide(
                     may_pass=True,
                 )
         for each in judged:
+            if each.gate.delivery is not None:
+                each.gate.delivery.keep(store)
             store.record("decided", each.version.round, **each.facts)
         ended: list[tuple[RoundVersion, Sequence[RoundVersion], Sequence[str], Ratings | None]] = [
             (version, [version], why, None) for version, why in former.items() if why
@@ -243,13 +251,14 @@ def judge_version(
     ratings: Ratings | None = None,
     number: int | None = None,
 ) -> Judged:
-    renamed, findings = ratings is not None, None
+    renamed, findings, delivery = ratings is not None, None, None
     if kept and kept.version == version:
         ratings = kept.ratings
-        findings = kept.findings if kept.contract_digest == terms.contract.digest else None
+        if kept.contract_digest == terms.contract.digest:
+            findings, delivery = kept.findings, kept.delivery
     if ratings is None:
         ratings = store.ratings_of(version)
-    gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed)
+    gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed, delivery=delivery)
     waivers = terms.of(version.round)
     if terms.waivers:
         refuse_clock_behind(store, terms.on)
@@ -273,8 +282,11 @@ def found_by_gate(
     number: int | None = None,
     *,
     renamed: bool = False,
+    delivery: DeliveryCheck | None = None,
 ) -> OfTheGate:
-    """Ratings that were `renamed` are read again where they are compared with earlier ones."""
+    """Ratings that were `renamed` are read again where they are compared with earlier ones. What
+    the suite found in the `delivery` is looked for in the store if it is not known.
+    """
     found = list[Finding]()
     if terms.read_otherwise(version):
         words = (
@@ -295,7 +307,13 @@ def found_by_gate(
     if by := terms.certified_by:
         finding, audit = by.judged(store, version.round, ratings, terms.policy, terms.on)
         found.append(finding)
-    return OfTheGate(number or _number_of(store, version), found, (finding, audit), known)
+    if delivery is None:
+        vocabulary = ratings.scale.categories
+        delivery = check_kept_delivery(store, version, terms.contract, vocabulary)
+    if delivery is not None:
+        found += delivery.findings
+    number = number or _number_of(store, version)
+    return OfTheGate(number, found, (finding, audit), known, delivery)
 
 
 def judge_delivered(
@@ -304,16 +322,22 @@ def judge_delivered(
     ratings: Ratings,
     policy: Policy,
     contract: Contract,
+    *,
+    delivered: DeliveredTable | None = None,
     **under: Unpack[Under],
 ) -> Judged:
-    """The decision that `judge_round` would take if the round came with these ratings now.
+    """The decision that `judge_round` would take if the round came with these ratings now, as they
+    were `delivered`.
 
     Nothing is kept and nothing is recorded.
     """
     terms = Terms(policy, contract, **under)
     settings_digest = terms.settings_digest or UNKNOWN_SETTINGS
     version = RoundVersion(round_name, ratings.digest, "", "", "", settings_digest)
-    kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)))
+    delivery = None
+    if contract.suite is not None and delivered is not None:
+        delivery = check_table(contract.suite, delivered, ratings.scale.categories)
+    kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)), delivery)
     with store.reading():
         refuse_reused(store, policy, contract)
         store.refuse_erased(ratings, f"round {round_name}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any, Unpack
 
-from agreement_pipeline.contract import Contract
+from agreement_pipeline.contract import Contract, recorded
 from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidError, StoreError
 from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.policy import Policy, Waivers
@@ -214,6 +214,9 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     known = before if ratings.gold == own_gold else ()
     member = Member(version.round, version.original_digest, ratings, *by, gate.identities, known)
     member = replace(member, sealed_digest=sealed_digest)
+    if (delivery := gate.delivery) is not None:
+        known_by_suite = {**delivery.facts, "findings": recorded(delivery.findings)}
+        member = replace(member, delivery=known_by_suite)
     decision = member.assessment.decision
     if not decision.admitted and ratings.gold != own_gold:
         raise ReleaseHeldError(

@@ -62,6 +62,7 @@ from agreement_pipeline.release.contents import (
     identity,
 )
 from agreement_pipeline.release.decisions import Terms, today
+from agreement_pipeline.release.delivery import FACTS as DELIVERY_FACTS
 from agreement_pipeline.release.folder import (
     difference,
     json_in,
@@ -178,6 +179,7 @@ class Demands:
                 )
                 return
             also = [audit.finding(ratings, self.rules)] if audit else []
+            also += member.recorded
             decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"
@@ -415,6 +417,13 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
     member = replace(member, sealed_digest=sealed_digest)
+    delivery = entry.get("delivery")
+    if (delivery is None) is not (terms.contract.suite is None):
+        raise KeyError("delivery")
+    if delivery is not None:
+        if delivery.keys() != {*DELIVERY_FACTS, "findings"}:
+            raise KeyError("delivery")
+        member = replace(member, delivery=delivery)
     _ = member.assessment
     return member
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.classifiers import Identity, identified
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract, Finding, findings_recorded
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
 from agreement_pipeline.ratings import (
@@ -52,6 +52,8 @@ class Member:
     `adjudicated` labels. Of a silver round, `audit` says what its labels rest on. `before` is what
     the contract found in these ratings under the raters' own names.
 
+    `delivery` is what its suite found in the delivered table, in counts, and the digests of both.
+
     The labels of gold items are sealed (`seal_gold`). Then their `sealed_digest` proves the
     ratings, whose digest is that of the round as it was judged.
     """
@@ -68,11 +70,20 @@ class Member:
     identities: Sequence[Identity] = ()
     before: Sequence[Finding] = ()
     sealed_digest: str = ""
+    delivery: Mapping[str, Any] | None = None
+
+    @property
+    def recorded(self) -> tuple[Finding, ...]:
+        """What the suite found in the delivery. A release has no more of it than these counts."""
+        if self.contract.suite is None or self.delivery is None:
+            return ()
+        return findings_recorded(self.contract.suite, self.delivery["findings"])
 
     @cached_property
     def assessment(self) -> Assessment:
         also = [*map(identified, self.identities)]
         also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
+        also += self.recorded
         by = self.policy, self.contract, self.waivers
         found = self.contract.check(self.ratings, self.before)
         return assess(self.ratings, *by, also, self.version, found)

@@ -35,8 +35,9 @@ OF_EVERY_DECISION = (
     "waivers",
     "version",
 )
-DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers")
-"""The last two stand in decisions on silver rounds, and where the classifiers are known."""
+DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers", "delivery")
+"""The last three stand in decisions on silver rounds, where the classifiers are known, and where a
+suite was asked of the delivery."""
 FACTS = {
     "ingested": (
         "ratings_digest",
@@ -140,6 +141,10 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         for kind in ("policy", "contract")
     },
     "silver": ("facts by name", lambda value: isinstance(value, dict)),
+    "delivery": (
+        "texts by name",
+        lambda of: isinstance(of, dict) and are_texts([*of, *of.values()]),
+    ),
     "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),

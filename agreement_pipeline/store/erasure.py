@@ -3,6 +3,7 @@
 Bytes of a store never change, so the rest is carried over into a new one::
 
     rounds with the subject     a table without it, under another digest; no original
+    their delivered tables      the rows of other raters, and none if an item is erased
     releases of these rounds    a notice that they were withdrawn, and no other file
     their certificates          none: the classifier has to be certified again
     sentences on these rounds   none that has the name
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content
+from agreement_pipeline.readers import DeliveredTable
 from agreement_pipeline.store.entries import HERE, Entry, of_event
 from agreement_pipeline.store.local import digest_of
 from agreement_pipeline.store.log import ENTRIES
@@ -30,6 +32,7 @@ from agreement_pipeline.store.store import (
     SALT,
     RoundVersion,
     Store,
+    delivery_path,
     folder_at,
     table_of,
     table_ratings,
@@ -113,7 +116,19 @@ class Erasure:
             ratings = table_ratings(table, place, without=(self.what, self.name))
             table = table_of(ratings)
             said |= {"ratings_digest": ratings.digest, "table_digest": digest_of(table)}
-        return said, {f"rounds/{said['ratings_digest']}/{said['table_digest']}.parquet": table}
+        tables = {f"rounds/{said['ratings_digest']}/{said['table_digest']}.parquet": table}
+        if not version.delivery_digest:
+            return said, tables
+        delivery = self.store.kept_delivery(version)
+        if version in self.versions and self.what == "item":
+            # There an item may have other names: those of its repetitions, or of its document.
+            del said["delivery_digest"]
+            return said, tables
+        if version in self.versions:
+            delivery = DeliveredTable.from_parquet(delivery, without_rater=self.name).to_parquet()
+            said["delivery_digest"] = digest_of(delivery)
+        tables[delivery_path(said["delivery_digest"])] = delivery
+        return said, tables
 
     def copy_files(self, to: Store, reason: str) -> None:
         for called, name in self.releases.items():
@@ -125,6 +140,12 @@ class Erasure:
         of, arrived = self.store.storage, self._of("ingested")
         originals = {each["original_digest"] for each in arrived}
         originals -= {each["original_digest"] for each in arrived if self._is_about(each)}
+        results = {
+            f"contracts/{each['delivery']['suite_digest']}/"
+            f"{each['delivery']['delivery_digest']}-{each['delivery']['results_digest']}.json"
+            for each in self._of("decided")
+            if not self._is_about(each) and "results_digest" in each.get("delivery", {})
+        }
         certified = [each for each in self._of("certified") if not self._is_about(each)]
         kept = {f"certificates/{each['certificate']}.json" for each in certified}
         kept |= {
@@ -137,7 +158,7 @@ class Erasure:
             if (
                 (folder == ORIGINALS and below.partition("/")[0] in originals)
                 or (folder == RELEASES and "/".join(below.split("/")[:2]) not in self.releases)
-                or name in kept
+                or name in kept | results
             ):
                 _copy_file(name, of, to.storage)
 

@@ -2,6 +2,8 @@
 
     originals/<digest>/<name>                       the files as delivered
     rounds/<ratings digest>/<table digest>.parquet  the checked ratings
+    deliveries/<digest>.parquet                     the delivered columns that a suite names
+    contracts/<suite digest>/<delivery digest>-<digest>.json   what a suite found in them
     log/, segments/, index/                         the events, in order
     releases/<name>/<version>/                      the training data
     certificates/<digest>.json                      what classifiers were certified for
@@ -65,7 +67,7 @@ class RoundVersion:
 
     `table_digest` is that of the stored table, which has the names of the raters. `source` is the
     name of the file or folder as delivered. `original_digest` is its SHA-256, or that of its files'
-    names and digests.
+    names and digests. `delivery_digest` is that of the kept delivered table, empty without one.
     """
 
     round: str
@@ -74,10 +76,20 @@ class RoundVersion:
     source: str
     table_digest: str
     settings_digest: str
+    delivery_digest: str = ""
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
-        return cls(**{name: entry[name] for name in cls.__dataclass_fields__})
+        facts = {"delivery_digest": "", **entry}
+        return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What the log says of it, beside the round."""
+        said = {name: value for name, value in vars(self).items() if name != "round"}
+        if not self.delivery_digest:
+            del said["delivery_digest"]
+        return said
 
 
 class Store:
@@ -124,12 +136,14 @@ class Store:
         settings_digest: str = "",
         delivered_as: str | None = None,
         refuse_late: Callable[[], object] = lambda: None,
+        delivered_table: Content | None = None,
     ) -> RoundVersion:
         """Keep the original of a round, byte for byte, and its checked ratings.
 
         This version is then the present one. If the same bytes are ingested again, nothing changes.
         If `original_digest` is given, the original must have it. `delivered_as` tells a delivery
         of unknown digest from others. `refuse_late` is called when nobody else can ingest.
+        `delivered_table` is what a suite is asked of.
         """
         lower = check_round_name(round_name).lower()
         if lower in RESERVED or lower.endswith(DATASET):
@@ -145,7 +159,8 @@ class Store:
                 f"{source}: found no such file; expected the original. Check the path."
             )
         digests = ratings.digest, digest_at(source), source.name, digest_of(table)
-        version = RoundVersion(round_name, *digests, settings_digest)
+        delivery_digest = "" if delivered_table is None else digest_of(delivered_table)
+        version = RoundVersion(round_name, *digests, settings_digest, delivery_digest)
         if original_digest not in (None, version.original_digest):
             raise _changed(source)
         with self.locked():
@@ -153,10 +168,14 @@ class Store:
             self._keep_original(version, source)
             if not self.storage.keep(self._table(version), table):
                 self.ratings_of(version)
+            if delivered_table is not None and not self.storage.keep(
+                delivery_path(version.delivery_digest), delivered_table
+            ):
+                self.kept_delivery(version)
             self.record(
                 "ingested",
                 round_name,
-                **{name: value for name, value in vars(version).items() if name != "round"},
+                **version.facts,
                 **({"delivered_as": delivered_as} if delivered_as else {}),
             )
         self._last = version, ratings
@@ -224,6 +243,24 @@ class Store:
                 f"so the ratings were edited; {RESTORE}"
             )
         return table
+
+    def kept_delivery(self, version: RoundVersion) -> Content:
+        """It is a StoreError if the delivered table is gone or was edited."""
+        name = delivery_path(version.delivery_digest)
+        path, table = self.root / name, self.storage.copied(name)
+        if table is None or digest_of(table) != version.delivery_digest:
+            found = "no such file" if table is None else "other bytes than those stored"
+            raise StoreError(
+                f"{path}: found {found}; expected the delivered table of round {version.round}. "
+                "Restore it, or run the round again."
+            )
+        return table
+
+    def arrived_at(self, version: RoundVersion) -> str:
+        """When this version first came, as the log says it."""
+        arrived = of_event("ingested", self.history(version.round))
+        times = (entry["time"] for entry in arrived if RoundVersion.logged(entry) == version)
+        return str(next(times))
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """See `Log.append`. `event` is one of those in `entries.SUBJECTS`."""
@@ -345,6 +382,10 @@ class Store:
 
     def _table(self, version: RoundVersion) -> str:
         return f"rounds/{version.ratings_digest}/{version.table_digest}.parquet"
+
+
+def delivery_path(delivery_digest: str) -> str:
+    return f"deliveries/{delivery_digest}.parquet"
 
 
 def folder_at(place: Folder | str) -> Folder:

@@ -1,0 +1,282 @@
+"""The delivered table: one row a rating, as it was written, before any rule of a project.
+
+A data contract is asked of this table. Columns have the names that the delivery gives them. What
+raters skipped is there too, if the export has it.
+"""
+
+import json
+import os
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from agreement_pipeline.engine import duckdb_session, is_spark_frame
+from agreement_pipeline.errors import ContractError
+from agreement_pipeline.large_files import Content
+from agreement_pipeline.ratings import LIMITS, Limits, ParquetRows, parquet_of
+from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
+from agreement_pipeline.readers.exports import (
+    Asked,
+    DeliveredRows,
+    Source,
+    own_name,
+    reader_of,
+)
+from agreement_pipeline.readers.files import unpacked
+from agreement_pipeline.readers.periods import cut_into_rounds
+from agreement_pipeline.readers.rules import FIELD, RULES, Rules, merge_raters
+from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
+
+KEY_PREFIX = "key:"
+KEYS = ("row", "item", "rater")
+ALWAYS_TEXT = ("item", "rater", "label", "cluster", "round")
+HEADER, OWN_NAMES = b"agreement_pipeline.header", b"agreement_pipeline.own_names"
+BYTES_PER_CELL = 45
+"""What a cell takes at the peak of a validation, measured: .35 GB a million rows of 8 columns."""
+SHARE_OF_MEMORY = 0.8
+EXACT_DIGITS = 15
+"""Whole numbers of so many digits are exact as floats, which columns with gaps have in pandas."""
+CGROUP_LIMIT = Path("/sys/fs/cgroup/memory.max")
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+UNITS |= {f"{unit}i": 2 ** (10 * power) for power, unit in enumerate("kmgt", 1)}
+FLAGS = pa.array(["True", "False", "true", "false", "TRUE", "FALSE"], pa.large_string())
+TRUE = pa.array(["True", "true", "TRUE"], pa.large_string())
+WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
+NUMBER = r"^[+-]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+COMMA_NUMBER = NUMBER.replace("[.]", "[,]")
+TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
+TIME_WITHOUT_ZONE = TIME + ")?$"
+TIME_WITH_ZONE = TIME + r"(Z|[+-][0-9]{2}:?[0-9]{2}))$"
+
+
+@dataclass(frozen=True, eq=False)
+class DeliveredTable:
+    """The columns of a delivery that a contract names, typed as far as whole columns allow.
+
+    Attributes
+    ----------
+    columns
+        A column each under its own name.
+    keys
+        `row` as errors call it, the `item`, and the `rater` under the name that ratings have, for
+        each row.
+    header
+        All columns of the delivery, also those that were not loaded.
+    own_name_by_canonical
+        What the delivery calls `item`, `rater` and so on, where it has no column of that name.
+    """
+
+    columns: pa.Table
+    keys: pa.Table
+    header: tuple[str, ...]
+    own_name_by_canonical: Mapping[str, str]
+
+    def __len__(self) -> int:
+        return int(self.keys.num_rows)
+
+    def own_name(self, name: str) -> str:
+        return own_name(name, self.header, self.own_name_by_canonical)
+
+    def lacks(self, names: Collection[str] | None) -> list[str]:
+        """Columns that were delivered and are not in this table. None asks for all columns."""
+        wanted = self.header if names is None else map(self.own_name, names)
+        there = {*self.columns.column_names}
+        return sorted({name for name in wanted if name in self.header} - there)
+
+    def to_parquet(self) -> Content:
+        """Equal tables give equal bytes."""
+        keys = self.keys.rename_columns([KEY_PREFIX + name for name in self.keys.column_names])
+        whole = keys
+        for name in self.columns.column_names:
+            whole = whole.append_column(name, self.columns[name])
+        own_names = dict(sorted(self.own_name_by_canonical.items()))
+        return parquet_of(
+            whole, {HEADER: json.dumps(self.header), OWN_NAMES: json.dumps(own_names)}
+        )
+
+    @classmethod
+    def from_parquet(
+        cls, content: Content, *, without_rater: str | None = None
+    ) -> "DeliveredTable":
+        """It may be without the rows of a rater."""
+        rows = ParquetRows(content)
+        metadata = rows.schema.metadata
+        table = pa.concat_tables([rows.schema.empty_table(), *rows.parts()])
+        if without_rater is not None:
+            is_other = pc.not_equal(table[f"{KEY_PREFIX}rater"], without_rater)
+            table = table.filter(pc.fill_null(is_other, True))
+        keys = table.select([KEY_PREFIX + name for name in KEYS]).rename_columns(list(KEYS))
+        columns = [each for each in table.column_names if each not in map(KEY_PREFIX.__add__, KEYS)]
+        header = tuple(json.loads(metadata[HEADER]))
+        return cls(table.select(columns), keys, header, json.loads(metadata[OWN_NAMES]))
+
+
+def read_delivered(
+    source: str | Source,
+    names: Collection[str] | None,
+    columns: Columns = COLUMNS,
+    *,
+    layout: Layout = "long",
+    round_name: str | None = None,
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+    memory_limit: str | None = None,
+) -> DeliveredTable:
+    """The delivered table of a source, with the columns of these names that it has.
+
+    Rules that choose rows or raters are not followed. Without `names` it has all columns.
+
+    Raises
+    ------
+    RatingsError
+        The source cannot be read.
+    ContractError
+        The table would need more memory than there is.
+    """
+    if is_spark_frame(source) or (isinstance(source, str) and AFAR in source):
+        raise ContractError(
+            f"{'a Spark DataFrame' if is_spark_frame(source) else source}: found a source outside "
+            "this process; expected a file or a table of this machine, since a suite of Great "
+            "Expectations is run on one. Leave the suite out of the project."
+        )
+    asked = Asked(columns, layout, limits, rules, duckdb_session(memory_limit))
+    is_path = isinstance(source, str | Path)
+    if not is_path or is_pattern(Path(source)):
+        return _delivered(TABLE.delivered(source, asked, names), asked, round_name, memory_limit)
+    path = Path(source)
+    path = path if path.name else path.resolve()
+    with unpacked(path, limits) as place:
+        reader = reader_of(place, rules.reader, columns)
+        rows = reader.delivered(place, asked, names)
+        return _delivered(rows, asked, round_name, memory_limit)
+
+
+def _delivered(
+    delivered: DeliveredRows, asked: Asked, round_name: str | None, memory_limit: str | None
+) -> DeliveredTable:
+    rows = delivered.rows
+    if asked.rules.rounds is not None:
+        rows = cut_into_rounds(rows, asked.rules.rounds)
+    if asked.rules.same_rater:
+        rows = merge_raters(rows, asked.rules.same_rater)
+    where = ""
+    if round_name is not None and "round" in rows.names:
+        where = f" WHERE {rows.text('round')} = {rows.literal(round_name)}"
+    (n_rows,) = rows.relation.values(f"SELECT COUNT(*) FROM {rows}{where}")
+    _require_memory(rows.source, n_rows, len(delivered.columns) + len(KEYS), memory_limit)
+    keys = [f"{rows.text(name)} AS {rows.quoted(KEY_PREFIX + name)}" for name in KEYS]
+    own = [
+        f"{rows.quoted(column)} AS {rows.quoted(FIELD + name)}"
+        for name, column in delivered.columns.items()
+    ]
+    with rows.reading():
+        table = rows.relation.ask(
+            f"SELECT {', '.join([*keys, *own])} FROM {rows}{where} ORDER BY nth"
+        )
+    text_columns = {own_name(name, delivered.header, delivered.canonical) for name in ALWAYS_TEXT}
+    typed = {
+        name: as_text(table[FIELD + name])
+        if name in text_columns
+        else as_typed(table[FIELD + name], asked.columns.decimal)
+        for name in delivered.columns
+    }
+    return DeliveredTable(
+        pa.table(typed) if typed else pa.table({}),
+        pa.table({name: as_text(table[KEY_PREFIX + name]) for name in KEYS}),
+        delivered.header,
+        delivered.canonical,
+    )
+
+
+def _require_memory(source: str, n_rows: int, n_columns: int, memory_limit: str | None) -> None:
+    needed, there = n_rows * n_columns * BYTES_PER_CELL, memory_bound(memory_limit)
+    if needed > there:
+        raise ContractError(
+            f"{source}: found {n_rows:,} rows of {n_columns} columns, which need about "
+            f"{needed / 1e9:.1f} GB when they are checked; expected at most {there / 1e9:.1f} GB. "
+            "Name fewer columns in the suite, or leave the suite out of the project."
+        )
+
+
+def memory_bound(memory_limit: str | None) -> float:
+    """How many bytes a validation may take: a limit such as 4GB, or most of the memory there is."""
+    if memory_limit is not None:
+        number, unit = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", memory_limit).groups()  # type: ignore[union-attr]  # the project checks its form
+        return float(number) * UNITS[unit.lower().removesuffix("b")]
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if CGROUP_LIMIT.exists() and (limit := CGROUP_LIMIT.read_text().strip()).isdecimal():
+        there = min(there, int(limit))
+    return there * SHARE_OF_MEMORY
+
+
+def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return column.cast(pa.large_string())
+
+
+def as_typed(column: pa.ChunkedArray, decimal: str = ".") -> pa.ChunkedArray:
+    """Numbers, times or flags, if all texts of a column are such ones. Else text.
+
+    Each distinct text is read once. A text with a leading zero, such as 007, is no number.
+
+    >>> as_typed(pa.chunked_array([["1", None, "0.5"]])).type
+    DataType(double)
+    >>> as_typed(pa.chunked_array([["007", "1"]])).to_pylist()
+    ['007', '1']
+    """
+    kind = column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column
+    text = as_text(column)
+    coded = text.dictionary_encode().combine_chunks()
+    coded = coded.chunk(0) if isinstance(coded, pa.ChunkedArray) else coded
+    values = _typed_values(coded.dictionary, decimal, has_gaps=coded.null_count > 0)
+    if values is None:
+        return text
+    return pa.chunked_array([values.take(coded.indices)], values.type)
+
+
+def _typed_values(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array | None:
+    """None if they are none of numbers, times and flags."""
+    if not len(texts):
+        return None
+    if _all_match(pc.is_in(texts, FLAGS)):
+        return pc.is_in(texts, TRUE)
+    numbers = _numbers(texts, decimal, has_gaps=has_gaps)
+    return _times(texts) if numbers is None else numbers
+
+
+def _numbers(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array | None:
+    if _all_match(pc.match_substring_regex(texts, WHOLE)):
+        digits = pc.utf8_length(pc.replace_substring_regex(texts, "^[+-]", ""))
+        is_exact = pc.max(digits).as_py() <= (EXACT_DIGITS if has_gaps else EXACT_DIGITS + 3)
+        return _without_plus(texts).cast(pa.int64()) if is_exact else None
+    is_comma = decimal == ","
+    if not _all_match(pc.match_substring_regex(texts, COMMA_NUMBER if is_comma else NUMBER)):
+        return None
+    numbers = pc.replace_substring(texts, ",", ".") if is_comma else texts
+    return _without_plus(numbers).cast(pa.float64())
+
+
+def _times(texts: pa.Array) -> pa.Array | None:
+    for pattern, type_ in (
+        (TIME_WITH_ZONE, pa.timestamp("us", "UTC")),
+        (TIME_WITHOUT_ZONE, pa.timestamp("us")),
+    ):
+        if _all_match(pc.match_substring_regex(texts, pattern)):
+            try:
+                return texts.cast(type_)
+            except pa.ArrowInvalid:  # the 31st of February
+                return None
+    return None
+
+
+def _all_match(flags: pa.Array) -> bool:
+    return bool(pc.all(flags).as_py())
+
+
+def _without_plus(texts: pa.Array) -> pa.Array:
+    return pc.replace_substring_regex(texts, "^[+]", "")
