@@ -93,6 +93,7 @@ from agreement_pipeline.evidence.tables import (
     corrected_rows as corrected_rows,
     estimate_rows as estimate_rows,
     plan_rows as plan_rows,
+    RULE_COLUMNS as RULE_COLUMNS,
     rule_rows as rule_rows,
 )
 from agreement_pipeline.evidence.verdicts import (

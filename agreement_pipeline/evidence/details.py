@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 
 from agreement_pipeline.counting import counting_of
@@ -9,7 +10,7 @@ from agreement_pipeline.estimates import Estimate, Shown
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals
 from agreement_pipeline.evidence.parts import strata_grid
 from agreement_pipeline.evidence.raters import classifiers_grid, profiles, themselves_and_others
-from agreement_pipeline.evidence.section import Grid, Section, about
+from agreement_pipeline.evidence.section import MOST_ROWS, Grid, Row, Section, about, grid
 from agreement_pipeline.evidence.tables import estimate_rows
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy, Rule
@@ -62,16 +63,21 @@ def patterns(ratings: Ratings) -> Section:
     by_rater = counting_of(ratings).labels(ratings)
     by_category = by_rater.with_scale(ratings.scale).counts().merged()
     names = list(by_category.scale.names)
-    rows = pd.DataFrame(by_category.counts.astype(int), columns=names).assign(
-        items=by_category.weights.astype(int)
-    )
+    counts = np.column_stack([by_category.counts, by_category.weights]).astype(int)
+    order = pd.Series(counts[:, -1]).sort_values(ascending=False).index
+    rows: list[Row] = [[*map(str, row)] for row in counts[order][:MOST_ROWS].tolist()]
+    columns = dict.fromkeys(names, "How many raters gave this category.")
+    of_items = "items"
+    while of_items in columns:  # a category may have this name
+        of_items = f"{of_items} in all"
+    columns |= {of_items: "How many items show this row."}
     return {
         "items": ratings.n_items,
         "pairable_items": int(by_category.weights[by_category.pairable].sum()),
         "ratings": by_rater.n_ratings,
         "patterns_by_rater": len(by_rater.codes),
         "patterns_by_category": len(by_category.counts),
-        "most_common": rows.sort_values("items", ascending=False),
+        "most_common": grid("Most common rows", columns, rows, n=len(counts)),
     }
 
 

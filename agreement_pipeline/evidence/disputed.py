@@ -14,7 +14,7 @@ from agreement_pipeline.counting import counting_of
 from agreement_pipeline.evidence.figure import cut
 from agreement_pipeline.evidence.judged import JudgedRound, texts_of
 from agreement_pipeline.evidence.objects import marked_objects, other_settings
-from agreement_pipeline.evidence.section import Answer, Row, Section, grid, share
+from agreement_pipeline.evidence.section import Answer, Cell, Row, Section, grid, share
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.ratings import (
     RESOLUTIONS,
@@ -49,18 +49,22 @@ def disputed(ratings: Ratings) -> Section:
     worst = rows.head(MOST)
     items = worst["id"].tolist()
     texts = [cut(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
-    shown = {
-        "id": items,
-        **({"text": texts} if "text" in ratings.has else {}),
-        "said": said_of(ratings, items).values(),
-        "share": [number(share, PERCENT) for share in worst["share"]],
-        **({"resolution": worst["resolution"]} if "resolution" in rows else {}),
+    resolutions = worst["resolution"] if "resolution" in rows else [""] * len(worst)
+    shares = (Cell(number(share, PERCENT), share) for share in worst["share"])
+    said = said_of(ratings, items).values()
+    columns = {
+        "id": "The item.",
+        "text": "The text of the item.",
+        "said": "Each label with the raters who gave it.",
+        "share": "The item's share of all disagreement.",
+        "resolution": "How the label follows from those of the raters.",
     }
+    shown: list[Row] = [*map(list, zip(items, texts, said, shares, resolutions, strict=True))]
     return {
         "disputed_items": len(rows),
         "ties": ties,
         "what_comes_back": COMES_BACK,
-        "most_disputed": pd.DataFrame(shown),
+        "most_disputed": grid("Most disputed items", columns, shown, "items", n=len(rows)),
     }
 
 

@@ -8,7 +8,17 @@ from agreement_pipeline.estimates import Estimate, Scope
 from agreement_pipeline.evidence.advice import coincidences, most_confused
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.evidence.judged import JudgedRound, lowest_first, measured, shares_of
-from agreement_pipeline.evidence.section import Answer, Grid, Row, grid, share, value_and_interval
+from agreement_pipeline.evidence.section import (
+    INTERVAL,
+    ITEMS,
+    NOTE,
+    Answer,
+    Grid,
+    Row,
+    grid,
+    share,
+    value_and_interval,
+)
 from agreement_pipeline.evidence.tables import note
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Array, Ratings
@@ -152,5 +162,12 @@ def _grid(own: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
         ]
         for found in own
     ]
-    columns = ("stratum", "items", "α", "interval", "on the round's ruler", "note")
+    columns = {
+        "stratum": "The part of the items.",
+        "items": ITEMS,
+        "α": "Krippendorff's α within the stratum.",
+        "interval": INTERVAL,
+        "on the round's ruler": "The same, with disagreement divided by that of the whole round.",
+        "note": NOTE,
+    }
     return grid("Agreement in each stratum, the lowest first", columns, rows, "strata")

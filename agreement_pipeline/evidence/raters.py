@@ -16,6 +16,7 @@ from agreement_pipeline.evidence.advice import who_differs
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.evidence.judged import JudgedRound, measured
 from agreement_pipeline.evidence.section import (
+    INTERVAL,
     Answer,
     Cell,
     Detail,
@@ -102,16 +103,18 @@ READINGS: dict[Kind, dict[tuple[bool, bool], str]] = {
 }
 
 
-OF_CLASSIFIERS = (
-    "classifier",
-    "agreement",
-    "interval",
-    "raters' lowest",
-    "raters' highest",
-    "place",
-    "winning rate",
-    "alternative-annotator test",
-)
+OF_CLASSIFIERS = {
+    "classifier": "The model.",
+    "agreement": "Agreement of the model with the panel.",
+    "interval": INTERVAL,
+    "raters' lowest": "The lowest agreement of a rater with the rest of the panel.",
+    "raters' highest": "The highest agreement of a rater with the rest of the panel.",
+    "place": "Where the model stands beside the raters.",
+    "winning rate": "The share of raters whom the model may replace.",
+    "alternative-annotator test": "Whether the model may stand in for a rater.",
+}
+WITH_THEMSELVES = "Agreement of raters with themselves on items that came back."
+WITH_OTHERS, READING = "Agreement with the other raters.", "How the numbers of the row read."
 Band = Sequence[float]
 Tests = Mapping[str, AlternativeAnnotatorTest]
 
@@ -168,7 +171,12 @@ def joint_rows(
             both = by_name.get((each.themselves, scope)), by_name.get((each.others, scope))
             said = [Mark.of(found).said if found and found.interval else "" for found in both]
             rows.append([str(scope), *said, reading(each, *both, policy)])
-    columns = ("scope", "with themselves", "with the others", "reading")
+    columns = {
+        "scope": "The rater or the category.",
+        "with themselves": WITH_THEMSELVES,
+        "with the others": WITH_OTHERS,
+        "reading": READING,
+    }
     return grid("Agreement of raters with themselves and with the others", columns, rows)
 
 
@@ -235,21 +243,21 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
                 times.get(name, ""),
             ]
         )
-    columns = (
-        "rater",
-        "ratings",
-        "of items",
-        "with the others",
-        "interval",
-        "with themselves",
-        "interval again",
-        "reading",
-        "right on gold",
-        "interval on gold",
-        "uses more",
-        "uses less",
-        "seconds",
-    )
+    columns = {
+        "rater": "The rater.",
+        "ratings": "How many ratings the row rests on.",
+        "of items": "The share of all items that the rater rated.",
+        "with the others": WITH_OTHERS,
+        "interval": INTERVAL,
+        "with themselves": WITH_THEMSELVES,
+        "interval again": "The interval of the agreement with themselves.",
+        "reading": READING,
+        "right on gold": "The share of gold items on which the rater gave the right label.",
+        "interval on gold": "The interval of the share of right labels.",
+        "uses more": "Categories that the rater gives more often than others on the same items.",
+        "uses less": "Categories that the rater gives less often than others on the same items.",
+        "seconds": "The usual time between two ratings.",
+    }
     return grid("Each rater beside the others", columns, rows, "raters")
 
 

@@ -35,7 +35,15 @@ from agreement_pipeline.evidence.judged import (
     ProjectState,
 )
 from agreement_pipeline.evidence.section import (
+    DECISION,
+    INTERVAL,
+    ITEMS,
+    MEASURE,
     MOST_ROWS,
+    NOTE,
+    ROUND,
+    VERDICT,
+    WHY,
     Answer,
     Cell,
     Glance,
@@ -81,6 +89,13 @@ OF_SHARES = (
     "Chance agreement depends on the shares. "
     "If they move, a change of alpha may come from the items and not from the raters."
 )
+DECISION_COLUMNS = {
+    "round": ROUND,
+    "decision": DECISION,
+    "why": WHY,
+    "release": "What became of the training data of the round.",
+    "policy": "The policy that decided, and its version.",
+}
 ORDER: tuple[Tone, ...] = ("bad", "partly", "unknown", "good")
 
 SAME_ITEMS = (
@@ -103,7 +118,7 @@ def history(
     figure = course_figure(rounds, first)
     return {
         "picture": None if figure is None else Glance(figure),
-        "decisions": decisions(latest),
+        "decisions": grid("Decisions", DECISION_COLUMNS, decisions(latest).values.tolist()),
         "shown": more,
         "health": health(rounds, late),
         "policy_changed": policy_changed(rounds, policy) or None,
@@ -126,7 +141,13 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
         verdict = str(row["verdict"]).replace("_", " ")
         measure = of_part(title_of(row["measure"]), row)
         rows.append([str(row["round"]), measure, value, limits, verdict])
-    columns = ("round", "measure", "value", "interval", "verdict")
+    columns = {
+        "round": ROUND,
+        "measure": MEASURE,
+        "value": "The value of the measure.",
+        "interval": INTERVAL,
+        "verdict": VERDICT,
+    }
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
@@ -144,8 +165,7 @@ def rounds(judged: JudgedProject) -> Answer:
         ]
         for row in found[:MOST_ROWS]
     ]
-    columns = ("round", "decision", "why", "release", "policy")
-    table = grid("Rounds, the last one first", columns, rows, "rounds", n=len(found))
+    table = grid("Rounds, the last one first", DECISION_COLUMNS, rows, "rounds", n=len(found))
     changed = policy_changed(judged.rounds, judged.policy)
     states = (f"{each[0].upper()}{each[1:]}." for each in not_admitted(judged.rounds))
     said = (health(judged.rounds), *states, *([changed] if changed else []))
@@ -164,7 +184,14 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
         ]
         for each in sorted(states, key=lambda each: (ORDER.index(each.tone), natural(each.name)))
     ]
-    columns = ("project", "state", "held", "waiting", "last round", "why")
+    columns = {
+        "project": "The project.",
+        "state": "Whether somebody must look at the project.",
+        "held": "The rounds that are held.",
+        "waiting": "The rounds that wait for a decision.",
+        "last round": "The round that came last, and its decision.",
+        "why": WHY,
+    }
     return grid("Projects, those that need somebody first", columns, rows, "projects")
 
 
@@ -284,7 +311,13 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
         ]
         for each in chart[::-1]
     ]
-    columns = ("round", "value", "expected", "limits", "reads")
+    columns = {
+        "round": ROUND,
+        "value": "The value of the measure.",
+        "expected": "The value that the rounds before let expect.",
+        "limits": "The limits of the control chart for a round of this size.",
+        "reads": "How the round reads beside those before it.",
+    }
     return grid("Each round against those before, the latest first", columns, rows, "rounds")
 
 
@@ -373,7 +406,14 @@ def _drift(ratings: Ratings, before: Before) -> Grid | str:
         ]
         for each in sorted(found, key=lambda each: not each.moved)
     ]
-    columns = ("of", "what", "value", "interval", "items", "note")
+    columns = {
+        "of": "What the row is about.",
+        "what": "What is compared with the round before.",
+        "value": "The value now.",
+        "interval": INTERVAL,
+        "items": ITEMS,
+        "note": NOTE,
+    }
     return grid("Drift on the shared items", columns, rows)
 
 

@@ -1,7 +1,7 @@
 """What a section of a report is: sentences, tables and figures as data."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from agreement_pipeline.estimates import Estimate, Scope
@@ -13,6 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_ROWS = 40
+ITEMS = "How many items the row rests on."
+INTERVAL = "The interval of the value to its left, at the confidence level of the policy."
+NOTE = "What else a reader of the value must know."
+MEASURE = "The measure of agreement."
+VERDICT = "How the rule reads the interval: reliable, tentative, unreliable or inconclusive."
+ROUND, DECISION = "The round.", "Whether the round is admitted, held, pending or not judged."
+WHY = "The reason, in words."
 
 
 @dataclass(frozen=True)
@@ -29,10 +36,13 @@ Row = Sequence[Cell | str | int | None]
 
 @dataclass(frozen=True)
 class Grid:
+    """A table. `descriptions` says what stands in a column, for people who point at its name."""
+
     caption: str
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
     left_out: str = ""
+    descriptions: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def __post_init__(self) -> None:
         wrong = [row for row in self.rows if len(row) != len(self.columns)]
@@ -80,7 +90,7 @@ Section: TypeAlias = "dict[str, Content]"
 
 def grid(
     caption: str,
-    columns: Sequence[str],
+    columns: Sequence[str] | Mapping[str, str],
     rows: Sequence[Row],
     rest: str = "rows",
     most: int = MOST_ROWS,
@@ -88,17 +98,21 @@ def grid(
 ) -> Grid:
     """The first rows, and how many more there are. A column in which nothing stands is left out.
 
+    Columns are names, or names with their descriptions.
+
     >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
     '1 more is not shown.'
     """
     cells = [[_cell(each) for each in row] for row in rows[:most]]
     more = (len(rows) if n is None else n) - len(cells)
-    kept = [at for at in range(len(columns)) if not cells or any(row[at].text for row in cells)]
+    names = list(columns)
+    kept = [at for at in range(len(names)) if not cells or any(row[at].text for row in cells)]
     return Grid(
         caption,
-        tuple(columns[at] for at in kept),
+        tuple(names[at] for at in kept),
         tuple(tuple(row[at] for at in kept) for row in cells),
         f"{more:,} more {f'{rest} are' if more > 1 else 'is'} not shown." if more else "",
+        columns if isinstance(columns, Mapping) else {},
     )
 
 

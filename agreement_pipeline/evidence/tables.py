@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from agreement_pipeline.evidence.section import VERDICT
 from agreement_pipeline.text import (
     PERCENT,
     TABLE,
@@ -132,6 +133,14 @@ def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]
         }
         for found in differences
     ]
+
+
+RULE_COLUMNS = {
+    "rule": "The measure that the rule asks for, and what it is about.",
+    "value": "The value, and its interval.",
+    "verdict": VERDICT,
+    "effect": "Whether the rule can hold a release, or only warns.",
+}
 
 
 def rule_rows(results: Sequence["RuleResult"]) -> "pd.DataFrame":

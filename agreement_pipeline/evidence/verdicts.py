@@ -17,6 +17,10 @@ from agreement_pipeline.evidence.figure import (
 from agreement_pipeline.evidence.judged import JudgedProject, JudgedRound
 from agreement_pipeline.evidence.raters import repeats
 from agreement_pipeline.evidence.section import (
+    INTERVAL,
+    MEASURE,
+    VERDICT,
+    WHY,
     Answer,
     Cell,
     Grid,
@@ -102,16 +106,16 @@ def verdict_grid(results: Sequence[RuleResult]) -> Grid:
         ]
         for result in results
     ]
-    columns = (
-        "measure",
-        "of",
-        "verdict",
-        "value",
-        "interval",
-        "cut-off (tentative)",
-        "effect",
-        "why",
-    )
+    columns = {
+        "measure": MEASURE,
+        "of": "What the rule is about.",
+        "verdict": VERDICT,
+        "value": "The value of the measure.",
+        "interval": INTERVAL,
+        "cut-off (tentative)": "What the interval must reach, and for a tentative verdict.",
+        "effect": "Whether the rule can hold a release, or only warns.",
+        "why": WHY,
+    }
     return grid("Each rule of the policy", columns, rows, "verdicts")
 
 

@@ -85,6 +85,19 @@ from agreement_pipeline.release import (
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import called, chained
 
+DRAW_COLUMNS = {
+    "file": "The file of the population.",
+    "draw": "Which items were drawn, and of how many.",
+    "seed": "The first characters of the seed.",
+}
+CHANGED_COLUMNS = {
+    "round": "The round.",
+    "before": "The decision until now.",
+    "now": "The new decision.",
+    "why": "The reason, in words.",
+    "release": "What became of the training data of the round.",
+}
+
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     steps = (
@@ -238,8 +251,11 @@ def drawn_items(project: Project) -> Result:
     )
     why = {name: each for name, each in found if isinstance(each, str)}
     items = {"items": sum(len(each.items) for each in drawn.values())}
-    shown = {**items, **table("draws", rows), **refused("populations_refused", why, "file")}
-    return dg.MaterializeResult(metadata=shown)
+    draws, not_drawn = (
+        table("draws", rows, DRAW_COLUMNS),
+        refused("populations_refused", why, "file"),
+    )
+    return dg.MaterializeResult(metadata={**items, **draws, **not_drawn})
 
 
 def release(project: Project) -> Result:
@@ -274,7 +290,11 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         metadata={
             **counts,
             "changed": len(changed),
-            **(table("decisions_changed", pd.DataFrame(changed)) if changed else {}),
+            **(
+                table("decisions_changed", pd.DataFrame(changed), CHANGED_COLUMNS)
+                if changed
+                else {}
+            ),
             **refused("rounds_failed", failed, "round"),
         },
     )

@@ -26,6 +26,7 @@ from agreement_pipeline.evidence import like_before as like_others
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
+    OF_DATA,
     first_of,
     in_cell,
     number,
@@ -47,6 +48,12 @@ KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
+FINDING_COLUMNS = {
+    "check": "The check of the data contract.",
+    "passed": "Whether the check is met.",
+    "found": "What the check found, in words.",
+    "observed": "The numbers that the check found.",
+}
 ASKS = {
     KEPT: ("annotations", "Does the round keep every critical check of the data contract?"),
     ADVICE: (
@@ -110,7 +117,7 @@ def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResul
             for each in found
         )
         said = _answer(not failed, failed)
-        yield _result(name, not failed, said, severity, table("findings", rows))
+        yield _result(name, not failed, said, severity, table("findings", rows, FINDING_COLUMNS))
 
 
 def suite_results(
@@ -127,11 +134,12 @@ def suite_results(
         checked = counts.get("element_count", 0) - counts.get("missing_count", 0)
         if checked and "unexpected_count" in counts:
             counts["unexpected_percent"] = number(100 * counts["unexpected_count"] / checked)
-        failed = rows.get(entry.check)
+        failed = pd.DataFrame(rows.get(entry.check, ()))
+        delivered = dict.fromkeys(map(str, failed), OF_DATA)
         metadata = {
             **counts,
             "rule": dg.MetadataValue.json(entry.rule),
-            **(table("failed_rows", pd.DataFrame(failed)) if failed else {}),
+            **({} if failed.empty else table("failed_rows", failed, delivered)),
         }
         severity = ERROR if finding.severity == "error" else WARN
         said = _answer(finding.passed, [finding.description])

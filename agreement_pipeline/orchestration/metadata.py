@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline.evidence import (
+    RULE_COLUMNS,
     Content,
     Figure,
     Glance,
@@ -53,73 +54,13 @@ ABOUT = (
 )
 READINGS = ("state", "decision", "verdict", "reading", "reads", "place", "passed", "now")
 PATTERNS, FIRST_ROWS = "most_common", "first_rows"
-OF_CATEGORY, OF_DATA = "How many raters gave this category.", "What was delivered under this name."
-COLUMNS = {
-    # of a decision
+OF_DATA = "What was delivered under this name."
+DATA_COLUMNS = {
     "round": "The round.",
-    "decision": "Whether the round is admitted, held, pending or not judged.",
-    "verdict": "How the rule reads the interval: reliable, tentative, unreliable or inconclusive.",
-    "rule": "The measure that the rule asks for, and what it is about.",
-    "effect": "Whether the rule can hold a release, or only warns.",
-    "cut-off (tentative)": "The limit that the interval must reach, and that of a tentative one.",
-    "why": "The reason, in words.",
-    "release": "What became of the training data of the round.",
-    "policy": "The policy that decided, and its version.",
-    "before": "The decision until now.",
-    "now": "The new decision.",
-    "check": "The check of the data contract.",
-    "passed": "Whether the check is met.",
-    "found": "What the check found, in words.",
-    "observed": "The numbers that the check found.",
-    "file": "The file.",
-    "project": "The project.",
-    "state": "Whether somebody must look at the project.",
-    "held": "The rounds that are held.",
-    "waiting": "The rounds that wait for a decision.",
-    "last round": "The round that came last, and its decision.",
-    "digest": "SHA-256 of all that a decision depends on there.",
-    # of agreement
-    "measure": "The measure of agreement.",
-    "scope": "What the value is about: the round, a category, a rater or a pair.",
-    "of": "What the row is about.",
-    "what": "What is compared with the round before.",
-    "value": "The value, and its interval if that has no column of its own.",
-    "interval": "The interval of the value to its left, at the confidence level of the policy.",
-    "reading": "How the numbers of the row read in words.",
-    "reads": "How the round reads beside those before it.",
-    "expected": "The value that the rounds before let expect.",
-    "limits": "The limits of the control chart for a round of this size.",
-    "note": "What else a reader of the value must know.",
-    "with the others": "Agreement with the other raters.",
-    "with themselves": "Agreement of raters with themselves on items that came back.",
-    "interval again": "The interval of the agreement with themselves.",
-    "right on gold": "The share of gold items on which the rater gave the right label.",
-    "interval on gold": "The interval of the share of right labels.",
-    "uses more": "Categories that the rater gives more often than others on the same items.",
-    "uses less": "Categories that the rater gives less often than others on the same items.",
-    "seconds": "The usual time between two ratings.",
-    "stratum": "The part of the items.",
-    "α": "Krippendorff's α within the stratum.",
-    "on the round's ruler": "The same, with disagreement divided by that of the whole round.",
-    "classifier": "The model.",
-    "agreement": "Agreement of the model with the panel.",
-    "place": "Where the model stands beside the raters.",
-    "raters' lowest": "The lowest agreement of a rater with the rest of the panel.",
-    "raters' highest": "The highest agreement of a rater with the rest of the panel.",
-    "winning rate": "The share of raters whom the model may replace.",
-    "alternative-annotator test": "Whether the model may stand in for a rater.",
-    # of items and ratings
     "id": "The item.",
     "item": "The item.",
-    "items": "How many items the row rests on.",
-    "of items": "The share of all items that the rater rated.",
-    "raters": "How many raters the row rests on.",
-    "ratings": "How many ratings the row rests on.",
     "rater": "The rater.",
     "label": "The label that was given, or that of the panel.",
-    "said": "Each label with the raters who gave it.",
-    "share": "The item's share of all disagreement.",
-    "resolution": "How the label follows from those of the raters.",
     "text": "The text of the item.",
     "occurrence": "Which time it was that the rater met the item.",
     "earlier": "True for a rating of an earlier round.",
@@ -142,9 +83,14 @@ COLUMNS = {
     "rounds": "All rounds that have the item.",
     "spread": "The standard deviation of the ratings of the item.",
     "split": "train, validation or test, drawn by the name of the cluster.",
-    "nothing": "There are no rows.",
+    "resolution": "How the label follows from those of the raters.",
 }
-PATTERN = {"items": "How many items show this row."}
+"""What the columns of ratings and of training data hold."""
+WHY_REFUSED = {
+    "file": "The file.",
+    "round": "The round.",
+    "why": "The reason, in words.",
+}
 
 NARROW = 6
 """A table of more columns would move the page's own text out of sight. It opens by a click."""
@@ -160,13 +106,18 @@ def rendered(section: Section) -> dict[str, Any]:
 def _rendered(name: str, found: Content) -> dict[str, Any]:
     if isinstance(found, Grid):
         left_out = {f"{name}_left_out": found.left_out} if found.left_out else {}
-        return {**_rendered(name, found.to_frame()), **left_out}
+        return {**_table(name, found.to_frame(), found.descriptions), **left_out}
     if isinstance(found, pd.DataFrame):
-        return opened_table(name, found) if len(found.columns) > NARROW else table(name, found)
+        return _table(name, found, {})
     content: Any = _plot(name, found) if isinstance(found, Figure | Glance) else found
     if isinstance(content, float):
         content = number(content)
     return {} if content is None else {name: content}
+
+
+def _table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> dict[str, Any]:
+    wide = len(frame.columns) > NARROW
+    return opened_table(name, frame) if wide else table(name, frame, descriptions)
 
 
 def number(value: float) -> float | str:
@@ -182,7 +133,8 @@ def number(value: float) -> float | str:
 
 
 def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
-    return table(name, pd.DataFrame(found.items(), columns=[what, "why"])) if found else {}
+    rows = pd.DataFrame(found.items(), columns=[what, "why"])
+    return table(name, rows, WHY_REFUSED) if found else {}
 
 
 def _plot(name: str, drawn: Figure | Glance) -> Any:
@@ -247,7 +199,7 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
         "decision": decision.word,
         "why": dg.MetadataValue.md(_bullets(said)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
-        **table("rules", rule_rows(summary.results)),
+        **table("rules", rule_rows(summary.results), RULE_COLUMNS),
         **page,
         **(
             {NOT_KNOWN: printable(summary.not_known)}
@@ -291,15 +243,14 @@ def first_of(said: Sequence[str]) -> list[str]:
     return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
 
 
-def table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
+def table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> dict[str, Any]:
     frame = _readable(name, frame)
     records = [
         dg.TableRecord({str(key): printable(in_cell(value)) for key, value in row.items()})
         for row in frame.head(MAX_ROWS).to_dict("records")
     ]
     kinds = {str(column): "string" for column in (frame if records else ["nothing"])}
-    of_data = name == PATTERNS
-    schema = _schema(kinds, PATTERN, OF_CATEGORY) if of_data else _schema(kinds, COLUMNS)
+    schema = _schema(kinds, {**descriptions, "nothing": "There are no rows."})
     shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
         name: dg.MetadataValue.table(records, schema=schema),
@@ -323,7 +274,7 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
 
 def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
     kinds = {str(name): str(frame[name].dtype) for name in frame}
-    schema = _schema(kinds, COLUMNS, OF_DATA)
+    schema = _schema(kinds, DATA_COLUMNS, OF_DATA)
     return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": schema}
 
 

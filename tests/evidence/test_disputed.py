@@ -150,7 +150,7 @@ def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
 def test_the_most_disputed_items_are_shown_in_words():
     shown = disputed(ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 5.0, 1.0]], "nominal"))
     assert (shown["disputed_items"], shown["ties"]) == (2, 1)
-    assert shown["most_disputed"].values.tolist() == [
+    assert shown["most_disputed"].texts == [
         ["i00", "1: r0; 2: r1", "50.0%", "tie"],
         ["i02", "5: r0, r1; 1: r2", "50.0%", "plurality"],
     ]
@@ -165,8 +165,8 @@ def test_disputed_items_stand_with_their_text_and_a_long_text_is_cut():
             "text": ["w" * 300] * 2 + ["short"] * 2,
         }
     )
-    (row,) = disputed(Ratings.from_frame(frame, Scale(("n", "y"))))["most_disputed"].values
-    assert row.tolist() == ["a", f"{'w' * (LONGEST_TEXT - 1)}…", "n: x; y: y", "100.0%", "tie"]
+    (row,) = disputed(Ratings.from_frame(frame, Scale(("n", "y"))))["most_disputed"].texts
+    assert row == ["a", f"{'w' * (LONGEST_TEXT - 1)}…", "n: x; y: y", "100.0%", "tie"]
 
 
 def test_without_disagreement_there_is_no_disputed_item():
@@ -177,6 +177,6 @@ def test_without_disagreement_there_is_no_disputed_item():
 def test_of_many_raters_with_one_label_the_number_stands():
     n = 2 * MOST_NAMED + 1
     few = disputed(ratings_of([[NUMBERS[r % 2] for r in range(n)]], "nominal"))
-    assert few["most_disputed"]["said"].tolist() == [
+    assert few["most_disputed"].to_frame()["said"].tolist() == [
         f"1: {MOST_NAMED + 1} raters; 2: r1, r3, r5, r7, r9"
     ]

@@ -5,6 +5,7 @@ import sys
 import pandas as pd
 import pytest
 
+from agreement_pipeline.evidence import patterns
 from agreement_pipeline.orchestration.metadata import (
     IN_PLACE,
     MAX_ROWS,
@@ -13,8 +14,10 @@ from agreement_pipeline.orchestration.metadata import (
     opened_table,
     rendered,
 )
-from agreement_pipeline.ratings import TEXT
+from agreement_pipeline.ratings import TEXT, Ratings, Scale
 from tests.orchestration.conftest import POLICY, ratings_frame
+
+LABELS = ("why", "place", "items")
 
 
 def test_a_long_table_says_how_many_of_its_rows_are_shown():
@@ -76,10 +79,18 @@ def test_a_table_tells_first_what_a_row_is_about_and_then_how_it_reads():
 
 
 def test_columns_that_the_data_name_keep_their_order_and_mean_what_the_data_say():
-    frame = pd.DataFrame([[1, 2, 3, 4]], columns=["why", "place", "found", "items"])
-    columns = rendered({"most_common": frame})["most_common"].schema.columns
-    assert [each.name for each in columns] == ["why", "place", "found", "items"]
+    frame = pd.DataFrame(
+        [(item, rater, label) for item in "ab" for rater, label in zip("xyz", LABELS, strict=True)],
+        columns=["item", "rater", "label"],
+    )
+    ratings = Ratings.from_frame(frame, Scale(LABELS))
+    shown = rendered(patterns(ratings))["most_common"]
+    columns = shown.schema.columns
+    assert [each.name for each in columns] == [*LABELS, "items in all"]
     assert {each.description for each in columns[:3]} == {"How many raters gave this category."}
+    assert [row.data for row in shown.records] == [
+        {"why": "1", "place": "1", "items": "1", "items in all": "2"}
+    ]
 
 
 def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():
