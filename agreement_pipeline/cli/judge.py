@@ -262,21 +262,21 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
         return {**head, **decision.to_mapping(), **more}, decision
     summary = asked.summarized(ratings, decision)
     if output == "markdown":
-        return _in_markdown(summary, asked), decision
-    decided, *rest = map(printable, _in_words(summary, asked.left_out))
+        return summary_as_markdown(summary, asked.file, asked.left_out), decision
+    decided, *rest = map(printable, summary_lines(summary, asked.left_out))
     named = f": {printable(asked.file)}" if several else ""
     return "\n  ".join([f"{decided}{named}", *rest]), decision
 
 
-def _in_markdown(summary: Summary, asked: Asked) -> str:
+def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) -> str:
     rules = rule_rows(summary.results)
     head = list(rules.columns)
     cells = [head, ["---"] * len(head), *rules.to_numpy().tolist()]
     return "\n".join(
         [
-            f"### {summary.decision.word}: {markdown_text(asked.file)}",
+            f"### {summary.decision.word}: {markdown_text(file)}",
             "",
-            *(f"- {markdown_text(each)}" for each in _said(summary, asked.left_out)),
+            *(f"- {markdown_text(each)}" for each in _said(summary, left_out)),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if summary.steps else []),
@@ -285,7 +285,7 @@ def _in_markdown(summary: Summary, asked: Asked) -> str:
     )
 
 
-def _in_words(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
+def summary_lines(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
     yield summary.decision.word
     yield from _said(summary, left_out)
     if summary.steps:
