@@ -58,6 +58,7 @@ if TYPE_CHECKING:
         read_marked as read_marked,
     )
     from agreement_pipeline.release import (
+        check_delivery as check_delivery,
         open_release as open_release,
         verify_release as verify_release,
     )

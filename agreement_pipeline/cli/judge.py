@@ -18,6 +18,7 @@ from agreement_pipeline.cli.options import (
     POLICY_HELP,
     TABLE_HELP,
     as_written,
+    check_suite,
     command,
     format_option,
     given_options,
@@ -28,6 +29,7 @@ from agreement_pipeline.cli.options import (
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.evidence import Summary, rule_rows, summarize
 from agreement_pipeline.policy import (
@@ -35,6 +37,7 @@ from agreement_pipeline.policy import (
     Decision,
     Policy,
     Waivers,
+    assess,
     first_labels,
     load_policy,
     load_waiver,
@@ -90,6 +93,13 @@ class Asked(NamedTuple):
     help="A table that was delivered before. Judged is what is new in FILE, or has new ratings "
     "since. Repeat for more, in the order in which they came.",
 )
+@option(
+    "--contract",
+    group=POLICY,
+    type=FILE,
+    help="A suite of Great Expectations, in JSON or YAML, that FILE must meet too. None is asked "
+    "without it.",
+)
 @format_option("table", "json", "markdown")
 @option(
     "--statement",
@@ -106,6 +116,7 @@ def judge(
     policy: Path | None,
     waiver: Sequence[Path],
     earlier: Sequence[Path],
+    contract: Path | None,
     output: str,
     target: Path | None,
     **reading: Any,
@@ -115,7 +126,7 @@ def judge(
     The exit status is 0 if every round is admitted and 1 if one is held. It is 2 if a round
     could not be judged. Nothing is stored and nothing is released.
     """
-    asked = [*_asked(ctx, files, policy, waiver, earlier, reading)]
+    asked = [*_asked(ctx, files, policy, waiver, earlier, contract, reading)]
     of_tables = not any(each.called[0] for each in asked)
     if target and not (of_tables and all(file.is_file() for file in files)):
         raise click.UsageError("found --statement; expected tables in files with it.")
@@ -153,6 +164,7 @@ def _asked(
     policy: Path | None,
     waiver: Iterable[Path],
     earlier: Sequence[Path],
+    contract: Path | None,
     reading: Mapping[str, Any],
 ) -> Iterator[Asked]:
     on = datetime.now(UTC).date()
@@ -168,7 +180,8 @@ def _asked(
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
             called = "", as_written(ctx, file), str(policy)
             under = load_policy(policy)
-            judged = partial(_of_table, file, earlier, reading, under, waivers)
+            terms = None if contract is None else Contract.load(contract)
+            judged = partial(_of_table, file, earlier, reading, under, waivers, terms)
             yield Asked(str(file), judged, under, called, reading["exclude_raters"])
 
 
@@ -178,6 +191,7 @@ def _of_table(
     reading: Mapping[str, Any],
     policy: Policy,
     waivers: Waivers,
+    contract: Contract | None,
 ) -> tuple[Ratings, Decision]:
     ratings = read_table(file, {**reading, "in_order": True})
     if earlier:
@@ -193,7 +207,10 @@ def _of_table(
             times_tell=True,
             whole_clusters=reading.get("units") is not None,
         )
-    return ratings, judge_ratings(ratings, policy, waivers=waivers)
+    if contract is None or contract.suite is None:
+        return ratings, judge_ratings(ratings, policy, contract, waivers)
+    check = check_suite(file, reading, contract.suite, ratings)
+    return ratings, assess(ratings, policy, contract, waivers, check.findings).decision
 
 
 def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:

@@ -52,6 +52,8 @@ from agreement_pipeline.readers import (
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
+    from agreement_pipeline.contract import Suite
+    from agreement_pipeline.release import DeliveryCheck
     from agreement_pipeline.units import UnitSettings
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -743,6 +745,25 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
     return ratings
 
 
+def check_suite(
+    source: str | Path, reading: Mapping[str, Any], suite: "Suite", ratings: Ratings
+) -> "DeliveryCheck":
+    """What the suite finds in a table that is read as `read_table` reads it."""
+    from agreement_pipeline.release import check_delivery
+
+    return check_delivery(
+        on_disk(source),
+        suite,
+        Columns(**said_of(Columns, reading)),
+        layout=reading["layout"],
+        scale=ratings.scale,
+        round_name=reading["of_round"],
+        limits=scale_and_limits(reading)["limits"],
+        rules=Rules(**said_of(Rules, reading)),
+        memory_limit=reading.get("memory_limit"),
+    )
+
+
 def _doubts(ratings: Ratings) -> Iterator[str]:
     names = ratings.scale.names
     slips = misspelt(count_set_labels(ratings.n_by_category)) if names else {}
@@ -822,8 +843,10 @@ def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
 def on_disk(source: str | Path) -> str | Path:
     if str(source) != "-":
         return source
-    folder = click.get_current_context().with_resource(TemporaryDirectory())
-    path = Path(folder) / STANDARD_INPUT
-    with path.open("wb") as file:
-        copyfileobj(sys.stdin.buffer, file)
-    return path
+    context = click.get_current_context()
+    if STANDARD_INPUT not in context.meta:  # it can be read only once
+        path = Path(context.with_resource(TemporaryDirectory())) / STANDARD_INPUT
+        with path.open("wb") as file:
+            copyfileobj(sys.stdin.buffer, file)
+        context.meta[STANDARD_INPUT] = path
+    return Path(context.meta[STANDARD_INPUT])

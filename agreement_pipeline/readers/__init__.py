@@ -51,6 +51,7 @@ from agreement_pipeline.readers.predictions import (
     PredictionsFile as PredictionsFile,
 )
 from agreement_pipeline.readers.rules import (
+    RULES as RULES,
     Duplicates as Duplicates,
     Rejected as Rejected,
     Rows as Rows,

@@ -17,7 +17,12 @@ from agreement_pipeline.release.decisions import (
     judge_delivered,
     reassess,
 )
-from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
+from agreement_pipeline.release.delivery import (
+    DeliveryCheck,
+    check_delivery,
+    check_kept_delivery,
+    check_table,
+)
 from agreement_pipeline.release.folder import foreign_files
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
@@ -43,6 +48,7 @@ __all__ = [
     "Signed",
     "Terms",
     "certify",
+    "check_delivery",
     "check_kept_delivery",
     "check_table",
     "counts",

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from agreement_pipeline.contract import (
@@ -21,7 +22,17 @@ from agreement_pipeline.contract import (
 )
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.readers import DeliveredTable
+from agreement_pipeline.ratings import LIMITS, Limits, Scale
+from agreement_pipeline.readers import (
+    COLUMNS,
+    RULES,
+    Columns,
+    DeliveredTable,
+    Layout,
+    Rules,
+    Source,
+    read_delivered,
+)
 from agreement_pipeline.store import RoundVersion, Store, digest_of, of_event
 from agreement_pipeline.text import called
 
@@ -49,10 +60,74 @@ class DeliveryCheck:
     result: Mapping[str, Any] = field(default_factory=dict)
     unkept: bytes | None = None
 
+    @property
+    def passed(self) -> bool:
+        """True if no critical expectation fails, and each could be run."""
+        return not any(finding.holds for finding in self.findings)
+
     def keep(self, store: Store) -> None:
         """Call only while the store is locked."""
         if self.unkept is not None:
             store.storage.keep(_path(self.facts), self.unkept)
+
+
+def check_delivery(
+    source: str | Source,
+    suite: Suite | Path | str,
+    columns: Columns = COLUMNS,
+    *,
+    layout: Layout = "long",
+    scale: Scale | None = None,
+    round_name: str | None = None,
+    limits: Limits = LIMITS,
+    rules: Rules = RULES,
+    memory_limit: str | None = None,
+) -> DeliveryCheck:
+    """What a suite of Great Expectations finds in a delivery, whether it can be judged or not.
+
+    Parameters
+    ----------
+    source, columns, layout, limits, rules, memory_limit
+        As of `read_ratings`. Rules that choose rows or raters are not followed.
+    suite
+        A file in the form of `ExpectationSuite.to_json_dict()`, in JSON or YAML.
+    scale
+        Its categories are the vocabulary of the suite.
+    round_name
+        The round to read, if the source names more than one.
+
+    Raises
+    ------
+    ContractError
+        The suite could run code, is none, or needs more memory than there is.
+    RatingsError
+        The source cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from tempfile import TemporaryDirectory
+    >>> rule = {"type": "expect_column_values_to_not_be_null", "kwargs": {"column": "label"}}
+    >>> rows = pd.DataFrame({"item": ["i1", "i2"], "rater": "ana", "label": ["yes", None]})
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "ours.json")
+    ...     _ = path.write_text(json.dumps({"expectations": [rule]}))
+    ...     check = check_delivery(rows, path)
+    >>> check.passed, check.findings[0].description[:33]
+    (False, 'label_not_null: 1 of 2 rows fail;')
+    """
+    loaded = suite if isinstance(suite, Suite) else Suite.load(suite)
+    table = read_delivered(
+        source,
+        loaded.needed_columns,
+        columns,
+        layout=layout,
+        round_name=round_name,
+        limits=limits,
+        rules=rules,
+        memory_limit=memory_limit,
+    )
+    return check_table(loaded, table, None if scale is None else scale.categories)
 
 
 def check_kept_delivery(

@@ -461,3 +461,37 @@ def test_rounds_that_no_store_has_come_in_the_order_of_their_names(tmp_path, cap
     first, second = answer(capsys, path, status=1)
     assert (first["decision"], second["decision"]) == ("admitted", "held")
     assert second["verdicts"][0]["n_items"] == 60
+
+
+def test_a_suite_is_asked_of_a_table_only_if_it_is_named(tmp_path, capsys, monkeypatch):
+    path = unanimous(tmp_path, 500)
+    table = pd.read_csv(path).assign(language="de")
+    table.loc[:2, "language"] = "x"
+    table.to_csv(path, index=False)
+    rule = {
+        "type": "expect_column_values_to_be_in_set",
+        "kwargs": {"column": "language", "value_set": ["de"]},
+    }
+    suite = tmp_path / "ours.json"
+    suite.write_text(json.dumps({"expectations": [rule]}))
+    command = ["judge", str(path), "--policy", str(policy(tmp_path))]
+
+    assert main([*command, "--contract", str(suite)]) == 1
+    assert "contract: language_in_set: 3 of " in capsys.readouterr().out
+    suite.write_text(json.dumps({"expectations": [{**rule, "severity": "warning"}]}))
+    assert main([*command, "--contract", str(suite)]) == 0
+    assert "  warning: language_in_set: 3 of " in capsys.readouterr().out
+    monkeypatch.setattr("agreement_pipeline.contract.gx.validate_frame", None)
+    assert main(command) == 0
+    assert "language" not in capsys.readouterr().out
+
+
+def test_a_suite_is_asked_of_standard_input_too(tmp_path, capsys, monkeypatch):
+    rule = {"type": "expect_table_row_count_to_equal", "kwargs": {"value": 7}}
+    suite = tmp_path / "ours.json"
+    suite.write_text(json.dumps({"expectations": [rule]}))
+    with unanimous(tmp_path, 500).open() as file:
+        monkeypatch.setattr("sys.stdin", file)
+        command = ["judge", "-", "--policy", str(policy(tmp_path)), "--contract", str(suite)]
+        assert main(command) == 1
+    assert "contract: row_count_to_equal: " in capsys.readouterr().out
