@@ -93,7 +93,7 @@ format: $(VENV)/.installed
 clean:
 	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement agreement-demo
 
-INSTALL := -m pip install --quiet --no-compile --disable-pip-version-check
+INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
 
 # Of the two environments, the one for tests holds the other. Each is one installation, since an
@@ -101,7 +101,7 @@ PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
 $(VENV)/.runs: pyproject.toml constraints.txt
 	@echo "make: making an environment in $(VENV), once" >&2
 	@$(PYTHON) -m venv $(VENV)
-	@echo "make: installing Dagster, Great Expectations and what they need: about 750 MB, one to three minutes" >&2
+	@echo "make: installing Dagster, Great Expectations and what they need: about 900 MB, two to four minutes" >&2
 	@$(PIP) ".[ui]"
 	@echo "make: installed" >&2
 	@touch $@

@@ -1,8 +1,4 @@
-"""Great Expectations, and only here: how it is imported, what it is asked, and what it says.
-
-Its libraries for plots and distributions take much of the time of its import. Few expectations need
-them.
-"""
+"""Great Expectations, and only here: how it is imported, what it is asked, and what it says."""
 
 import gc
 import math
@@ -12,9 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, cached_property
-from importlib import import_module
 from os import getpid
-from types import ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,8 +19,7 @@ from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.yaml_files import Place
 
-LOADED_LATER = ("altair", "scipy.stats")
-"""Libraries that one of its expectations uses. To import them only then saves 2 of 5 CPU s."""
+PYSPARK_CLIENT = "pyspark.sql.connect"
 MANY = 10_000
 """From so many rows on, what holds for each distinct value is not asked of all rows."""
 OF_VALUES = frozenset(
@@ -44,14 +37,6 @@ OF_VALUES = frozenset(
 """Expectations that judge each value alone."""
 
 
-class _Later(ModuleType):
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        _take_away(self.__name__, self)
-        return getattr(import_module(self.__name__), name)
-
-
 @contextmanager
 def using_great_expectations() -> Iterator[None]:
     """Hide Great Expectations' warnings, and refuse what would end the program.
@@ -59,11 +44,10 @@ def using_great_expectations() -> Iterator[None]:
     As errors, the warnings would look like failed checks. PySpark's client ends a program that is
     in no file, and says that all went well. So it is hidden then.
     """
-    stand_ins: dict[str, Any] = {name: _Later(name) for name in LOADED_LATER}
-    if not hasattr(sys.modules["__main__"], "__file__"):
-        stand_ins["pyspark.sql.connect"] = None
-    stand_ins = {name: module for name, module in stand_ins.items() if name not in sys.modules}
-    sys.modules.update(stand_ins)
+    is_in_no_file = not hasattr(sys.modules["__main__"], "__file__")
+    hides_pyspark = is_in_no_file and PYSPARK_CLIENT not in sys.modules
+    if hides_pyspark:
+        sys.modules[PYSPARK_CLIENT] = None  # type: ignore[assignment]  # Python's own way to hide one
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -74,13 +58,8 @@ def using_great_expectations() -> Iterator[None]:
             "to check the table. Run a program in a file, or use an environment without PySpark."
         ) from None
     finally:
-        for name, module in stand_ins.items():
-            _take_away(name, module)
-
-
-def _take_away(name: str, stand_in: ModuleType | None) -> None:
-    if name in sys.modules and sys.modules[name] is stand_in:
-        del sys.modules[name]
+        if hides_pyspark:
+            del sys.modules[PYSPARK_CLIENT]
 
 
 @dataclass(frozen=True)
