@@ -11,14 +11,12 @@ from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import (
     OF_ROUNDS,
-    ROUND,
     Estimate,
     Scope,
     basis_of,
     measure_ratings,
     registered,
     standing_out,
-    values_of,
 )
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
@@ -33,7 +31,6 @@ from agreement_pipeline.policy import (
     more_items,
 )
 from agreement_pipeline.ratings import (
-    FIRST_DELIVERED,
     Array,
     Ratings,
     described,
@@ -55,7 +52,6 @@ room, it is expected halfway between the cut-off and 1.
 """
 LUCK, ENOUGH_ITEMS = 0.05, 1_000
 # how often two of many categories may stand out by luck, and how many items are enough to tell
-USUAL_MEASURE = "krippendorff_alpha"
 OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
@@ -167,47 +163,6 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
         f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
     )
     return " ".join(filter(None, said))
-
-
-def headline(policy: Policy) -> str | None:
-    of_rounds = (
-        rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
-    )
-    return next(of_rounds, None)
-
-
-def what_is_new(ratings: Ratings, policy: Policy) -> str:
-    """How many items came before, and how far raters agree on them and on the new ones.
-
-    Empty if none came before, or if nobody looked.
-    """
-    if (origin := ratings.origin) is None:
-        return ""
-    sentences = []
-    if n_elsewhere := sum(origin.items_before.values()):
-        rounds = joined([*origin.items_before], MOST_NAMED)
-        sentences.append(
-            f"{counted(n_elsewhere, 'item')} more came before without a new rating since, and "
-            f"{'counts' if n_elsewhere == 1 else 'count'} with {rounds}."
-        )
-    if strata := ratings.strata.get(FIRST_DELIVERED):
-        measure = headline(policy) or USUAL_MEASURE
-        before = [name for name in strata if name != origin.delivery]
-        new = [name for name in strata if name == origin.delivery]
-        parts = [(before, "came before"), (new, "are new" if before else "are in it")]
-        said = [
-            _on_part(ratings.within(FIRST_DELIVERED, names), what, measure)
-            for names, what in parts
-            if names
-        ]
-        sentences.insert(0, f"{'; '.join(said)}.")
-    return " ".join(sentences)
-
-
-def _on_part(part: Ratings, what: str, measure: str) -> str:
-    value = values_of(part, measure, "round").get(ROUND)
-    agreement = "" if value is None else f", with {measure} {in_words(value)}"
-    return f"{counted(part.n_items, 'item')} {what}{agreement}"
 
 
 def _categories(ratings: Ratings) -> str:
