@@ -43,6 +43,7 @@ from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
+NOBODY_COMPARED = "Nobody is compared, since the words of raters do not meet."
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -190,7 +191,7 @@ def asked_of_models(names: Collection[str]) -> str:
 
 def who_differs(ratings: Ratings) -> str:
     if ratings.foreign_words:
-        return "Nobody is compared, since the words of raters do not meet."
+        return NOBODY_COMPARED
     panel = counting_of(ratings).by_rater(ratings)
     found, named = standing_out(panel), set[tuple[str, ...]]()
     if found.finding == "raters" and len(panel.raters) > 3:

@@ -18,6 +18,7 @@ from agreement_pipeline.estimates import (
     drift,
     registered,
 )
+from agreement_pipeline.evidence.advice import NOBODY_COMPARED
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.evidence.history import (
     decisions,
@@ -390,6 +391,8 @@ def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> 
 
 
 def _drift(ratings: Ratings, before: Before) -> Grid | str:
+    if ratings.foreign_words or before.ratings.foreign_words:
+        return NOBODY_COMPARED
     try:
         found: Sequence[Drift] = drift(ratings, before.ratings)
     except AgreementError as error:
