@@ -39,6 +39,7 @@ MOST_BYTES = 200_000
 TEXT_WIDTH = 100
 STARTED_SECONDS = 120
 MADE_FROM = "made-from.json"
+ROOT = Path(__file__).parents[1]
 PROJECT, ROUND = Path("configs/projects/moderation.yaml"), "2026-W03"
 ASSET = "/assets/moderation"
 OF_UI = {
@@ -102,6 +103,10 @@ def of_ui(url: str, folder: Path) -> None:
         for name, (address, down) in OF_UI.items():
             page.goto(f"{url}{address}")
             page.wait_for_timeout(LOADED_MS)
+            invitation = page.get_by_role("button", name="Skip")
+            if invitation.count():  # to subscribe to a newsletter, over the page
+                invitation.click()
+                page.wait_for_timeout(LOADED_MS // 6)
             if down:
                 page.mouse.move(WIDTH // 2, HEIGHT // 2)
                 page.mouse.wheel(0, down)
@@ -149,8 +154,14 @@ def _webserver(root: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
     command = [str(Path(sys.executable).with_name("dagster-webserver")), "-h", "127.0.0.1"]
-    module = ["-m", "agreement_pipeline.orchestration.definitions"]
-    server = subprocess.Popen([*command, "-p", port, *module], cwd=root, env=_environment(root))
+    workspace = ["-w", str(ROOT / "workspace.yaml")]
+    server = subprocess.Popen(
+        [*command, "-p", port, *workspace],
+        cwd=ROOT,
+        env=_environment(root),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     url = f"http://127.0.0.1:{port}"
     try:
         last = time.monotonic() + STARTED_SECONDS
@@ -173,9 +184,7 @@ def _answers(url: str) -> bool:
 
 
 def _environment(root: Path) -> Mapping[str, str]:
-    home = root.parent / "dagster"
-    home.mkdir(parents=True, exist_ok=True)
-    places = {"AGREEMENT_ROOT": str(root), "DAGSTER_HOME": str(home)}
+    places = {"AGREEMENT_ROOT": str(root), "DAGSTER_HOME": str(root / ".agreement/dagster")}
     return {**os.environ, **places, "DAGSTER_DISABLE_TELEMETRY": "1"}
 
 
@@ -189,7 +198,7 @@ def main(arguments: Sequence[str]) -> None:
     with TemporaryDirectory() as temporary:
         root = Path(temporary, "agreement-demo")
         demo = [sys.executable, "-m", "agreement_pipeline", "demo", str(root)]
-        subprocess.run(demo, cwd=temporary, env=_environment(root), check=True)
+        subprocess.run(demo, cwd=temporary, check=True, stdout=subprocess.DEVNULL)
         with _webserver(root) as url:
             of_ui(url, folder)
         of_report(root / PROJECT, ROUND, folder)

@@ -539,6 +539,10 @@ table_options = together(
         help="Column that numbers the times a rater met an item.",
     ),
     column(
+        "--timestamp",
+        help="Column of when the rating was given.",
+    ),
+    column(
         "--confidence",
         help="Column of how sure the rater was, from 0 to 1.",
     ),

@@ -283,7 +283,8 @@ def _steps(held: HeldRound) -> Iterator[Step]:
         why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
+        command = " ".join([held.again, *_mending_options(held, first.check)])
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", command)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
         # more items of a round decide nothing where agreement is low
@@ -296,6 +297,25 @@ def _steps(held: HeldRound) -> Iterator[Step]:
             f"It needs {HELPS['no_rule']}.",
             "agreement-pipeline guide policy",
         )
+
+
+def _mending_options(held: Round, check: str) -> Iterator[str]:
+    """How a table is read if what failed means what it usually means. A project says it itself."""
+    if held.project:
+        return
+    ratings = held.ratings
+    if check == "rater_names_differ":
+        for group in lookalikes(ratings.raters):
+            yield f"--same-rater {shlex.quote(','.join(group))}"
+    elif check == "placeholders_not_declared":
+        for label in ratings.undeclared_placeholders:
+            yield f"--missing {shlex.quote(label)}"
+    elif check == "words_do_not_meet":
+        for words in ratings.foreign_words:
+            for label, other in words.translation.items():
+                yield f"--same-label {shlex.quote(f'{other}={label}')}"
+    elif check == "duplicates_not_declared":
+        yield "--duplicates first"
 
 
 def _kind(verdict: Verdict) -> str:
