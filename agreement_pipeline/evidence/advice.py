@@ -299,7 +299,7 @@ def _steps(held: HeldRound) -> Iterator[Step]:
         )
 
 
-def _mending_options(held: Round, check: str) -> Iterator[str]:
+def _mending_options(held: HeldRound, check: str) -> Iterator[str]:
     """How a table is read if what failed means what it usually means. A project says it itself."""
     if held.project:
         return
