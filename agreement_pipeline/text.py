@@ -101,7 +101,7 @@ def counted(n: int, what: str) -> str:
 
 
 def chained(sentences: Iterable[str]) -> str:
-    return "; ".join(each.removesuffix(".") for each in sentences if each)
+    return "; ".join(each.removesuffix(".") for each in sentences)
 
 
 def called(what: str, names: Iterable[object]) -> str:

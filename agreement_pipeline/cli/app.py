@@ -28,6 +28,7 @@ PURPOSES = {
     "release": "Release the training data of a round that the policy admits.",
     "report": "Write a page that says what was decided, why, and who disagrees.",
     "plan": "Print how many items a policy needs to decide.",
+    "pull": "Take rounds from a labelling server or a database.",
     "run": "Judge what is new in your projects, and release what is admitted.",
     "history": "Print the log of a store.",
     "reassess": "Judge the rounds of a project again by today's policy.",

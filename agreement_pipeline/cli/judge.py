@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -25,15 +26,19 @@ from agreement_pipeline.cli.options import (
     is_project,
     option,
     read_table,
-    read_with_warnings,
-    say_warnings,
     table_options,
     why_in_json,
 )
 from agreement_pipeline.cli.output import as_json, say, say_aside
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
-from agreement_pipeline.evidence import Summary, declared_labels_alike, rule_rows, summarize
+from agreement_pipeline.errors import (
+    EXPECTED,
+    AgreementError,
+    ProjectError,
+    RatingsError,
+    in_a_sentence,
+)
+from agreement_pipeline.evidence import Summary, rule_rows, summarize
 from agreement_pipeline.policy import (
     BUNDLED,
     Decision,
@@ -57,31 +62,42 @@ if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
 
 FILES_HELP = f"{TABLE_HELP} Or the YAML file of a project, for the rounds in its inbox."
+DATABASE = "Database"
 HELD, MOST_WARNINGS = 1, 10
-ALIKE = "labels_that_look_alike"
+
+
+class Query(NamedTuple):
+    sql: str
+    connection_from: str
 
 
 class Asked(NamedTuple):
     file: str
-    judge: Callable[[], tuple[Ratings, Decision, tuple[str, ...]]]
+    judge: Callable[[], tuple[Ratings, Decision]]
     policy: Policy
     called: tuple[str, str, str]
     left_out: Sequence[str] = ()
     kept: bool = True
 
-    def summarized(
-        self, ratings: Ratings, decision: Decision, warnings: tuple[str, ...]
-    ) -> Summary:
-        called = self.called
-        return summarize(ratings, self.policy, decision, *called, kept=self.kept, warnings=warnings)
+    def summarized(self, ratings: Ratings, decision: Decision) -> Summary:
+        return summarize(ratings, self.policy, decision, *self.called, kept=self.kept)
 
 
 @command(
     "agreement-pipeline judge labels.csv --policy standard",
     "agreement-pipeline judge week-1.csv week-2.csv --policy standard --format json",
     "agreement-pipeline judge configs/projects/moderation.yaml",
+    "agreement-pipeline judge --query 'select * from labels' --connection-from DB "
+    "--policy standard",
 )
-@click.argument("files", metavar="FILE...", type=FILE, nargs=-1, required=True, help=FILES_HELP)
+@click.argument("files", metavar="[FILE]...", type=FILE, nargs=-1, help=FILES_HELP)
+@option("--query", group=DATABASE, metavar="SQL", help="A query that gives the table.")
+@option(
+    "--connection-from",
+    group=DATABASE,
+    metavar="VARIABLE",
+    help="The environment variable with the URL of the database, such as sqlite:///labels.db.",
+)
 @table_options
 @option("--policy", group=POLICY, type=FILE, help=f"{POLICY_HELP} A project has its own.")
 @option(
@@ -125,6 +141,8 @@ def judge(
     contract: Path | None,
     output: str,
     target: Path | None,
+    query: str | None,
+    connection_from: str | None,
     **reading: Any,
 ) -> int:
     """Print the decision on tables, or on the rounds in the inbox of a project.
@@ -132,9 +150,20 @@ def judge(
     The exit status is 0 if every round is admitted and 1 if one is held. It is 2 if a round
     could not be judged. Nothing is stored and nothing is released.
     """
-    asked = [*_asked(ctx, files, policy, waiver, earlier, contract, reading)]
+    if (query is None) != (connection_from is None):
+        raise click.UsageError("found --query or --connection-from alone; expected both.")
+    if (query is None) == (not files):
+        raise click.UsageError(
+            f"found {'files beside --query' if files else 'no table'}; expected files, or a query "
+            "with its connection. Name one of them."
+        )
+    if query is not None and connection_from is not None:
+        rows = Query(query, connection_from)
+        asked = [_of_query(ctx, rows, policy, waiver, earlier, contract, reading)]
+    else:
+        asked = [*_asked(ctx, files, policy, waiver, earlier, contract, reading)]
     of_tables = not any(each.called[0] for each in asked)
-    if target and not (of_tables and all(file.is_file() for file in files)):
+    if target and not (of_tables and files and all(file.is_file() for file in files)):
         raise click.UsageError("found --statement; expected tables in files with it.")
     if target and target.exists() and any(map(target.samefile, files)):
         raise click.UsageError(f"--statement: found {target}, a table; expected another file.")
@@ -191,6 +220,41 @@ def _asked(
             yield Asked(str(file), judged, under, called, reading["exclude_raters"])
 
 
+def _of_query(
+    ctx: click.Context,
+    query: Query,
+    policy: Path | None,
+    waiver: Iterable[Path],
+    earlier: Sequence[Path],
+    contract: Path | None,
+    reading: Mapping[str, Any],
+) -> Asked:
+    if policy is None:
+        raise click.UsageError(
+            "found a query without a policy; expected one. Name it, as --policy standard."
+        )
+    waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
+    under = load_policy(policy)
+    terms = None if contract is None else Contract.load(contract)
+
+    def judge_rows() -> tuple[Ratings, Decision]:
+        from agreement_pipeline.sources import write_query
+
+        with TemporaryDirectory(prefix="agreement-") as folder:
+            table = Path(folder, "query.parquet")
+            write_query(query.sql, query.connection_from, table)
+            try:
+                return _of_table(table, earlier, reading, under, waivers, terms)
+            except AgreementError as error:
+                message = str(error).replace(str(table), "query").replace(table.name, "query")
+                error.args = (message,)
+                raise
+
+    # Commands of other steps need the rows in a file.
+    called = "", as_written(ctx, Path("TABLE")), str(policy)
+    return Asked("query", judge_rows, under, called, reading["exclude_raters"])
+
+
 def _of_table(
     file: Path,
     earlier: Sequence[Path],
@@ -198,12 +262,13 @@ def _of_table(
     policy: Policy,
     waivers: Waivers,
     contract: Contract | None,
-) -> tuple[Ratings, Decision, tuple[str, ...]]:
-    ratings, warnings = read_with_warnings(file, {**reading, "in_order": True})
-    say_warnings(file, ratings, warnings)
+) -> tuple[Ratings, Decision]:
+    ratings = read_table(file, {**reading, "in_order": True})
     if earlier:
-        same_level = {**reading, "usable": False, "level": ratings.scale.level}
-        before = [EarlierDelivery(path.name, read_table(path, same_level)) for path in earlier]
+        before = [
+            EarlierDelivery(path.name, read_table(path, {**reading, "usable": False}))
+            for path in earlier
+        ]
         ratings = mark_first_deliveries(
             ratings,
             before,
@@ -213,10 +278,9 @@ def _of_table(
             whole_clusters=reading.get("units") is not None,
         )
     if contract is None or contract.suite is None:
-        return ratings, judge_ratings(ratings, policy, contract, waivers), warnings
+        return ratings, judge_ratings(ratings, policy, contract, waivers)
     check = check_suite(file, reading, contract.suite, ratings)
-    decision = assess(ratings, policy, contract, waivers, check.findings).decision
-    return ratings, decision, warnings
+    return ratings, assess(ratings, policy, contract, waivers, check.findings).decision
 
 
 def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
@@ -251,7 +315,7 @@ def _delivered(
     by: Mapping[str, Any],
     before: Sequence[str],
     not_stored: dict[str, Ratings],
-) -> tuple[Ratings, Decision, tuple[str, ...]]:
+) -> tuple[Ratings, Decision]:
     """Rounds `before` this one come first, as they will when they are judged. They are read once,
     into `not_stored`.
     """
@@ -264,12 +328,12 @@ def _delivered(
     delivery, ratings = project.delivered(name, not_stored)
     not_stored[name] = ratings
     judged = judge_delivered(project.store, name, ratings, delivered=delivery.table, **by)
-    return ratings, judged.decision, ()
+    return ratings, judged.decision
 
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
     try:
-        ratings, decision, warnings = asked.judge()
+        ratings, decision = asked.judge()
     except EXPECTED as error:
         why = in_a_sentence(error)
         say_aside(f"error: {why}")
@@ -281,10 +345,9 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
         return answer[output], None
     if output == "json":
         head = {"format": JSON_FORMAT, "file": asked.file}
-        alike = (f"{ALIKE}: {group}" for group in declared_labels_alike(ratings))
-        more = {"first_labels": first_labels(ratings), "warnings": [*warnings, *alike]}
+        more = {"first_labels": first_labels(ratings)}
         return {**head, **decision.to_mapping(), **more}, decision
-    summary = asked.summarized(ratings, decision, warnings)
+    summary = asked.summarized(ratings, decision)
     if output == "markdown":
         return summary_as_markdown(summary, asked.file, asked.left_out), decision
     decided, *rest = map(printable, summary_lines(summary, asked.left_out))
@@ -301,7 +364,6 @@ def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) ->
             f"### {summary.decision.word}: {markdown_text(file)}",
             "",
             *(f"- {markdown_text(each)}" for each in _said(summary, left_out)),
-            *(f"- {markdown_text(f'warning: {each}')}" for each in summary.warnings),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if summary.steps else []),
@@ -348,7 +410,7 @@ def _warnings(summary: Summary) -> Iterator[str]:
         if not finding.passed and not finding.holds:
             yield f"warning: {finding.description}"
     for group in summary.labels_alike:
-        yield f"warning: {ALIKE}: {group}"
+        yield f"warning: labels_that_look_alike: {group}"
 
 
 def _only_warning(summary: Summary, *, met: bool) -> Iterator[str]:

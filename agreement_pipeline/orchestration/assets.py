@@ -438,6 +438,8 @@ def take_delivery(
     round_name: str | None = None,
 ) -> None:
     """Write what the source of the project gives into its deliveries. An inbox has its files."""
+    if host.project.source is not None:
+        host.project.pull_round(round_name)
     if host.upstream is None:
         return
     if round_name is not None:

@@ -91,10 +91,11 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
             "Dagster can load an asset. Run the project in Dagster: "
             "agreement-pipeline guide in-dagster."
         )
+    unpulled = project.pull().failed if project.source is not None else {}
     definitions = project_definitions(project.settings)
     new, store = tuple(delivery.round for delivery in project.due()), project.store
     waiting = sorted({name for name in admitted_rounds(store) if not store.in_force(name)} - {*new})
-    unreleased: dict[str, str] = {}
+    unreleased: dict[str, str] = dict(unpulled)
 
     def run_job(job: str, round_name: str | None = None) -> None:
         result = definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import dagster as dg
 
@@ -174,7 +174,7 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         f"{project.name}_new_rounds",
         "Runs a round when its delivery, or what judges it, is new. "
         "After a fault that may pass, until it is decided.",
-        every=15,
+        every=project.source.interval_seconds if project.source else 15,
         job=job,
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
@@ -193,19 +193,19 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
     @running(
         f"{host.project.name}_new_delivery",
         "Takes the table of all rounds when its source has a new one.",
-        every=15,
+        every=host.project.source.interval_seconds if host.project.source else 15,
         job=job,
     )
     def new_delivery(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        return _tick(context, host.project, _materialized(context.instance, host))
+        return _tick(context, host.project, _of_source(context.instance, host))
 
     return [new_delivery]
 
 
 def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
     project = host.project
-    if host.upstream is not None and not project.delivers_whole:
-        return _materialized(instance, host)
+    if project.settings.rounds_from is not None and not project.delivers_whole:
+        return _of_source(instance, host)
     seen = project.look()
     return Arrivals(
         seen.deliveries.values(),
@@ -214,33 +214,41 @@ def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
     )
 
 
-def _materialized(instance: dg.DagsterInstance, host: Host) -> Arrivals:
-    """What the upstream asset holds: its partitions, or the whole of it without a round's name.
+def _of_source(instance: dg.DagsterInstance, host: Host) -> Arrivals:
+    """What the source has: rounds, or all of them in one table without the name of a round.
 
-    One is due until a run for it, under what judges it now, was decided.
+    One is due until a run for its version, under what judges it now, was decided.
     """
-    project, upstream = host.project, cast(dg.AssetKey, host.upstream)
-    latest = instance.fetch_materializations(upstream, limit=1).records
-    storage_ids: Mapping[str, int]
-    if project.delivers_whole:
-        storage_ids = {"": latest[0].storage_id} if latest else {}
-    else:
-        storage_ids = storage_ids_by_partition(instance, upstream)
-        if latest and not storage_ids:
-            raise ProjectError(
-                f"{project.settings.rounds_from}: found no partitions; expected partitions, which "
-                "are the rounds. If one table has all rounds, say which column names them, as "
-                "rounds: {column: week}."
-            )
+    project = host.project
     deliveries = [
-        Delivery(name, project.inbox / (name or project.name), _version(project, storage_id))
-        for name, storage_id in storage_ids.items()
+        Delivery(name, project.inbox / (name or project.name), _digest_of(project, name, version))
+        for name, version in _versions(instance, host).items()
     ]
     return Arrivals(deliveries, lambda resting: _undecided(instance, deliveries, resting))
 
 
-def _version(project: Project, storage_id: int) -> str:
-    return digest_of_plain([str(project.settings.rounds_from), storage_id, project.judged_by])
+def _versions(instance: dg.DagsterInstance, host: Host) -> Mapping[str, str]:
+    """The version of each round: of an asset, the number of its last materialization."""
+    project, upstream = host.project, host.upstream
+    if project.source is not None:
+        return project.source.list_versions()
+    assert upstream is not None
+    latest = instance.fetch_materializations(upstream, limit=1).records
+    if project.delivers_whole:
+        return {"": str(latest[0].storage_id)} if latest else {}
+    storage_ids = storage_ids_by_partition(instance, upstream)
+    if latest and not storage_ids:
+        raise ProjectError(
+            f"{project.settings.rounds_from}: found no partitions; expected partitions, which "
+            "are the rounds. If one table has all rounds, say which column names them, as "
+            "rounds: {column: week}."
+        )
+    return {name: str(storage_id) for name, storage_id in storage_ids.items()}
+
+
+def _digest_of(project: Project, round_name: str, version: str) -> str:
+    source = str(project.settings.rounds_from)
+    return digest_of_plain([source, round_name, version, project.judged_by])
 
 
 def _undecided(

@@ -5,7 +5,7 @@ from datetime import date
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from agreement_pipeline.classifiers import (
     Draw,
@@ -16,11 +16,13 @@ from agreement_pipeline.classifiers import (
 )
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
+    EXPECTED,
     AgreementError,
     CertificateError,
     PolicyError,
     ProjectError,
     RatingsError,
+    in_a_sentence,
 )
 from agreement_pipeline.evidence import admitted_rounds, blind_tasks, written_tasks
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
@@ -58,7 +60,7 @@ from agreement_pipeline.release import (
     release_dataset,
     release_round,
 )
-from agreement_pipeline.sources import DeliveryFolder, write_table
+from agreement_pipeline.sources import ENDINGS, DeliveryFolder, RoundSource, write_table
 from agreement_pipeline.store import (
     Folder,
     RoundVersion,
@@ -70,6 +72,14 @@ from agreement_pipeline.store import (
 )
 from agreement_pipeline.text import called, listed, meant, natural
 from agreement_pipeline.version import __version__
+
+
+class PulledRounds(NamedTuple):
+    """The names that a source has, those that were written now, and why others could not be."""
+
+    rounds: tuple[str, ...]
+    pulled: tuple[str, ...]
+    failed: Mapping[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +109,7 @@ class Project:
 
     @cached_property
     def _inbox(self) -> Inbox:
-        return Inbox(self.inbox, self.settings, self.root)
+        return Inbox(self.inbox, self.settings)
 
     @cached_property
     def store(self) -> Store:
@@ -262,6 +272,42 @@ class Project:
             return write_table(table, path, self._source_name(round_name))
 
     @cached_property
+    def source(self) -> RoundSource | None:
+        """What rounds are pulled from. None for an inbox, and if an asset is handed over."""
+        source = self.settings.rounds_from
+        return None if source is None else source.open()
+
+    def pull_round(self, round_name: str | None = None) -> None:
+        """Write a round, or the file of all rounds, as the source has it now."""
+        assert self.source is not None
+        name = self.name if round_name is None else check_round_name(round_name)
+        with self._deliveries.writing(name, self.source.ending) as path:
+            self.source.write(round_name, path)
+
+    def pull(self) -> PulledRounds:
+        """Write each round of the source whose version is another than that of its file."""
+        if self.source is None:
+            raise ProjectError(
+                f"project {self.name}: found {self.settings.rounds_from or 'an inbox'}; expected "
+                "rounds_from with a query or a labelling server. Name one, or put files into the "
+                "inbox."
+            )
+        pulled, failed = list[str](), dict[str, str]()
+        versions = self.source.list_versions()
+        for name, version in sorted(versions.items(), key=lambda each: natural(each[0])):
+            file_name = name or self.name
+            if version and self._deliveries.has_version(file_name, version):
+                continue
+            try:
+                self.pull_round(name or None)
+            except EXPECTED as error:
+                failed[file_name] = in_a_sentence(error)
+                continue
+            self._deliveries.note_version(file_name, version)
+            pulled.append(file_name)
+        return PulledRounds(tuple(versions), tuple(pulled), failed)
+
+    @cached_property
     def _deliveries(self) -> DeliveryFolder:
         assert isinstance(self.inbox, Path)
         return DeliveryFolder(self.inbox)
@@ -367,7 +413,7 @@ class Project:
                     "round again.",
                     may_pass=True,
                 )
-            before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
+            before = find_deliveries_before(self.store, delivery.round, delivery.digest)
             if delivery.before is not None and before != delivery.before:
                 raise ProjectError(
                     f"{self.inbox}: found that another round came while round {delivery.round} was "
@@ -379,11 +425,10 @@ class Project:
             delivery.round,
             ratings,
             delivery.here,
-            original_digest=None if bucket else delivery.file_digest,
+            original_digest=None if bucket else delivery.digest,
             delivered_table=None if delivery.table is None else delivery.table.to_parquet(),
             settings_digest=self.settings.reading_digest,
-            delivered_as=delivery.file_digest if bucket else None,
-            predictions_digest=delivery.predictions_digest,
+            delivered_as=delivery.digest if bucket else None,
             refuse_late=refuse_late,
         )
 
@@ -430,7 +475,7 @@ class Project:
                 n_left_out = len(self._columns_left_out(fetched))
                 ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
             with self.store.reading():
-                before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
+                before = find_deliveries_before(self.store, delivery.round, delivery.digest)
                 ratings = split_delivery(
                     ratings, delivery.round, before, self.store, said, not_stored
                 )
@@ -468,9 +513,12 @@ class Project:
             raise
 
     def _name_source(self, message: str, path: Folder, round_name: str) -> str:
-        name, source = path.name.removesuffix(".parquet"), self._source_name(round_name)
-        for written in (f"{self.inbox}/{name}.parquet", f"{name}.parquet"):
-            message = message.replace(written, source)
+        name, source = path.name, self._source_name(round_name)
+        for ending in ENDINGS:
+            name = name.removesuffix(ending)
+        for ending in ENDINGS:
+            for written in (f"{self.inbox}/{name}{ending}", f"{name}{ending}"):
+                message = message.replace(written, source)
         return message
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:

@@ -221,7 +221,8 @@ class ProjectSettings(BaseModel):
         A folder with a file or a folder of files for each round, on a disk or in a bucket
         (s3://bucket/folder). Or a file that names the round of each row (`columns.round`).
     rounds_from
-        Where rounds come from instead of an inbox: `asset`, the key of an asset of Dagster.
+        Where rounds come from instead of an inbox: `asset`, the key of an asset of Dagster; or
+        `query`, with `rounds` and `connection_from`.
     scale
         What the labels may be: `level`, and the list of `categories`, unless any number may be one.
     policy
@@ -421,6 +422,11 @@ class ProjectSettings(BaseModel):
                 "found rounds of rows beside an inbox in a bucket; expected an object or a folder "
                 "of objects for each round. Leave rounds and columns.round out, or use an inbox "
                 "on a disk."
+            )
+        if self.rounds_from and self.rounds_from.query and self.has_rounds_in_rows:
+            raise ValueError(
+                "found rounds of rows beside rounds_from.query; expected one of the two, since "
+                "rounds_from.rounds lists the rounds. Leave rounds and columns.round out."
             )
         if self.certified_by == self.project:
             raise ValueError(

@@ -4,8 +4,17 @@ What a source gives is written into a folder of the project as a delivery, and i
 like a file that somebody put into an inbox.
 """
 
-from agreement_pipeline.sources.folder import DeliveryFolder
+from agreement_pipeline.sources.folder import ENDINGS, DeliveryFolder
 from agreement_pipeline.sources.settings import RoundsFrom
+from agreement_pipeline.sources.source import RoundSource
+from agreement_pipeline.sources.sql import write_query
 from agreement_pipeline.sources.tables import write_table
 
-__all__ = ["DeliveryFolder", "RoundsFrom", "write_table"]
+__all__ = [
+    "ENDINGS",
+    "DeliveryFolder",
+    "RoundSource",
+    "RoundsFrom",
+    "write_query",
+    "write_table",
+]

@@ -1,5 +1,6 @@
 """The folder in which the deliveries of a source are kept, as files, until they are stored."""
 
+import json
 import os
 import time
 import uuid
@@ -11,6 +12,7 @@ from pathlib import Path
 from agreement_pipeline.store import check_round_name, digest_at
 
 ABANDONED_AFTER_SECONDS = 86_400.0
+VERSIONS = ".versions.json"
 ENDINGS = (".parquet", ".json")
 
 
@@ -34,6 +36,24 @@ class DeliveryFolder:
             self._replace(unfinished, name, ending)
         finally:
             unfinished.unlink(missing_ok=True)
+
+    def has_version(self, name: str, version: str) -> bool:
+        """True if the file of a delivery is there, and was written of this version."""
+        is_there = any((self.place / f"{name}{ending}").is_file() for ending in ENDINGS)
+        return is_there and self._versions().get(name) == version
+
+    def note_version(self, name: str, version: str) -> None:
+        unfinished = self.place / f".{name}-{uuid.uuid4().hex}.part"
+        unfinished.write_text(json.dumps({**self._versions(), name: version}, sort_keys=True))
+        unfinished.replace(self.place / VERSIONS)
+
+    def _versions(self) -> dict[str, object]:
+        """A file of another form says nothing: rounds are then written once more."""
+        try:
+            versions = json.loads((self.place / VERSIONS).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return versions if isinstance(versions, dict) else {}
 
     def _replace(self, unfinished: Path, name: str, ending: str) -> None:
         target = self.place / f"{name}{ending}"
