@@ -226,6 +226,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         (rule.measure, rule.scope): {"reliable": rule.reliable, "tentative": rule.tentative}
         for rule in release.policy.rules
     }
+    suite_findings = {member.round: member.recorded for member in release.members}
     return {
         "verified": True,
         "project": release.project,
@@ -256,6 +257,11 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
                     {key: waiver[key] for key in WAIVED if key in waiver}
                     for waiver in decision["waivers"]
                 ],
+                **(
+                    {"recorded": [finding.to_mapping() for finding in suite_findings[name]]}
+                    if suite_findings[name]
+                    else {}
+                ),
             }
             for name, decision in release.decisions.items()
         },
@@ -288,6 +294,20 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
                 f"    waived by {waiver['who']} until {waiver['until']}: "
                 f"{waived(waiver)} ({waiver['why']})"
             )
+        yield from _recorded_in_words(found.get("recorded", ()))
+
+
+def _recorded_in_words(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a suite found in the delivery does not follow from a release: it is only told."""
+    if not findings:
+        return
+    failed = [finding for finding in findings if not finding["passed"]]
+    yield (
+        f"    recorded, and not derived again: {counted(len(findings), 'check')} of the delivery, "
+        f"of which {len(failed)} failed"
+    )
+    for finding in failed:
+        yield f"      {finding['severity']}: {finding['description']}"
 
 
 def _today(writer: str, held: Mapping[str, Sequence[str]]) -> str:

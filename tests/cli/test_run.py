@@ -1,4 +1,5 @@
 import pytest
+import yaml
 
 from agreement_pipeline.cli import main
 from tests.orchestration.conftest import ratings_frame
@@ -66,3 +67,26 @@ def test_a_project_that_releases_by_hand_waits_for_release(two_projects):
     assert datasets(two_projects) == []
     assert main(["run", "posts", "--release"]) == 0
     assert len(datasets(two_projects)) == 1
+
+
+def test_a_project_s_suite_is_asked_of_its_deliveries(two_projects, capsys):
+    project = two_projects / "configs/projects/posts.yaml"
+    project.write_text(f"{PROJECT.format('posts', 'posts')}contract: ours.yaml\n")
+    rule = {
+        "type": "expect_column_values_to_be_in_set",
+        "kwargs": {"column": "language", "value_set": ["de"]},
+    }
+    contracts = two_projects / "configs/contracts"
+    contracts.mkdir()
+    (contracts / "ours.yaml").write_text(yaml.safe_dump({"expectations": [rule]}))
+    table = ratings_frame(0.99).assign(language=["de"] * 359 + ["x"])
+    table.to_csv(two_projects / "posts/w1.csv", index=False)
+    assert main(["judge", str(project)]) == 1
+    assert "language_in_set: 1 of 360 rows fail" in capsys.readouterr().out
+    assert main(["run", "posts"]) == 1
+    assert "language_in_set: 1 of 360 rows fail" in capsys.readouterr().out
+    table.assign(language="de").to_csv(two_projects / "posts/w1.csv", index=False)
+    assert main(["run", "posts"]) == 0
+    (manifest,) = two_projects.glob(".agreement/store/posts/releases/w1/*/manifest.json")
+    assert main(["verify", str(manifest.parent)]) == 0
+    assert "1 check of the delivery, of which 0 failed" in capsys.readouterr().out

@@ -8,9 +8,12 @@ import pytest
 import yaml
 
 from agreement_pipeline import open_release
+from agreement_pipeline.cli import main
+from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.release import reassess
 from agreement_pipeline.store import Store, erase, of_event
 from tests.orchestration.conftest import ratings_frame
+from tests.orchestration.test_sensors import at_rest
 
 N_RATINGS, ODD = 360, [4, 5, 77]
 LANGUAGE = {
@@ -127,7 +130,7 @@ def test_results_are_kept_in_the_form_of_great_expectations_under_the_digest_in_
 
 
 def test_a_round_is_waived_released_verified_and_held_again_when_the_suite_changes(
-    listings, monkeypatch
+    listings, monkeypatch, capsys
 ):
     listings.deliver("w1", frame())
     listings.decide("w1")
@@ -142,6 +145,12 @@ def test_a_round_is_waived_released_verified_and_held_again_when_the_suite_chang
         ("seconds_mean_to_be_between", False),
         ("notes", False),
     ]
+    capsys.readouterr()
+    assert main(["verify", str(folder)]) == 0
+    printed = capsys.readouterr().out
+    assert "recorded, and not derived again: 3 checks of the delivery, of which 3 failed" in printed
+    assert "\n      error: language_in_set: 3 of 360 rows fail" in printed
+    assert "waived by Ana Lopez" in printed
     texts = [path.read_bytes() for path in folder.rglob("*") if path.is_file()]
     assert not any(b"x@y.de" in text for text in texts)
     monkeypatch.undo()
@@ -231,3 +240,43 @@ def test_a_delivery_that_is_no_round_shows_what_the_suite_finds(listings):
         "notes": False,
     }
     assert listings.project.store.rounds() == ()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda findings: findings[0].update(passed=True),
+        lambda findings: findings[1]["counts"].update(observed_value=1.5),
+        lambda findings: findings[0].update(counts=None),
+        lambda findings: findings.pop(),
+        lambda findings: findings[0].update(check="other"),
+    ],
+)
+def test_a_release_whose_recorded_findings_were_changed_is_refused(listings, change):
+    listings.deliver("w1", frame())
+    listings.decide("w1")
+    waive(listings, "language_in_set")
+    listings.decide("w1")
+    (folder,) = listings.released()
+    manifest = folder / "manifest.json"
+    said = json.loads(manifest.read_text())
+    change(said["rounds"][0]["delivery"]["findings"])
+    manifest.chmod(0o644)
+    manifest.write_text(json.dumps(said))
+    with pytest.raises(ReleaseInvalidError):
+        open_release(folder)
+
+
+def test_the_sensor_and_a_backfill_judge_deliveries_by_the_suite(listings):
+    for name in ("w1", "w2"):
+        table = frame().assign(language="de") if name == "w2" else frame()
+        at_rest(listings.deliver(name, table))
+    definitions = listings.definitions
+    sensor = definitions.resolve_sensor_def("reviews_new_rounds")
+    asked = sensor(dg.build_sensor_context(instance=listings.instance, definitions=definitions))
+    keys = [request.partition_key for request in asked.run_requests]
+    assert keys == ["w1", "w2"]
+    # a backfill launches a run for each partition with these tags
+    tags = {"dagster/backfill": "b1"}
+    assert [listings.run(key, tags=tags).success for key in keys] == [False, True]
+    assert [path.parts[-2] for path in listings.released()] == ["w2"]
