@@ -23,6 +23,7 @@ from agreement_pipeline.orchestration.sensors import (
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
+from agreement_pipeline.release import Publication
 from agreement_pipeline.sources import RoundsFrom
 from agreement_pipeline.units import UnitSettings
 
@@ -154,6 +155,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     scale: Annotated[Scale, MAPPING]
     columns: Annotated[Columns, MAPPING] = Columns()
     limits: Annotated[Limits, MAPPING] = Limits()
+    dataset: Annotated[Publication, MAPPING] = Publication()
     units: Annotated[UnitSettings | None, written(dict[str, Any] | None)] = None
     classifiers: Annotated[tuple[str, ...], NAMES] = ()
     optional_classifiers: Annotated[tuple[str, ...], NAMES] = ()

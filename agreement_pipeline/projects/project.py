@@ -448,7 +448,12 @@ class Project:
     def release(self, round_name: str | None = None) -> Release:
         """Release the training data of a stored round, or of all admitted rounds together."""
         rounds = admitted_rounds(self.store) if round_name is None else (round_name,)
-        terms = {**self.terms, "project": self.name, "adjudicated": self.adjudicated(rounds)}
+        terms = {
+            **self.terms,
+            "project": self.name,
+            "adjudicated": self.adjudicated(rounds),
+            "publication": self.settings.dataset,
+        }
         if round_name is None:
             return release_dataset(self.store, rounds, **terms)
         return release_round(self.store, round_name, **terms)

@@ -27,6 +27,7 @@ from agreement_pipeline.readers import (
     Rounds,
     Rules,
 )
+from agreement_pipeline.release import Publication
 from agreement_pipeline.sources import RoundsFrom
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
@@ -128,6 +129,7 @@ NOT_OF_READING = {
     "root",
     "certified_by",
     "release",
+    "dataset",
 }
 """These settings do not change what is read of a file. All others do, also later ones."""
 
@@ -300,6 +302,8 @@ class ProjectSettings(BaseModel):
     release
         by_itself: all admitted rounds are released together whenever a round is admitted or
         withdrawn. by_hand: when somebody asks for it.
+    dataset
+        What releases say of the dataset: its `license`, such as CC-BY-4.0, and `cite_as`.
     adjudicated
         A folder with the answers of adjudicators: a CSV file a round, with item, label and
         ratings_digest.
@@ -373,6 +377,7 @@ class ProjectSettings(BaseModel):
     schedule: str | None = None
     overdue_after_days: int = 8
     release: Literal["by_itself", "by_hand"] = "by_itself"
+    dataset: Publication = Publication()
     adjudicated: str | None = None
     pages: str | None = None
     pages_url: str | None = None

@@ -26,8 +26,8 @@ class JointRelease:
     is_made
         True if a release of exactly these ratings is in force.
     state
-        A digest of the decisions and the adjudicated labels that the release rests on. Where it is
-        as it was, the release would be the same.
+        A digest of the decisions and the adjudicated labels that the release rests on, and of its
+        licence and citation. Where it is as it was, the release would be the same.
     """
 
     rounds: Mapping[str, str]
@@ -42,7 +42,10 @@ class JointRelease:
 def joint_release(project: Project) -> JointRelease:
     """Which rounds the project would release together now, and whether it did."""
     rounds, facts, is_made = _read_log(project, project.store.log.head)
-    described = digest_of_plain([facts, _describe_adjudicated(project, rounds)])
+    said = project.settings.dataset.to_mapping()
+    described = digest_of_plain(
+        [facts, _describe_adjudicated(project, rounds), *([said] * bool(said))]
+    )
     return JointRelease(rounds, is_made, described[:STATE_DIGITS])
 
 

@@ -32,6 +32,7 @@ from agreement_pipeline.release.opening import (
     superseded,
     verify_release,
 )
+from agreement_pipeline.release.publication import Publication
 from agreement_pipeline.release.statements import Signed, statement_of, statement
 from agreement_pipeline.release.silver import CertifiedBy
 
@@ -43,6 +44,7 @@ __all__ = [
     "Demands",
     "Judged",
     "OfTheGate",
+    "Publication",
     "Reassessed",
     "Release",
     "Signed",

@@ -15,6 +15,7 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
 from agreement_pipeline.ratings import Origin, Scale
+from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.training_table import (
     RESOLUTION_MEANINGS,
     UNRESOLVED_WORDS,
@@ -110,6 +111,8 @@ def card(
     form: int = 4,
     loading_lines: Mapping[str, tuple[str, str]] = MappingProxyType({}),
     columns: Sequence[Column] = (),
+    edition: Edition = UNDATED,
+    version: str | None = None,
 ) -> str:
     """The card in Markdown, with the `columns` of the training table. `loading_lines` say of each
     file of objects what it holds, and the line of Python that loads it.
@@ -142,7 +145,11 @@ def card(
         if path.endswith((".parquet", ".jsonl"))
         for name in [PurePosixPath(path).stem]
     ]
-    front_matter: dict[str, Any] = {"pretty_name": project, "configs": configs}
+    front_matter: dict[str, Any] = {
+        "pretty_name": project,
+        **edition.front_matter(),
+        "configs": configs,
+    }
     if columns:
         features = [_feature(column) for column in columns]
         front_matter["dataset_info"] = [{"config_name": "default", "features": features}]
@@ -163,6 +170,8 @@ def card(
         origins=origins,
         loading_lines=loading_lines,
         columns=columns,
+        edition=edition,
+        version=version,
         categories=_fenced_json(scale.label_values),
         resolution_meanings=RESOLUTION_MEANINGS,
         unresolved_words=UNRESOLVED_WORDS,
@@ -221,8 +230,10 @@ def croissant(
     silver: Collection[str] = (),
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
+    published: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
+    `published` are properties of schema.org.
 
     No property takes a coefficient of agreement, so these are given in words. `rows` counts labels
     by who gave them. See http://mlcommons.org/croissant/1.1 and
@@ -236,6 +247,7 @@ def croissant(
         f"rounds {', '.join(decisions)}.",
         "conformsTo": [f"{CROISSANT}{version}", f"{RAI}1.0"],
         "isLiveDataset": False,
+        **published,
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
         "rai:dataAnnotationProtocol": " ".join(
             [

@@ -25,6 +25,7 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.release.card import card, croissant
 from agreement_pipeline.release.objects import ReleasedObjects, labels_by_unit
+from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, tables_of
 from agreement_pipeline.release.training_table import Column, TrainingTable, groups_of_items
 from agreement_pipeline.store import Folder, digest_of
@@ -73,6 +74,8 @@ class Release:
 
     Attributes
     ----------
+    edition
+        Its day, licence and citation, which it says of itself. Releases up to form 3 do not.
     labels
         The rows of all items, in arrays: labels of the panel in releases up to form 3. An item may
         have no label.
@@ -92,6 +95,7 @@ class Release:
     manifest_digest: str = ""
     written_by: str = __version__
     schema: str = SCHEMA
+    edition: Edition = UNDATED
     decided: Mapping[str, dict[str, Any]] | None = None
 
     @property
@@ -195,6 +199,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         "scale": scale.to_mapping(),
         "waivers": _waivers(release),
     }
+    edition, train_digest = release.edition, digests[TRAIN]
     described = croissant(
         project,
         schemas,
@@ -204,6 +209,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         silver={each.audit.classifier.name for each in release.members if each.audit},
         rows=report["rows"] if has_croissant_1_1 else {},
         version="1.1" if has_croissant_1_1 else "1.0",
+        published=edition.croissant(train_digest),
     )
     return {
         REPORT: as_json(report),
@@ -220,6 +226,8 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
             release.form,
             release.objects.loading_lines,
             release.columns,
+            edition,
+            edition.version(train_digest),
         ).encode(),
         CROISSANT: as_json(described),
     }
@@ -248,8 +256,10 @@ def identity(release: Release) -> dict[str, Any]:
                 **{name: said for name, said in known.items() if said},
             }
         )
+    said = release.edition.to_mapping()
     return {
         "schema": release.schema,
+        **({"dataset": said} if said else {}),
         "project": release.project,
         "rounds": rounds,
         "policy_digest": release.policy.digest,

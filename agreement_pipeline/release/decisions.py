@@ -28,6 +28,7 @@ from agreement_pipeline.policy import (
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.readers import DeliveredTable
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
+from agreement_pipeline.release.current import dataset_of, forget_current, point_to_last_in_force
 from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
 from agreement_pipeline.store import (
     DECIDING,
@@ -439,10 +440,12 @@ def withdraw_versions(
         )
     )
     said = (reworded() or [IN_THE_LOG]) if found else []
+    forget_current(store, found)
     for called in found:
         _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
     if found:
         store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
+        point_to_last_in_force(store, map(dataset_of, found))
     return bool(found)
 
 
@@ -450,7 +453,9 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
     """What only the notice or only the log has is written into the other, while the store is
     locked.
     """
-    for entry, withdrawal in _disagreeing(store, rounds):
+    disagreeing = _disagreeing(store, rounds)
+    forget_current(store, [entry["release"] for entry, _ in disagreeing])
+    for entry, withdrawal in disagreeing:
         called = entry["release"]
         if withdrawal is not None:
             _notice(store, called, withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
@@ -467,6 +472,7 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
             reasons = [f"a {WITHDRAWN} that cannot be read"]
         _put_aside(store, called)
         store.record("withdrawn", round_name, releases=[called], reasons=reasons)
+    point_to_last_in_force(store, [dataset_of(entry["release"]) for entry, _ in disagreeing])
 
 
 def _disagreeing(

@@ -1,8 +1,9 @@
 """The lock: the only module that releases training data. It reads and judges every round again."""
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from datetime import date
 from itertools import count
 from typing import Any, Unpack
 
@@ -18,7 +19,9 @@ from agreement_pipeline.release.contents import (
     as_json,
     contents,
     document,
+    identity,
 )
+from agreement_pipeline.release.current import point_to
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
@@ -30,9 +33,11 @@ from agreement_pipeline.release.decisions import (
 )
 from agreement_pipeline.release.gold import seal_gold, with_digest
 from agreement_pipeline.release.opening import verify_release
+from agreement_pipeline.release.publication import UNPUBLISHED, Edition, Publication
 from agreement_pipeline.release.tables import Member, gold_in, rounds_of, rows_of
-from agreement_pipeline.store import Store, check_round_name, digest_of
+from agreement_pipeline.store import RoundVersion, Store, check_round_name, digest_of
 from agreement_pipeline.text import chained, counted, listed
+from agreement_pipeline.version import __version__
 
 
 def release_round(
@@ -42,12 +47,18 @@ def release_round(
     contract: Contract,
     *,
     project: str,
+    publication: Publication = UNPUBLISHED,
     **under: Unpack[Under],
 ) -> Release:
     """Release the training data of a round, if the policy admits it.
 
     The decision is always recorded, as it is taken `under` more (`Under`). If the round is held,
     every release that contains it is withdrawn.
+
+    Parameters
+    ----------
+    publication
+        The licence and the citation, which stand in the release.
 
     Returns
     -------
@@ -66,7 +77,7 @@ def release_round(
         The store does not have the round, its bytes were edited, or it came again meanwhile.
     """
     terms = Terms(policy, contract, **under)
-    return _release(store, round_name, [round_name], terms, project)
+    return _release(store, round_name, [round_name], terms, project, publication)
 
 
 def release_dataset(
@@ -76,6 +87,7 @@ def release_dataset(
     contract: Contract,
     *,
     project: str,
+    publication: Publication = UNPUBLISHED,
     **under: Unpack[Under],
 ) -> Release:
     """Release the training data of several rounds together, as `<project>.dataset`.
@@ -90,7 +102,9 @@ def release_dataset(
         No round was given, a round is not admitted, or the rounds do not fit together.
     """
     terms = Terms(policy, contract, **under)
-    return _release(store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project)
+    return _release(
+        store, f"{project}.dataset", list(dict.fromkeys(rounds)), terms, project, publication
+    )
 
 
 def judge_round(
@@ -112,7 +126,14 @@ def judge_round(
     return judged[0], withdrawn
 
 
-def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, project: str) -> Release:
+def _release(
+    store: Store,
+    name: str,
+    rounds: Sequence[str],
+    terms: Terms,
+    project: str,
+    publication: Publication,
+) -> Release:
     """The store is locked for the last step alone."""
     with store.reading():
         store.log.give_to(check_round_name(project, "project"))
@@ -122,6 +143,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
                 "Release it when a round is admitted."
             )
         judged, _ = decide(store, rounds, terms, checked_later=True)
+        standing = _manifests_in_force(store, name, [each.version for each in judged])
     held = [each for each in judged if not each.decision.admitted]
     if held:
         said = "; ".join(
@@ -133,7 +155,7 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
             "Correct what the reasons name, and ingest the round again."
         )
     taken = [(each.version, each.facts) for each in judged]
-    ready, data = _made(store, name, judged, terms, project)
+    ready, data = _made(store, name, judged, terms, project, publication, standing)
     with store.locked():
         refuse_replaced(store, [version for version, _ in taken])
         for version, facts in taken:
@@ -147,7 +169,13 @@ def _release(store: Store, name: str, rounds: Sequence[str], terms: Terms, proje
 
 
 def _made(
-    store: Store, name: str, judged: list[Judged], terms: Terms, project: str
+    store: Store,
+    name: str,
+    judged: list[Judged],
+    terms: Terms,
+    project: str,
+    publication: Publication,
+    standing: Sequence[bytes],
 ) -> tuple[Release, dict[str, Content]]:
     """The list is emptied, since ratings need memory.
 
@@ -162,9 +190,37 @@ def _made(
         rounds = [[member.round, member.ratings.digest] for member in members]
         content = digest_of(as_json(rounds))
     path = store.release_folder(name, f"{content[:12]}-{terms.policy.digest[:12]}")
-    release = Release(path, project, terms.policy, terms.contract, members, labels)
+    edition = Edition(terms.on, publication)
+    release = Release(path, project, terms.policy, terms.contract, members, labels, edition=edition)
+    if day := _day_of_equal_release(release, standing):
+        release = replace(release, edition=replace(edition, released_at=day))
     data = contents(release)
     return replace(release, manifest_digest=digest_of(data[MANIFEST])), data
+
+
+def _manifests_in_force(store: Store, name: str, versions: Iterable[RoundVersion]) -> list[bytes]:
+    """The manifests of releases in force of these ratings under this name, the last one first."""
+    digests = {version.round: version.ratings_digest for version in versions}
+    entries = [
+        entry
+        for entry in reversed(store.in_force(next(iter(digests))))
+        if (entry["round"], entry["rounds"]) == (name, digests)
+    ]
+    found = (store.storage.read(f"releases/{entry['release']}/{MANIFEST}") for entry in entries)
+    return [manifest for manifest in found if manifest is not None]
+
+
+def _day_of_equal_release(ready: Release, standing: Iterable[bytes]) -> date | None:
+    """The day of a release that rests on the same. If there is one, it stays."""
+    decisive = _decisive({**identity(ready), "written_by": {"agreement_pipeline": __version__}})
+    for manifest in standing:
+        try:
+            found = json.loads(manifest)
+            if _decisive(found) == decisive:
+                return Edition.from_mapping(found["dataset"]).released_at
+        except MISREAD:
+            continue
+    return None
 
 
 def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
@@ -258,6 +314,9 @@ def _let_out(store: Store, name: str, ready: Release, data: Files) -> Release:
             f"{release.path}: found a part of a release; expected the whole release or nothing. "
             "Remove the folder, and release it again."
         )
+    let_out = release.manifest_digest == ready.manifest_digest
+    manifest = document(data, MANIFEST) if let_out else None
+    point_to(store, called, digests, manifest)
     return release
 
 
@@ -313,7 +372,9 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
         (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get("silver"))
         for entry in manifest["rounds"]
     ]
+    said = {key: text for key, text in manifest.get("dataset", {}).items() if key != "released_at"}
     return (
+        said,
         manifest["project"],
         manifest["policy_digest"],
         manifest["contract_digest"],

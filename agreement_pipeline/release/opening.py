@@ -72,6 +72,7 @@ from agreement_pipeline.release.folder import (
 )
 from agreement_pipeline.release.gold import with_digest, without_codes
 from agreement_pipeline.release.objects import OBJECT_FILES
+from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.release.tables import (
@@ -355,6 +356,8 @@ def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -
             annotations = stored_cells(rows, ANNOTATIONS)
         if manifest["schema"] not in SCHEMAS:
             raise KeyError("schema")
+        says_edition = manifest["schema"] == SCHEMA and "dataset" in manifest
+        edition = Edition.from_mapping(manifest["dataset"]) if says_edition else UNDATED
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation
         named = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
@@ -379,7 +382,7 @@ def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -
     judged_by, digest = (terms.policy, terms.contract), digest_of(data[MANIFEST])
     writer = manifest["written_by"].get("agreement_pipeline", "")
     written = digest, writer, manifest["schema"]
-    return Release(path, project, *judged_by, members, labels, *written)
+    return Release(path, project, *judged_by, members, labels, *written, edition)
 
 
 def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:

@@ -13,6 +13,7 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings, load_project
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns, Limits, PredictionsFile, Rules
+from agreement_pipeline.release import Publication
 from agreement_pipeline.units import UnitSettings
 
 PROJECT = """project: reviews
@@ -130,6 +131,7 @@ alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
 heartbeat_url_from: REVIEWS_HEARTBEAT
 release: by_hand
+dataset: {license: "{{ 'CC-BY-4.0' }}", cite_as: "Posts, 2026"}
 adjudicated: adjudicated
 pages: pages
 pages_url: https://pages.example/toxicity
@@ -177,6 +179,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
     assert found.release == "by_hand"
+    assert found.dataset == Publication("CC-BY-4.0", "Posts, 2026")
 
 
 def test_units_of_a_project_are_resolved_from_yaml():
