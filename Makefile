@@ -21,8 +21,8 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 # Modules are compiled when they are first imported. Some machines forbid to keep the result.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run ui test tests test-lowest lint types definitions docs pages round-trips vectors recipes \
-  deployment benchmarks format clean
+.PHONY: run ui test tests test-lowest lint types definitions docs pages pictures notebook \
+  round-trips vectors recipes deployment benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -62,6 +62,13 @@ pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page docs/measures.md
 	$(BIN)/python -m tools.pages.degenerate_page docs/proofs/degenerate-inputs.md
 	$(BIN)/python -m tools.pages.reproduction_page docs/proofs/reproduction.md
+
+# The pictures of the docs, from a demo of their own. Chromium must be installed.
+pictures: $(VENV)/.installed
+	$(BIN)/python -m tools.pictures docs/images
+
+notebook: $(VENV)/.installed
+	$(BIN)/python -m tools.notebook docs/notebook.ipynb
 
 # The exports that the packages of two labelling tools write, for the tests of the readers. Each
 # package has an environment of its own.

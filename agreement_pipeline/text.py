@@ -101,7 +101,7 @@ def counted(n: int, what: str) -> str:
 
 
 def chained(sentences: Iterable[str]) -> str:
-    return "; ".join(each.removesuffix(".") for each in sentences)
+    return "; ".join(each.removesuffix(".") for each in sentences if each)
 
 
 def called(what: str, names: Iterable[object]) -> str:

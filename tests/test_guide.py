@@ -208,6 +208,19 @@ def test_every_command_of_the_readme_runs(root, entered):
         assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")
 
 
+def test_command_of_the_readme_prints_what_stands_below_it(root, entered, monkeypatch):
+    """What `make run` prints is compared where the demo runs."""
+    monkeypatch.chdir(root)
+    found = re.findall(
+        r"^```console\n(agreement-pipeline [^\n]*)\n```\n\n```text\n(.*?)^```$",
+        README.read_text(),
+        re.DOTALL | re.MULTILINE,
+    )
+    assert len(found) == len(blocks(README, "text")) - 1 >= 1
+    for command, printed in found:
+        assert entered(command)[0] == printed
+
+
 def test_the_tutorial_runs_in_an_empty_folder(tmp_path, monkeypatch, entered):
     monkeypatch.chdir(tmp_path)
     (script,) = scripts(TUTORIAL)

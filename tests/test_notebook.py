@@ -20,8 +20,16 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 @pytest.fixture(scope="module")
 def shown():
     """What each cell of code shows last, by its source in one line."""
-    notebook = nbformat.read(ROOT / "docs/notebook.ipynb", as_version=4)
+    notebook = read_notebook()
     NotebookClient(notebook, resources={"metadata": {"path": ROOT / "docs"}}).execute()
+    return data_by_source(notebook)
+
+
+def read_notebook():
+    return nbformat.read(ROOT / "docs/notebook.ipynb", as_version=4)
+
+
+def data_by_source(notebook):
     return {
         " ".join(cell.source.split()): cell.outputs[-1].data
         for cell in notebook.cells
@@ -43,6 +51,14 @@ def rows_of(html):
         dict(zip(names, [cell.text for cell in row], strict=True))
         for row in table.iterfind("tbody/tr")
     ]
+
+
+def test_notebook_holds_what_its_cells_show_today(shown):
+    """Run it anew, with `make notebook`, if this fails."""
+    kept = data_by_source(read_notebook())
+    assert [*kept] == [*shown]
+    for source, data in kept.items():
+        assert data == {kind: shown[source][kind] for kind in data}, source
 
 
 def test_alpha_is_shown_as_a_table_with_its_interval(shown):

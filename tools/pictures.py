@@ -1,32 +1,51 @@
 """Pictures of the docs, as a browser shows the report of a project and the UI of Dagster.
 
-    python -m tools.pictures report configs/projects/moderation.yaml 2026-W03 docs/images
-    python -m tools.pictures ui http://localhost:3000 docs/images
+    python -m tools.pictures docs/images
 
-Chromium must be installed. For `ui`, `make ui` must run in another terminal, after at least one
-round was held.
+It runs the demo in a folder of its own and opens Dagster's UI on it. Chromium must be installed.
+Beside the pictures, `made-from.json` keeps a digest of the words that they show, by which a test
+sees that they are stale.
 """
 
+import hashlib
+import json
+import os
 import shutil
+import socket
+import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+from urllib.error import URLError
+from urllib.request import urlopen
 
-from playwright.sync_api import Browser, sync_playwright
-
+from agreement_pipeline.evidence import Page
 from agreement_pipeline.projects import Project, load_project, project_page, round_page
+from agreement_pipeline.report import as_text
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 WIDTH, HEIGHT = 1440, 900
 LOADED_MS = 10_000
 MOST_BYTES = 200_000
+TEXT_WIDTH = 100
+STARTED_SECONDS = 120
+MADE_FROM = "made-from.json"
+ROOT = Path(__file__).parents[1]
+PROJECT, ROUND = Path("configs/projects/moderation.yaml"), "2026-W03"
 ASSET = "/assets/moderation"
 OF_UI = {
     "ui-history": (f"{ASSET}/agreement_history", 300),
-    "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition=2026-W03", 0),
-    "ui-disputed": (f"{ASSET}/disputed_items?view=partitions&partition=2026-W03", 0),
+    "ui-held-round": (f"{ASSET}/acceptability?view=partitions&partition={ROUND}", 0),
+    "ui-disputed": (f"{ASSET}/disputed_items?view=partitions&partition={ROUND}", 0),
 }
 """What each picture of the UI shows: an address, and how far down the page is moved."""
 OF_REPORT = {
@@ -36,10 +55,40 @@ OF_REPORT = {
 """For each picture of the report: its page, the first and the last part of the page that are shown,
 what is opened before, and the greatest height."""
 REPORT_WIDTH, MARGIN = 1000, 14
+PARTS_SHOWN = {
+    "report-project": ("Rounds", "Agreement over rounds"),
+    "ui-history": ("Rounds",),
+    "report-first": (),
+    "ui-held-round": ("Rules",),
+    "ui-disputed": ("Items",),
+}
+"""The parts of a page whose words each picture shows. The first two are of the project."""
+
+
+def digest_by_picture(root: Path) -> dict[str, str]:
+    """A digest of the words that each picture shows, from the stores of the demo below `root`."""
+    project = Project(load_project(root / PROJECT))
+    today = datetime.now(UTC).date()
+    digests = {}
+    for name, parts in PARTS_SHOWN.items():
+        render = partial(_words, parts=parts)
+        if name in ("report-project", "ui-history"):
+            words = project_page(project, names=True, render=render)
+        else:
+            words = round_page(project, ROUND, on=today, names=True, render=render)
+        digests[name] = hashlib.sha256(words.encode()).hexdigest()
+    return digests
+
+
+def _words(page: Page, parts: Sequence[str]) -> str:
+    shown = tuple((title, answer) for title, answer in page.parts if title in parts)
+    return as_text(replace(page, parts=shown, links={}), TEXT_WIDTH)
 
 
 @contextmanager
-def _browser() -> Iterator[Browser]:
+def _browser() -> Iterator["Browser"]:
+    from playwright.sync_api import sync_playwright
+
     with sync_playwright() as play:
         path = shutil.which("chromium")
         browser = play.chromium.launch(executable_path=path, args=["--no-sandbox"])
@@ -54,6 +103,10 @@ def of_ui(url: str, folder: Path) -> None:
         for name, (address, down) in OF_UI.items():
             page.goto(f"{url}{address}")
             page.wait_for_timeout(LOADED_MS)
+            invitation = page.get_by_role("button", name="Skip")
+            if invitation.count():  # to subscribe to a newsletter, over the page
+                invitation.click()
+                page.wait_for_timeout(LOADED_MS // 6)
             if down:
                 page.mouse.move(WIDTH // 2, HEIGHT // 2)
                 page.mouse.wheel(0, down)
@@ -94,15 +147,63 @@ def of_report(file: Path, round_name: str, folder: Path) -> None:
             )
 
 
+@contextmanager
+def _webserver(root: Path) -> Iterator[str]:
+    """The address of Dagster's UI on the folder of a demo."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    command = [str(Path(sys.executable).with_name("dagster-webserver")), "-h", "127.0.0.1"]
+    workspace = ["-w", str(ROOT / "workspace.yaml")]
+    server = subprocess.Popen(
+        [*command, "-p", port, *workspace],
+        cwd=ROOT,
+        env=_environment(root),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        last = time.monotonic() + STARTED_SECONDS
+        while not _answers(url):
+            if time.monotonic() > last or server.poll() is not None:
+                raise SystemExit("dagster-webserver: found no answer; expected the UI")
+            time.sleep(1)
+        yield url
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def _answers(url: str) -> bool:
+    try:
+        with urlopen(f"{url}/server_info") as answer:
+            return bool(answer.status == 200)
+    except (URLError, ConnectionError):
+        return False
+
+
+def _environment(root: Path) -> Mapping[str, str]:
+    places = {"AGREEMENT_ROOT": str(root), "DAGSTER_HOME": str(root / ".agreement/dagster")}
+    return {**os.environ, **places, "DAGSTER_DISABLE_TELEMETRY": "1"}
+
+
 def main(arguments: Sequence[str]) -> None:
-    """Take the pictures of the report or of the UI."""
+    """Run the demo, take every picture, and keep what they were made from."""
     match arguments:
-        case ["report", file, round_name, folder]:
-            of_report(Path(file), round_name, Path(folder))
-        case ["ui", url, folder]:
-            of_ui(url, Path(folder))
+        case [place]:
+            folder = Path(place).resolve()
         case _:
             raise SystemExit(__doc__)
+    with TemporaryDirectory() as temporary:
+        root = Path(temporary, "agreement-demo")
+        demo = [sys.executable, "-m", "agreement_pipeline", "demo", str(root)]
+        subprocess.run(demo, cwd=temporary, check=True, stdout=subprocess.DEVNULL)
+        with _webserver(root) as url:
+            of_ui(url, folder)
+        of_report(root / PROJECT, ROUND, folder)
+        digests = json.dumps(digest_by_picture(root), indent=2)
+        (folder / MADE_FROM).write_text(f"{digests}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def compare(
     inference = Inference(confidence_level, n_resamples)
     inference.refuse_too_few()
     ratings = read_table(file, reading)
-    against = read_table(other, reading) if other else None
+    against = read_table(other, {**reading, "level": ratings.scale.level}) if other else None
     tell_models(file, ratings)
     if other and against:
         tell_models(other, against)

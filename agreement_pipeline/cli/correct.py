@@ -11,6 +11,7 @@ from agreement_pipeline.cli.options import (
     command,
     confidence_option,
     number_of,
+    on_nominal_level,
     only_store,
     option,
     output_option,
@@ -75,7 +76,7 @@ def correct(
     items = read_population(population, reading, predicted)
     named = set(items.classifiers)
     of_panel = {"classifiers": lambda raters, _: named & {*raters}, "usable": False, "where": ()}
-    how = {**reading, **of_panel, "cluster": Columns.cluster}
+    how = {**on_nominal_level(reading), **of_panel, "cluster": Columns.cluster}
     panel = read_table(labels, how)
     try:
         drawn = draw_of(Store(store or only_store()), items)

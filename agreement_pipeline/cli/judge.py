@@ -26,6 +26,8 @@ from agreement_pipeline.cli.options import (
     is_project,
     option,
     read_table,
+    read_with_warnings,
+    say_warnings,
     table_options,
     why_in_json,
 )
@@ -38,7 +40,7 @@ from agreement_pipeline.errors import (
     RatingsError,
     in_a_sentence,
 )
-from agreement_pipeline.evidence import Summary, rule_rows, summarize
+from agreement_pipeline.evidence import Summary, declared_labels_alike, rule_rows, summarize
 from agreement_pipeline.policy import (
     BUNDLED,
     Decision,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 FILES_HELP = f"{TABLE_HELP} Or the YAML file of a project, for the rounds in its inbox."
 DATABASE = "Database"
 HELD, MOST_WARNINGS = 1, 10
+ALIKE = "labels_that_look_alike"
 
 
 class Query(NamedTuple):
@@ -73,14 +76,17 @@ class Query(NamedTuple):
 
 class Asked(NamedTuple):
     file: str
-    judge: Callable[[], tuple[Ratings, Decision]]
+    judge: Callable[[], tuple[Ratings, Decision, tuple[str, ...]]]
     policy: Policy
     called: tuple[str, str, str]
     left_out: Sequence[str] = ()
     kept: bool = True
 
-    def summarized(self, ratings: Ratings, decision: Decision) -> Summary:
-        return summarize(ratings, self.policy, decision, *self.called, kept=self.kept)
+    def summarized(
+        self, ratings: Ratings, decision: Decision, warnings: tuple[str, ...]
+    ) -> Summary:
+        called = self.called
+        return summarize(ratings, self.policy, decision, *called, kept=self.kept, warnings=warnings)
 
 
 @command(
@@ -237,7 +243,7 @@ def _of_query(
     under = load_policy(policy)
     terms = None if contract is None else Contract.load(contract)
 
-    def judge_rows() -> tuple[Ratings, Decision]:
+    def judge_rows() -> tuple[Ratings, Decision, tuple[str, ...]]:
         from agreement_pipeline.sources import write_query
 
         with TemporaryDirectory(prefix="agreement-") as folder:
@@ -262,13 +268,12 @@ def _of_table(
     policy: Policy,
     waivers: Waivers,
     contract: Contract | None,
-) -> tuple[Ratings, Decision]:
-    ratings = read_table(file, {**reading, "in_order": True})
+) -> tuple[Ratings, Decision, tuple[str, ...]]:
+    ratings, warnings = read_with_warnings(file, {**reading, "in_order": True})
+    say_warnings(file, ratings, warnings)
     if earlier:
-        before = [
-            EarlierDelivery(path.name, read_table(path, {**reading, "usable": False}))
-            for path in earlier
-        ]
+        same_level = {**reading, "usable": False, "level": ratings.scale.level}
+        before = [EarlierDelivery(path.name, read_table(path, same_level)) for path in earlier]
         ratings = mark_first_deliveries(
             ratings,
             before,
@@ -278,9 +283,10 @@ def _of_table(
             whole_clusters=reading.get("units") is not None,
         )
     if contract is None or contract.suite is None:
-        return ratings, judge_ratings(ratings, policy, contract, waivers)
+        return ratings, judge_ratings(ratings, policy, contract, waivers), warnings
     check = check_suite(file, reading, contract.suite, ratings)
-    return ratings, assess(ratings, policy, contract, waivers, check.findings).decision
+    decision = assess(ratings, policy, contract, waivers, check.findings).decision
+    return ratings, decision, warnings
 
 
 def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
@@ -315,7 +321,7 @@ def _delivered(
     by: Mapping[str, Any],
     before: Sequence[str],
     not_stored: dict[str, Ratings],
-) -> tuple[Ratings, Decision]:
+) -> tuple[Ratings, Decision, tuple[str, ...]]:
     """Rounds `before` this one come first, as they will when they are judged. They are read once,
     into `not_stored`.
     """
@@ -328,12 +334,12 @@ def _delivered(
     delivery, ratings = project.delivered(name, not_stored)
     not_stored[name] = ratings
     judged = judge_delivered(project.store, name, ratings, delivered=delivery.table, **by)
-    return ratings, judged.decision
+    return ratings, judged.decision, ()
 
 
 def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
     try:
-        ratings, decision = asked.judge()
+        ratings, decision, warnings = asked.judge()
     except EXPECTED as error:
         why = in_a_sentence(error)
         say_aside(f"error: {why}")
@@ -345,9 +351,10 @@ def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision 
         return answer[output], None
     if output == "json":
         head = {"format": JSON_FORMAT, "file": asked.file}
-        more = {"first_labels": first_labels(ratings)}
+        alike = (f"{ALIKE}: {group}" for group in declared_labels_alike(ratings))
+        more = {"first_labels": first_labels(ratings), "warnings": [*warnings, *alike]}
         return {**head, **decision.to_mapping(), **more}, decision
-    summary = asked.summarized(ratings, decision)
+    summary = asked.summarized(ratings, decision, warnings)
     if output == "markdown":
         return summary_as_markdown(summary, asked.file, asked.left_out), decision
     decided, *rest = map(printable, summary_lines(summary, asked.left_out))
@@ -364,6 +371,7 @@ def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) ->
             f"### {summary.decision.word}: {markdown_text(file)}",
             "",
             *(f"- {markdown_text(each)}" for each in _said(summary, left_out)),
+            *(f"- {markdown_text(f'warning: {each}')}" for each in summary.warnings),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if summary.steps else []),
@@ -410,7 +418,7 @@ def _warnings(summary: Summary) -> Iterator[str]:
         if not finding.passed and not finding.holds:
             yield f"warning: {finding.description}"
     for group in summary.labels_alike:
-        yield f"warning: labels_that_look_alike: {group}"
+        yield f"warning: {ALIKE}: {group}"
 
 
 def _only_warning(summary: Summary, *, met: bool) -> Iterator[str]:

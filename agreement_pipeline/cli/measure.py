@@ -22,6 +22,7 @@ from agreement_pipeline.cli.options import (
     measure_option,
     number_of,
     on_disk,
+    on_nominal_level,
     option,
     output_option,
     read_table,
@@ -207,7 +208,8 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
     name = None if reading["item"] == "item" else reading["item"]
     count = read_counts if layout == "counts" else read_contingency
     columns = Columns(**{each: reading[each] for each in ("encoding", "sheet", "header_row")})
-    return count(Path(source), name, columns=columns, **scale_and_limits(reading))
+    more = scale_and_limits(on_nominal_level(reading))
+    return count(Path(source), name, columns=columns, **more)
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 import shlex
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +32,7 @@ from agreement_pipeline.measures import SHORT
 from agreement_pipeline.progress import progress
 from agreement_pipeline.ratings import (
     LEVELS,
+    Level,
     Ratings,
     Scale,
     count_set_labels,
@@ -39,6 +40,7 @@ from agreement_pipeline.ratings import (
     how_to_leave_out,
     like_models,
     misspelt,
+    probable_level,
 )
 from agreement_pipeline.readers import (
     CHOICES,
@@ -46,8 +48,8 @@ from agreement_pipeline.readers import (
     Limits,
     PredictionsFile,
     Rules,
+    guessed_columns,
     read,
-    unnamed,
 )
 from agreement_pipeline.text import called, listed
 
@@ -537,6 +539,10 @@ table_options = together(
         help="Column that numbers the times a rater met an item.",
     ),
     column(
+        "--timestamp",
+        help="Column of when the rating was given.",
+    ),
+    column(
         "--confidence",
         help="Column of how sure the rater was, from 0 to 1.",
     ),
@@ -567,7 +573,7 @@ table_options = together(
         group=SCALE,
         type=OneOf(LEVELS),
         metavar="LEVEL",
-        default="nominal",
+        show_default="that of the labels; of a population, nominal",
         help=f"Level of measurement: {', '.join(LEVELS)}.",
     ),
     option(
@@ -714,8 +720,24 @@ def only_store() -> Path:
 
 
 def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
-    """What may be a mistake is told: a column that is read as something else than its name, and a
-    seldom label that resembles a common one.
+    """What may be a mistake is told on the standard error."""
+    ratings, warnings = read_with_warnings(source, reading)
+    say_warnings(source, ratings, warnings)
+    return ratings
+
+
+def say_warnings(source: str | Path, ratings: Ratings, warnings: Iterable[str]) -> None:
+    """Words that do not meet are among the findings of a decision, and no warnings there."""
+    name = STANDARD_INPUT if str(source) == "-" else Path(source).name
+    for sentence in (*(each.sentence for each in ratings.foreign_words), *warnings):
+        say_aside(f"warning: {name}: {sentence}")
+
+
+def read_with_warnings(
+    source: str | Path, reading: Mapping[str, Any]
+) -> tuple[Ratings, tuple[str, ...]]:
+    """The ratings, and what may be a mistake: a column that is read as something else than its
+    name, a level that nobody named, or a seldom label that resembles a common one.
     """
     place = on_disk(source)
     if reading["layout"] in AGGREGATED:
@@ -724,25 +746,22 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
             "reads tables without raters or items. Give one row a rating."
         )
     columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
-    how = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
     more = scale_and_limits(reading)
+    guessed = guessed_columns(place, columns, reading["layout"], rules, more["limits"])
+    how = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
     ratings = read(
         place,
-        columns,
+        replace(columns, **guessed),
         round_name=reading["of_round"],
         rules=rules,
         **{name: reading[name] for name in how if name in reading},
         **more,
     )
-    for name, found in unnamed(place, columns, rules, more["limits"]).items():
-        told = f"column {found!r} is read as {name}; rename it if it is no {name}"
-        say_aside(f"{Path(place).name}: {told}")
-    for each in ratings.foreign_words:
-        say_aside(f"warning: {Path(place).name}: {each.sentence}")
-    if not ratings.scale.declared or ratings.scale.continuous:
-        for told in _doubts(ratings):
-            say_aside(f"warning: {Path(place).name}: {told}")
-    return ratings
+    of_columns = (
+        f"column {column!r} is read as {name}; if it is none, name another with --{name}"
+        for name, column in guessed.items()
+    )
+    return ratings, (*of_columns, *_doubts(ratings, reading["level"]))
 
 
 def check_suite(
@@ -751,45 +770,65 @@ def check_suite(
     """What the suite finds in a table that is read as `read_table` reads it."""
     from agreement_pipeline.release import check_delivery
 
+    place = on_disk(source)
+    columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
+    limits = scale_and_limits(reading)["limits"]
+    guessed = guessed_columns(place, columns, reading["layout"], rules, limits)
     return check_delivery(
-        on_disk(source),
+        place,
         suite,
-        Columns(**said_of(Columns, reading)),
+        replace(columns, **guessed),
         layout=reading["layout"],
         scale=ratings.scale,
         round_name=reading["of_round"],
-        limits=scale_and_limits(reading)["limits"],
-        rules=Rules(**said_of(Rules, reading)),
+        limits=limits,
+        rules=rules,
         memory_limit=reading.get("memory_limit"),
     )
 
 
-def _doubts(ratings: Ratings) -> Iterator[str]:
-    names = ratings.scale.names
-    slips = misspelt(count_set_labels(ratings.n_by_category)) if names else {}
-    for words in slips.values():
-        yield f"{words}; correct it, or name all labels with --categories"
-    if ratings.scale.level == "nominal":
-        yield from doubtful(names, slips)
-    if placeholders := ratings.undeclared_placeholders:
-        count = "count as labels" if len(placeholders) > 1 else "counts as a label"
-        yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"
-    level = click.get_current_context().get_parameter_source("level")
-    parts = [part for name in names for part in name.split("|")]
-    if level is not ParameterSource.DEFAULT or not _like_numbers(parts):
-        return
-    if len(parts) > len(names):
-        told = "labels of several numbers count as sets of names, whose order is lost"
-        step = "if they are measures, give --level 'multivariate interval'; else --level nominal"
-        yield f"{told}; {step}"
-    else:
-        levels = "--level ordinal or interval"
-        if any("," in name for name in names):
-            levels += ", and --decimal , for a comma"
-        if any("%" in name for name in names):
-            levels += ", and take off the sign %"
-        told = "labels are numbers but count as names, all equally far apart"
-        yield f"{told}; if they have an order, give {levels}; else --level nominal"
+def _doubts(ratings: Ratings, level: Level | None) -> Iterator[str]:
+    """What may be a mistake in labels that nobody declared, or on a level that nobody named."""
+    scale, names = ratings.scale, ratings.scale.names
+    if not scale.declared or scale.continuous:
+        slips = misspelt(count_set_labels(ratings.n_by_category)) if names else {}
+        for words in slips.values():
+            yield f"{words}; correct it, or name all labels with --categories"
+        if scale.level == "nominal":
+            yield from doubtful(names, slips)
+        if placeholders := ratings.undeclared_placeholders:
+            count = "count as labels" if len(placeholders) > 1 else "counts as a label"
+            yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"
+    if level is None:
+        yield from _of_level(scale)
+
+
+def _of_level(scale: Scale) -> Iterator[str]:
+    """What is told of a level that nobody named. Two labels agree alike on each level."""
+    parts = [part for name in scale.names for part in name.split("|")]
+    if scale.level == "ordinal" and len(parts) > 2:
+        yield (
+            "labels are whole numbers, and their order counts; if they are names, give "
+            "--level nominal; if their distances matter, --level interval; else --level ordinal"
+        )
+    elif scale.level == "interval":
+        yield (
+            "labels are numbers, and their distances count; if they are names, give "
+            "--level nominal; if only their order matters, --level ordinal; else --level interval"
+        )
+    elif scale.level == "nominal" and _like_numbers(parts):
+        if len(parts) > len(scale.names):
+            words = "labels of several numbers count as sets of names, whose order is lost"
+            step = "if they are measures, give --level 'multivariate interval'"
+        else:
+            levels = "--level ordinal or interval"
+            if any("," in name for name in scale.names):
+                levels += ", and --decimal , for a comma"
+            if any("%" in name for name in scale.names):
+                levels += ", and take off the sign %"
+            words = "labels are numbers but count as names, all equally far apart"
+            step = f"if they have an order, give {levels}"
+        yield f"{words}; {step}; else --level nominal"
 
 
 def tell_models(source: str | Path, ratings: Ratings) -> None:
@@ -815,6 +854,7 @@ def read_population(
     table has no columns of raters and labels, so their names are those of the panel's table.
     """
     names = reading["classifiers"]
+    reading = on_nominal_level(reading)
     wide = {"layout": "wide", "raters": (predicted,), "classifiers": (predicted,)}
     wide |= {"rater": Columns.rater, "label": Columns.label}
     long = {"classifiers": names or (lambda raters, _: raters)}
@@ -831,10 +871,17 @@ def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> 
     return {each.name: said[each.name] for each in fields(record) if each.name in said}
 
 
+def on_nominal_level(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Where shares or counts of categories are read, numbers are names unless somebody says so."""
+    return {**reading, "level": reading["level"] or "nominal"}
+
+
 def scale_and_limits(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """Categories whose level nobody named are on their probable one."""
     categories, level = reading["categories"], reading["level"]
+    scale = None if categories is None else Scale(categories, level or probable_level(categories))
     return {
-        "scale": None if categories is None else Scale(categories, level),
+        "scale": scale,
         "level": level,
         "limits": Limits(**dict(reading["limit"])),
     }

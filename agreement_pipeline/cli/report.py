@@ -18,7 +18,8 @@ from agreement_pipeline.cli.options import (
     given_options,
     is_project,
     option,
-    read_table,
+    read_with_warnings,
+    say_warnings,
     table_options,
 )
 from agreement_pipeline.cli.output import say, terminal_width
@@ -112,11 +113,13 @@ def report(
         )
     from agreement_pipeline.report import report_page
 
-    ratings = read_table(file, {**reading, "in_order": True})
+    ratings, warnings = read_with_warnings(file, {**reading, "in_order": True})
+    if target:  # else they stand in the text that is printed
+        say_warnings(file, ratings, warnings)
     called: dict[str, str] | None = {} if names else None
     page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
     in_commands = as_written(ctx, file, names=names), str(policy)
-    asked = partial(page, images=images, in_commands=in_commands)
+    asked = partial(page, images=images, in_commands=in_commands, warnings=warnings)
     say(_shown(asked, target))
     return 0
 

@@ -85,6 +85,7 @@ from agreement_pipeline.evidence.summary import (
     NUMBERS as NUMBERS,
     RuleResult as RuleResult,
     Summary as Summary,
+    declared_labels_alike as declared_labels_alike,
     summarize as summarize,
     summarize_anyway as summarize_anyway,
 )

@@ -11,14 +11,12 @@ from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import (
     OF_ROUNDS,
-    ROUND,
     Estimate,
     Scope,
     basis_of,
     measure_ratings,
     registered,
     standing_out,
-    values_of,
 )
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
@@ -33,7 +31,6 @@ from agreement_pipeline.policy import (
     more_items,
 )
 from agreement_pipeline.ratings import (
-    FIRST_DELIVERED,
     Array,
     Ratings,
     described,
@@ -46,6 +43,7 @@ from agreement_pipeline.units import CHOICES, NONE
 
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
+NOBODY_COMPARED = "Nobody is compared, since the words of raters do not meet."
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -55,7 +53,6 @@ room, it is expected halfway between the cut-off and 1.
 """
 LUCK, ENOUGH_ITEMS = 0.05, 1_000
 # how often two of many categories may stand out by luck, and how many items are enough to tell
-USUAL_MEASURE = "krippendorff_alpha"
 OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
 
@@ -169,47 +166,6 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     return " ".join(filter(None, said))
 
 
-def headline(policy: Policy) -> str | None:
-    of_rounds = (
-        rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
-    )
-    return next(of_rounds, None)
-
-
-def what_is_new(ratings: Ratings, policy: Policy) -> str:
-    """How many items came before, and how far raters agree on them and on the new ones.
-
-    Empty if none came before, or if nobody looked.
-    """
-    if (origin := ratings.origin) is None:
-        return ""
-    sentences = []
-    if n_elsewhere := sum(origin.items_before.values()):
-        rounds = joined([*origin.items_before], MOST_NAMED)
-        sentences.append(
-            f"{counted(n_elsewhere, 'item')} more came before without a new rating since, and "
-            f"{'counts' if n_elsewhere == 1 else 'count'} with {rounds}."
-        )
-    if strata := ratings.strata.get(FIRST_DELIVERED):
-        measure = headline(policy) or USUAL_MEASURE
-        before = [name for name in strata if name != origin.delivery]
-        new = [name for name in strata if name == origin.delivery]
-        parts = [(before, "came before"), (new, "are new" if before else "are in it")]
-        said = [
-            _on_part(ratings.within(FIRST_DELIVERED, names), what, measure)
-            for names, what in parts
-            if names
-        ]
-        sentences.insert(0, f"{'; '.join(said)}.")
-    return " ".join(sentences)
-
-
-def _on_part(part: Ratings, what: str, measure: str) -> str:
-    value = values_of(part, measure, "round").get(ROUND)
-    agreement = "" if value is None else f", with {measure} {in_words(value)}"
-    return f"{counted(part.n_items, 'item')} {what}{agreement}"
-
-
 def _categories(ratings: Ratings) -> str:
     names = ratings.scale.names
     if not ratings.scale.declared and names:
@@ -235,7 +191,7 @@ def asked_of_models(names: Collection[str]) -> str:
 
 def who_differs(ratings: Ratings) -> str:
     if ratings.foreign_words:
-        return "Nobody is compared, since the words of raters do not meet."
+        return NOBODY_COMPARED
     panel = counting_of(ratings).by_rater(ratings)
     found, named = standing_out(panel), set[tuple[str, ...]]()
     if found.finding == "raters" and len(panel.raters) > 3:
@@ -327,7 +283,8 @@ def _steps(held: HeldRound) -> Iterator[Step]:
         why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", held.again)
+        command = " ".join([held.again, *_mending_options(held, first.check)])
+        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", command)
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
     for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
         # more items of a round decide nothing where agreement is low
@@ -340,6 +297,25 @@ def _steps(held: HeldRound) -> Iterator[Step]:
             f"It needs {HELPS['no_rule']}.",
             "agreement-pipeline guide policy",
         )
+
+
+def _mending_options(held: HeldRound, check: str) -> Iterator[str]:
+    """How a table is read if what failed means what it usually means. A project says it itself."""
+    if held.project:
+        return
+    ratings = held.ratings
+    if check == "rater_names_differ":
+        for group in lookalikes(ratings.raters):
+            yield f"--same-rater {shlex.quote(','.join(group))}"
+    elif check == "placeholders_not_declared":
+        for label in ratings.undeclared_placeholders:
+            yield f"--missing {shlex.quote(label)}"
+    elif check == "words_do_not_meet":
+        for words in ratings.foreign_words:
+            for label, other in words.translation.items():
+                yield f"--same-label {shlex.quote(f'{other}={label}')}"
+    elif check == "duplicates_not_declared":
+        yield "--duplicates first"
 
 
 def _kind(verdict: Verdict) -> str:

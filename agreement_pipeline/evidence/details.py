@@ -7,6 +7,7 @@ import pandas as pd
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Shown
+from agreement_pipeline.evidence.advice import NOBODY_COMPARED
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals
 from agreement_pipeline.evidence.parts import strata_grid
 from agreement_pipeline.evidence.raters import classifiers_grid, profiles, themselves_and_others
@@ -26,6 +27,8 @@ DETAILS: Mapping[Question, Mapping[str, Detail]] = {
 }
 PLOTTED = ("round", "classifier", "rater", "without")
 MOST_DRAWN = 40
+SCOPES_OF_RATERS = ("rater", "without", "pair", "classifier")
+OF_RATERS = ("rater_profiles", "themselves_and_others", "standing_in")
 
 
 def delivery(ratings: Ratings, classifiers: Iterable[str]) -> Section:
@@ -88,9 +91,18 @@ def details(
     estimates: Sequence[Estimate],
     shown: Shown | None = None,
 ) -> Section:
-    tables = {name: table(ratings, policy, shown) for name, table in DETAILS[question].items()}
+    """Where the words of raters do not meet, nothing is shown of any rater or model."""
+    are_foreign = bool(ratings.foreign_words)
+    tables = {
+        name: NOBODY_COMPARED
+        if are_foreign and name in OF_RATERS
+        else table(ratings, policy, shown)
+        for name, table in DETAILS[question].items()
+    }
+    if are_foreign:
+        estimates = [each for each in estimates if each.scope.kind not in SCOPES_OF_RATERS]
     return {
-        "left_out": None if shown is None else shown.left_out(),
+        "left_out": None if shown is None or are_foreign else shown.left_out(),
         **headline_numbers(estimates, policy.measures),
         "intervals": interval_figure(estimates, policy),
         **tables,

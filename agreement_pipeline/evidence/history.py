@@ -29,6 +29,7 @@ COLUMNS = (
     "broken",
     "policy",
     "policy_digest",
+    "what_is_new",
 )
 NUMBERS = ("value", "low", "high", "confidence_level")
 BUILT_IN = "default"
@@ -74,7 +75,9 @@ def table_of_rows(
     ]
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
     rows.sort(key=lambda row: natural(str(row["round"])))
-    return pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
+    table = pd.DataFrame(rows, columns=list(COLUMNS)).astype(dict.fromkeys(NUMBERS, float))
+    # Rows that an earlier build kept do not say what is new.
+    return table.assign(what_is_new=table["what_is_new"].astype(object).fillna(""))
 
 
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
@@ -102,6 +105,7 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "broken": chained(broken),
         "policy": terms,
         "policy_digest": decision["policy_digest"],
+        "what_is_new": decision.get("what_is_new", ""),
     }
     said = ("measure", "scope", "value", "low", "high", "verdict")
     return [
@@ -160,7 +164,7 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
             "event": entry["event"],
             "round": entry["round"],
             "what": WHAT[entry["event"]](entry),
-            "why": chained(map(str, entry.get("reasons", ()))),
+            "why": chained([*map(str, entry.get("reasons", ())), entry.get("what_is_new", "")]),
         }
         for entry in history
     )
@@ -213,7 +217,10 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
             "value": rounds["value"].map(in_words).where(known, ""),
             "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
             "verdict": rounds["verdict"],
-            "reason": [_beside_its_numbers(row) for row in rounds.to_dict("records")],
+            "reason": [
+                chained([_beside_its_numbers(row), "" if is_again else row.get("what_is_new", "")])
+                for row, is_again in zip(rounds.to_dict("records"), again, strict=True)
+            ],
         }
     )
 
@@ -273,7 +280,7 @@ def _why(rows: pd.DataFrame) -> str:
             title = of_part(title, row)
             value = value_in_words(row["value"], row["low"], row["high"])
             said.append(" ".join(filter(None, [title, value, "is", row["verdict"]])))
-    return "; ".join(filter(None, said))
+    return chained([*filter(None, said), first.get("what_is_new", "")])
 
 
 def health(rounds: pd.DataFrame, late: str = "") -> str:

@@ -126,7 +126,7 @@ class JudgedRound:
     """A round with the decision on it. Its raters have the names that the page shows.
 
     `models` are raters whose names are likely those of models. `in_commands` is what commands call
-    the table and the policy.
+    the table and the policy. `warnings` are what reading a table told.
     """
 
     project: str
@@ -139,6 +139,7 @@ class JudgedRound:
     in_commands: tuple[str, str] = ("", "")
     links: Mapping[str, str] = field(default_factory=dict)
     images: Path | None = None
+    warnings: tuple[str, ...] = ()
 
     @property
     def decision(self) -> Decision:
@@ -148,7 +149,14 @@ class JudgedRound:
     def summary(self) -> Summary:
         table, policy = self.in_commands
         of = self.project, table or (self.name if self.project else shlex.quote(self.name)), policy
-        return summarize(self.ratings, self.policy, self.decision, *of, models=self.models)
+        return summarize(
+            self.ratings,
+            self.policy,
+            self.decision,
+            *of,
+            models=self.models,
+            warnings=self.warnings,
+        )
 
     @cached_property
     def shown(self) -> Shown:

@@ -92,7 +92,7 @@ OF_PROJECT: Mapping[str, Callable[[JudgedProject], Answer | None]] = {
 }
 
 
-def judge_page(  # a page has many parts, each given by its name
+def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its name
     ratings: Ratings,
     policy: Policy,
     *,
@@ -107,6 +107,7 @@ def judge_page(  # a page has many parts, each given by its name
     links: Mapping[str, str] = MappingProxyType({}),
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
+    warnings: Sequence[str] = (),
 ) -> Page:
     """Judge ratings under the names that a page shows, and gather all that it says of them.
 
@@ -125,6 +126,8 @@ def judge_page(  # a page has many parts, each given by its name
         What commands call the table and the policy: their files. Empty: as they are called here.
     images
         The folder with the images that raters marked. Small pictures of some come into the page.
+    warnings
+        What may be a mistake in the table, as its reading told. It names no rater.
     """
     refuse_unread(ratings)
     called = numbered(ratings) if names is None else names
@@ -134,7 +137,17 @@ def judge_page(  # a page has many parts, each given by its name
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
     likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
     judged = JudgedRound(
-        project, name, renamed, policy, found, earlier, likely, in_commands, links, images
+        project,
+        name,
+        renamed,
+        policy,
+        found,
+        earlier,
+        likely,
+        in_commands,
+        links,
+        images,
+        tuple(warnings),
     )
     return page_of_round(judged)
 
@@ -153,8 +166,10 @@ def page_of_round(judged: JudgedRound) -> Page:
             else step
             for step in steps
         ]
+    alike = (f"labels {group} print alike" for group in summary.labels_alike)
+    warnings = (*summary.warnings, *alike)
     top = Top(
-        tuple(filter(None, why)),
+        (*filter(None, why), *(f"Warning: {sentence}." for sentence in warnings)),
         against_cutoffs(judged.policy, summary.results),
         " ".join(filter(None, (summary.who_rated, summary.what_is_new, summary.first_labels))),
         tuple(steps),

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, values_of
-from agreement_pipeline.evidence.advice import who_differs
+from agreement_pipeline.evidence.advice import NOBODY_COMPARED, who_differs
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.evidence.judged import JudgedRound, measured
 from agreement_pipeline.evidence.section import (
@@ -304,6 +304,8 @@ def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
 def raters(judged: JudgedRound) -> Answer | None:
     if len(judged.raters) < 2:
         return None
+    if judged.ratings.foreign_words:
+        return Answer((NOBODY_COMPARED, _when_again(judged.ratings)))
     table = profiles(judged.ratings, judged.policy, judged.shown)
     pairs = [each for each in judged.pairs if each.value is not None][:MOST_PAIRS]
     named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
@@ -417,6 +419,8 @@ def compared_by(scale: Scale) -> str:
 def classifiers(judged: JudgedRound) -> Answer | None:
     if not judged.ratings.classifiers:
         return None
+    if judged.ratings.foreign_words:
+        return Answer((NOBODY_COMPARED,))
     found, band, tests, table = _beside_raters(judged.ratings, judged.policy)
     places = {each.scope.name: _place(each, band) for each in found}
     said = [

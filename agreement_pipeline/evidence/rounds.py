@@ -18,7 +18,7 @@ from agreement_pipeline.estimates import (
     drift,
     registered,
 )
-from agreement_pipeline.evidence.advice import USUAL_MEASURE, headline
+from agreement_pipeline.evidence.advice import NOBODY_COMPARED
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark, Series, Tone
 from agreement_pipeline.evidence.history import (
     decisions,
@@ -56,7 +56,7 @@ from agreement_pipeline.evidence.section import (
 )
 from agreement_pipeline.evidence.tables import difference_rows, interval_text
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.policy import USUAL_MEASURE, Policy, Rule, headline
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import (
     SENTENCE,
@@ -391,6 +391,8 @@ def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> 
 
 
 def _drift(ratings: Ratings, before: Before) -> Grid | str:
+    if ratings.foreign_words or before.ratings.foreign_words:
+        return NOBODY_COMPARED
     try:
         found: Sequence[Drift] = drift(ratings, before.ratings)
     except AgreementError as error:

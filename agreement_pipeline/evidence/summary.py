@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
-from agreement_pipeline.evidence.advice import HeldRound, Step, what_is_new, who_rated
+from agreement_pipeline.evidence.advice import HeldRound, Step, who_rated
 from agreement_pipeline.evidence.section import about, title_of
-from agreement_pipeline.policy import Decision, Policy, Verdict, first_labels
+from agreement_pipeline.policy import Decision, Policy, Verdict, first_labels, what_is_new
 from agreement_pipeline.ratings import Ratings, described, labels_alike
 
 NUMBERS = ("value", "low", "high", "p_reliable", "p_tentative")
@@ -85,9 +85,11 @@ class Summary:
     steps
         What to do now, if the round is held.
     no_ratings, labels_alike
-        What the export holds that is no rating, and labels that print alike, in words.
+        What the export holds that is no rating, and declared labels that print alike, in words.
     command_for_disputed
         The command that shows the disputed items.
+    warnings
+        What may be a mistake in a table, as its reading told.
     not_known
         Why who rated, who differs and what to do is not known, if the ratings do not tell.
     """
@@ -105,6 +107,7 @@ class Summary:
     no_ratings: str = ""
     labels_alike: tuple[str, ...] = ()
     command_for_disputed: str = ""
+    warnings: tuple[str, ...] = ()
     not_known: str = ""
 
 
@@ -117,6 +120,7 @@ def summarize(  # a round has many names, each given by its own
     policy_name: str = "",
     kept: bool = True,
     models: Collection[str] | None = None,
+    warnings: tuple[str, ...] = (),
 ) -> Summary:
     """Gather what is said of a judged round in short.
 
@@ -128,10 +132,11 @@ def summarize(  # a round has many names, each given by its own
         True if the project's store has these ratings.
     models
         Raters whose names are likely those of models, if it is known already.
+    warnings
+        What may be a mistake in a table, as its reading told.
     """
     held = HeldRound(ratings, policy, decision, project, name, policy_name, kept)
     origin = ratings.origin
-    alike = labels_alike(map(str, ratings.scale.categories or ()))
     return Summary(
         project,
         name,
@@ -144,9 +149,16 @@ def summarize(  # a round has many names, each given by its own
         first_labels=first_labels(ratings),
         steps=held.steps,
         no_ratings=origin.words if origin else "",
-        labels_alike=tuple(map(described, alike)),
+        labels_alike=declared_labels_alike(ratings),
+        warnings=warnings,
         command_for_disputed=held.command_for_disputed,
     )
+
+
+def declared_labels_alike(ratings: Ratings) -> tuple[str, ...]:
+    """Of labels that nobody declared, the warnings of reading tell."""
+    scale = ratings.scale
+    return tuple(map(described, labels_alike(scale.names))) if scale.declared else ()
 
 
 def summarize_anyway(

@@ -13,6 +13,11 @@ from agreement_pipeline.policy.decision import (
     manner as manner,
     met_in_parts as met_in_parts,
 )
+from agreement_pipeline.policy.new_items import (
+    USUAL_MEASURE as USUAL_MEASURE,
+    headline as headline,
+    what_is_new as what_is_new,
+)
 from agreement_pipeline.policy.planning import (
     EXPECTED as EXPECTED,
     LABELS_AN_ITEM as LABELS_AN_ITEM,

@@ -7,6 +7,7 @@ are at present, and the earlier deliveries of this one.
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.ratings import (
     EarlierDelivery,
@@ -25,6 +26,13 @@ class DeliveriesBefore(NamedTuple):
 
     versions: tuple[tuple[str, RoundVersion], ...]
     own_name: str
+
+
+def digest_of_delivery(file_digest: str, predictions_digest: str) -> str:
+    """Of a delivered file, and of the files with labels of models that are read with it."""
+    if not predictions_digest:
+        return file_digest
+    return digest_of_plain([file_digest, predictions_digest])
 
 
 def find_deliveries_before(

@@ -19,6 +19,7 @@ from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
     Scale,
+    are_any_numbers,
     count_set_labels,
     described,
     doubtful,
@@ -30,6 +31,7 @@ from agreement_pipeline.ratings import (
     meaning,
     misspelt,
     placeholders_among,
+    probable_level,
     refuse_absent,
 )
 from agreement_pipeline.readers import (
@@ -72,7 +74,7 @@ DATED = re.compile(
 """A day, a month or a week of ISO 8601, perhaps with a time, in the name of a file."""
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
-FEW, MOST, NONE = 10, 30, "|"
+MOST, NONE = 30, "|"
 SHOWN_LABELS = 5
 MAX_EXPORTS_COMPARED = 20
 POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
@@ -274,7 +276,7 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     seen_only = "" if "categories" in scale or of_units else "  # those seen"
     if question.level == "multivariate interval":
         yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
-    elif numbers and seen_only and (len(categories) > MOST or any(each % 1 for each in categories)):
+    elif numbers and seen_only and are_any_numbers({*map(float, question.labels)}):
         yield "  # any number may be a label; list categories if raters choose among few"
     else:
         yield f"  categories: {_in_yaml(categories)}{seen_only}"
@@ -540,11 +542,7 @@ def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Qu
     numeric = all(map(is_number, labels))
     if "categories" not in scale and numeric:
         labels = tuple(sorted(labels, key=float))
-    level: Level = "nominal"
-    if numeric:
-        whole = all(float(label).is_integer() for label in labels)
-        level = "ordinal" if whole and len(labels) <= FEW else "interval"
-    level = scale.get("level", level)
+    level: Level = scale.get("level", probable_level(labels))
     if "categories" in scale:
         Scale(labels, level)
     elif level not in ("nominal", "ordinal"):

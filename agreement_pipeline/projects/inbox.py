@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.projects.deliveries import DeliveriesBefore
+from agreement_pipeline.projects.deliveries import DeliveriesBefore, digest_of_delivery
 from agreement_pipeline.projects.settings import ProjectSettings
 from agreement_pipeline.readers import DeliveredTable, read_rounds, refuse_odd_name, without_ending
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
@@ -42,17 +42,24 @@ class FileSeen(NamedTuple):
 @dataclass(frozen=True)
 class Delivery:
     """A round as it was delivered. In a bucket the digest is that of the sizes and ETags of its
-    objects. `before` is what it was compared with when it was read, and `table` is what the suite
-    of the project is asked of.
+    objects. `predictions_digest` is that of the files with labels of models, empty if there are
+    none. `before` is what it was compared with when it was read, and `table` is what the suite of
+    the project is asked of.
     """
 
     round: str
     path: Folder
-    digest: str
+    file_digest: str
     files: tuple[FileSeen, ...] = ()
     in_bucket: bool = False
     before: DeliveriesBefore | None = None
     table: DeliveredTable | None = field(default=None, compare=False)
+    predictions_digest: str = ""
+
+    @property
+    def digest(self) -> str:
+        """Of all that is read for the round."""
+        return digest_of_delivery(self.file_digest, self.predictions_digest)
 
     @property
     def here(self) -> Path:
@@ -89,8 +96,10 @@ class Inbox:
 
     place: Folder
     settings: ProjectSettings
+    root: Path = Path()
     _known: dict[str, _Read] = field(default_factory=dict, repr=False)
     _copies: dict[str, Path] = field(default_factory=dict, repr=False)
+    _predictions: dict[Path, tuple[FileSeen, str]] = field(default_factory=dict, repr=False)
 
     @cached_property
     def _bucket(self) -> Bucket:
@@ -115,7 +124,11 @@ class Inbox:
         if not only:
             self._known.clear()
         self._known.update(read)
-        every = [each for found in read.values() for each in found.deliveries]
+        every = [
+            replace(each, predictions_digest=self._digest_of_predictions(each.round))
+            for found in read.values()
+            for each in found.deliveries
+        ]
         refused = {found.round: found.refusal for found in read.values() if found.refusal}
         for name, count in sorted(Counter(each.round for each in every).items()):
             if count > 1:
@@ -186,8 +199,29 @@ class Inbox:
         found = tuple(Delivery(each, path, digest, files, in_bucket) for each in rounds)
         return _Read(files if at_rest or in_bucket else (), named, found)
 
+    def _digest_of_predictions(self, round_name: str) -> str:
+        """A file that is not there has no digest. It is refused when the round is read."""
+        digest_by_model = {
+            model: self._digest_of_file(Path(predicted.of_round(round_name, self.root).file))
+            for model, predicted in sorted(self.settings.predictions.items())
+        }
+        return digest_of_plain(digest_by_model) if digest_by_model else ""
+
+    def _digest_of_file(self, path: Path) -> str:
+        """The file is read again only if it is another one, as a delivered file is."""
+        seen = next(_on_disk(path), None) if path.is_file() else None
+        if seen is None:
+            return ""
+        known = self._predictions.get(path)
+        if known is None or known[0] != seen:
+            known = seen, digest_at(path)
+            if time.time_ns() / 1e9 - max(seen.modified, seen.changed) <= AT_REST_SECONDS:
+                return known[1]
+            self._predictions[path] = known
+        return known[1]
+
     def _copy(self, delivery: Delivery) -> Path:
-        if delivery.digest not in self._copies:
+        if delivery.file_digest not in self._copies:
             for copy in self._copies.values():
                 _remove(copy.parent, os.getpid())
             self._copies.clear()
@@ -202,8 +236,8 @@ class Inbox:
                     "do not change. It is fetched again later.",
                     may_pass=True,
                 )
-            self._copies[delivery.digest] = folder / delivery.path.name
-        return self._copies[delivery.digest]
+            self._copies[delivery.file_digest] = folder / delivery.path.name
+        return self._copies[delivery.file_digest]
 
 
 def _on_disk(inbox: Path) -> Iterator[FileSeen]:

@@ -109,7 +109,7 @@ class Project:
 
     @cached_property
     def _inbox(self) -> Inbox:
-        return Inbox(self.inbox, self.settings)
+        return Inbox(self.inbox, self.settings, self.root)
 
     @cached_property
     def store(self) -> Store:
@@ -413,7 +413,7 @@ class Project:
                     "round again.",
                     may_pass=True,
                 )
-            before = find_deliveries_before(self.store, delivery.round, delivery.digest)
+            before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
             if delivery.before is not None and before != delivery.before:
                 raise ProjectError(
                     f"{self.inbox}: found that another round came while round {delivery.round} was "
@@ -425,10 +425,11 @@ class Project:
             delivery.round,
             ratings,
             delivery.here,
-            original_digest=None if bucket else delivery.digest,
+            original_digest=None if bucket else delivery.file_digest,
             delivered_table=None if delivery.table is None else delivery.table.to_parquet(),
             settings_digest=self.settings.reading_digest,
-            delivered_as=delivery.digest if bucket else None,
+            delivered_as=delivery.file_digest if bucket else None,
+            predictions_digest=delivery.predictions_digest,
             refuse_late=refuse_late,
         )
 
@@ -480,7 +481,7 @@ class Project:
                 n_left_out = len(self._columns_left_out(fetched))
                 ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
             with self.store.reading():
-                before = find_deliveries_before(self.store, delivery.round, delivery.digest)
+                before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
                 ratings = split_delivery(
                     ratings, delivery.round, before, self.store, said, not_stored
                 )

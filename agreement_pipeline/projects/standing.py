@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.evidence import rows_by_round
+from agreement_pipeline.projects.deliveries import digest_of_delivery
 from agreement_pipeline.store import Store, digest_of, is_decided, last_events, of_event
 from agreement_pipeline.version import __version__
 
@@ -96,7 +97,13 @@ class Standings:
 
 def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
     return {
-        name: (arrived.get("delivered_as", arrived["original_digest"]), arrived["settings_digest"])
+        name: (
+            digest_of_delivery(
+                arrived.get("delivered_as", arrived["original_digest"]),
+                arrived.get("predictions_digest", ""),
+            ),
+            arrived["settings_digest"],
+        )
         for name, events in last_events(history).items()
         if (arrived := events.get("ingested")) and is_decided(events)
     }

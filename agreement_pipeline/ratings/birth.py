@@ -19,7 +19,7 @@ from agreement_pipeline.mistakes import Value, refuse_mistakes, whole
 from agreement_pipeline.ratings.arrays import parts
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, Cells, Texts
 from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookalikes
-from agreement_pipeline.ratings.placeholders import how_to_leave_out, is_blank
+from agreement_pipeline.ratings.placeholders import how_to_leave_out, is_blank, placeholders_among
 from agreement_pipeline.ratings.scale import (
     LARGEST,
     MISSING,
@@ -27,10 +27,12 @@ from agreement_pipeline.ratings.scale import (
     Codes,
     Level,
     Scale,
+    are_any_numbers,
     category_text,
     is_number,
     labels_of_sets,
     numbers_of,
+    probable_level,
     refuse_all_tiny,
 )
 from agreement_pipeline.text import called, listed, meant
@@ -204,6 +206,16 @@ class NoRatingError(RatingsError):
     """No row has a label."""
 
 
+class NumbersError(Exception):
+    """Nobody named the level of labels, and they are numbers of an interval scale. Such cells are
+    read as numbers from the start. Without a scale, its categories are the numbers that occur.
+    """
+
+    def __init__(self, scale: Scale | None) -> None:
+        super().__init__("found numbers; expected a level")
+        self.scale = scale
+
+
 class Birth:
     """The checks of some cells, and the ratings in them. `Ratings.from_cells` says what is refused.
 
@@ -214,11 +226,12 @@ class Birth:
         self,
         cells: Cells,
         given: Scale | None,
-        level: Level,
+        level: Level | None,
         limits: Limits,
     ) -> None:
         self.cells, self.limits, self.is_limited = cells, limits, limits is not UNLIMITED
-        self.level = level if given is None else given.level
+        self.infers_level = level is None and given is None
+        self.level: Level = (level or "nominal") if given is None else given.level
         # Is it known before the labels are seen that any number, or vector, may be one?
         self.is_number = level in ("interval", "ratio")
         if given is not None:
@@ -382,6 +395,9 @@ class Birth:
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
+        if self.infers_level:
+            some = table.values(f"SELECT DISTINCT label FROM {table} LIMIT {MOST_CATEGORIES}")
+            self._infer_level(some)
         if not self.is_number:
             (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
@@ -481,6 +497,8 @@ class Birth:
         elif not self.is_vector:
             labels = [each for each in self._distinct("label") if each is not None]
             labels += self._last_labels
+            if self.infers_level:
+                self._infer_level(labels)
             different = len({*map(category_text, labels)})
             what = "different labels"
             if parts := labels_of_sets(map(category_text, labels)):
@@ -496,6 +514,16 @@ class Birth:
             return Scale.from_labels(labels, self.level)
         except RatingsError as error:
             raise RatingsError(f"{self._where}: {error}") from None
+
+    def _infer_level(self, labels: Iterable[object]) -> None:
+        texts = [text for text in map(category_text, labels) if not is_blank(text)]
+        nothing = {*placeholders_among(texts)}
+        rest = [text for text in texts if text not in nothing]
+        level = probable_level(rest) if all(map(is_number, nothing)) else "nominal"
+        if level == "interval":
+            is_open = are_any_numbers({float(text) for text in rest})
+            raise NumbersError(Scale(None, "interval") if is_open else None)
+        self.level = level
 
     def _check_labels(self) -> None:
         if self.scale.dimensions > 1:

@@ -2,7 +2,9 @@
 never merge.
 """
 
+import json
 import re
+import shlex
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -43,6 +45,7 @@ UNSEEN: dict[int, str | None] = {0x2800: " "} | dict.fromkeys(
 )
 """What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
+MAX_GROUPS_SHOWN = 4
 SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
@@ -102,7 +105,8 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
 def doubtful(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[str]:
     """Labels that may be another, in words: that print alike, and several in one.
 
-    Labels of which all but one are `slips` were told as these, so that one typo has one line.
+    Labels of which all but one are `slips` were told as these, so that one typo has one line. Those
+    that print alike have one line together, since capitals slip in all labels of a rater.
 
     >>> list(doubtful(["joy", "fear", "joy, fear"]))
     ["label 'joy, fear' counts as one label; if it is several ones, write them as joy|fear"]
@@ -117,10 +121,17 @@ def doubtful(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[s
             f"label {name!r} counts as one label; if it is several ones, write them as "
             f"{'|'.join(bare[name])}"
         )
-    for group in labels_alike(labels):
-        if len({*group}.difference(slips)) < 2:
-            continue
-        yield f"labels {described(group)} print alike; if they mean the same, write one"
+    groups = [each for each in labels_alike(labels) if len({*each}.difference(slips)) > 1]
+    if groups:
+        shown = groups[:MAX_GROUPS_SHOWN]
+        more = len(groups) - len(shown)
+        rest = f" and {counted(more, 'more group')}" if more else ""
+        setting = json.dumps(shown, ensure_ascii=False)
+        options = " ".join(f"--same-label {shlex.quote('='.join(each[:2]))}" for each in shown)
+        yield (
+            f"labels {', '.join(map(described, shown))}{rest} print alike; if they mean the same, "
+            f"write one, or {options} (same_label: {setting} in a project)"
+        )
 
 
 def _resemble(name: str, other: str) -> bool:

@@ -22,6 +22,7 @@ from agreement_pipeline.ratings.birth import (
     Birth,
     Classifiers,
     Limits,
+    NumbersError,
     Packing,
     content_columns,
     is_beside_ratings,
@@ -147,7 +148,7 @@ class Ratings:
         cells: Cells,
         scale: Scale | None = None,
         *,
-        level: Level = "nominal",
+        level: Level | None = "nominal",
         classifiers: Classifiers = (),
         models: Collection[str] = (),
         limits: Limits = UNLIMITED,
@@ -162,7 +163,8 @@ class Ratings:
         cells
             A row a rating. Rows without a label are missing ratings and are left out.
         scale, level
-            Without a scale it is read off the labels, on this level.
+            Without a scale it is read off the labels, on this level. Without a level, that is read
+            off them too.
         classifiers
             Names of raters that are models, or a function from all raters and the source's name to
             these names.
@@ -184,7 +186,10 @@ class Ratings:
             - one (item, rater, occurrence) has two labels;
             - an item stands in two clusters or strata, or only some items stand in one.
         """
-        birth = Birth(cells, scale, level, limits)
+        try:
+            birth = Birth(cells, scale, level, limits)
+        except NumbersError as numbers:
+            birth = Birth(cells, numbers.scale, "interval", limits)
         with birth.items_first():
             birth.check(classifiers, models)
             ratings = cls(

@@ -4,7 +4,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -195,6 +195,27 @@ def is_number(text: str) -> bool:
     return re.fullmatch(rf"\s*{SPELT}\s*", text, re.ASCII) is not None
 
 
+def probable_level(labels: Iterable[str]) -> "Level":
+    """The level of labels whose level nobody named. Numbers have an order, and distances matter
+    where they are many or have decimals. Leading zeros make a name of a number.
+
+    >>> probable_level(["1", "5"]), probable_level(["1", "2.5"]), probable_level(["01", "02"])
+    ('ordinal', 'interval', 'nominal')
+    """
+    distinct = {label.strip() for label in labels}
+    if not distinct or not all(map(NUMBER.fullmatch, distinct)):
+        return "nominal"
+    whole = all(float(label).is_integer() for label in distinct)
+    return "ordinal" if whole and len(distinct) <= MAX_ORDINAL_NUMBERS else "interval"
+
+
+def are_any_numbers(numbers: Collection[float]) -> bool:
+    """Are numbers so many, or of such a kind, that raters may give any number? Else they are those
+    that raters choose among.
+    """
+    return len(numbers) > MAX_NUMBERS_TO_CHOOSE or any(number % 1 for number in numbers)
+
+
 def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
     """Refuse numbers that are all so small that their squares are lost."""
     largest = float(np.nanmax(np.abs(numbers), initial=0.0))
@@ -208,6 +229,9 @@ def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
 Level = Literal["nominal", "ordinal", "interval", "ratio", "multivariate interval"]
 LEVELS: tuple[Level, ...] = get_args(Level)
 UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
+MAX_ORDINAL_NUMBERS = 10
+"""Of more different numbers, the distances matter unless somebody names another level."""
+MAX_NUMBERS_TO_CHOOSE = 30
 MOST_CATEGORIES = 64
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]

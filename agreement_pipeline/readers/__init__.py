@@ -41,7 +41,7 @@ from agreement_pipeline.readers.reading import (
     read_marked as read_marked,
     read_rounds as read_rounds,
     rows_of as rows_of,
-    unnamed as unnamed,
+    guessed_columns as guessed_columns,
 )
 from agreement_pipeline.readers.periods import (
     Bounds as Bounds,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +34,14 @@ from agreement_pipeline.ratings import (
     category_text,
     lookalikes,
 )
-from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout, unnamed_columns
+from agreement_pipeline.readers.columns import (
+    COLUMNS,
+    REQUIRED,
+    Columns,
+    Layout,
+    probable_columns,
+    unnamed_columns,
+)
 from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
 from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.predictions import with_predictions
@@ -56,7 +63,7 @@ ASKED = {
     "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
     "scale": Value('a Scale, as Scale(("no", "yes"))', is_a(Scale, type(None))),
     "layout": Value('"long" or "wide"', ("long", "wide").__contains__),
-    "level": Value(f"one of {listed(LEVELS)}", LEVELS.__contains__),
+    "level": Value(f"one of {listed(LEVELS)}", (*LEVELS, None).__contains__),
     "limits": Value("Limits, as Limits(rows=50_000)", is_a(Limits)),
     "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_a(Rules)),
     "classifiers": Value('a list of names, as ["model_a"]', lambda given: type(given) is not str),
@@ -70,7 +77,7 @@ def read(
     *,
     layout: Layout = "long",
     scale: Scale | None = None,
-    level: Level = "nominal",
+    level: Level | None = "nominal",
     classifiers: Classifiers = (),
     usable: bool = True,
     in_order: bool = False,
@@ -93,7 +100,8 @@ def read(
     layout
         long: one row a rating. wide: one row an item, one column a rater.
     scale, level
-        No scale: it is read off the labels, on this level.
+        No scale: it is read off the labels, on this level. No level: that is read off them too, as
+        `init` does.
     classifiers
         Names of raters that are models. Or a function of all raters, as they are written, and of
         the source's name that returns these names.
@@ -431,15 +439,32 @@ def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     return replace(own, left_out=left_out)
 
 
-def unnamed(
-    source: object, columns: Columns = COLUMNS, rules: Rules = RULES, limits: Limits = LIMITS
-) -> dict[str, str]:
-    """Of a compressed file nothing is told, since it would be unpacked once more."""
+def guessed_columns(
+    source: object,
+    columns: Columns = COLUMNS,
+    layout: Layout = "long",
+    rules: Rules = RULES,
+    limits: Limits = LIMITS,
+) -> dict[str, Any]:
+    """The columns of a table that are read under another name, though nobody named them: those that
+    the table must have, as `init` guesses them, and others that are usual.
+
+    Of a compressed file nothing is guessed, since it would be unpacked once more.
+    """
     if not isinstance(source, Path) or not source.exists() or packed_as(source):
         return {}
     if reader_of(source, rules.reader, columns) is not TABLE:
         return {}
-    return unnamed_columns(header_of(source, columns, limits), columns)
+    header = header_of(source, columns, limits)
+    taken = {*columns.named.values(), *columns.raters, *columns.models.values()}
+    required: dict[str, Any] = {
+        name: column
+        for name, column in probable_columns(header).items()
+        if name in REQUIRED[layout]
+        and getattr(columns, name) == getattr(COLUMNS, name) not in header
+        and column not in taken
+    }
+    return required | unnamed_columns(header, replace(columns, **required))
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
@@ -464,7 +489,7 @@ def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
 def _checked(
     rows: Rows,
     scale: Scale | None,
-    level: Level,
+    level: Level | None,
     classifiers: Classifiers,
     limits: Limits,
     *,

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
-from functools import partial
+from functools import cached_property, partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
@@ -24,6 +24,7 @@ from agreement_pipeline.policy import (
     for_round,
     given_again,
     of_gate,
+    what_is_new,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings
 from agreement_pipeline.readers import DeliveredTable
@@ -123,7 +124,7 @@ class Judged:
     ratings: Ratings
     policy: Policy
 
-    @property
+    @cached_property
     def facts(self) -> dict[str, Any]:
         by: dict[str, Any] = {
             "settings_digest": self.version.settings_digest,
@@ -136,6 +137,8 @@ class Judged:
             by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
         if self.gate.delivery is not None:
             by["delivery"] = dict(self.gate.delivery.facts)
+        if sentence := what_is_new(self.ratings, self.policy):
+            by["what_is_new"] = sentence
         return {**self.decision.to_mapping(), **by}
 
 

@@ -78,6 +78,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     links: Mapping[str, str] = MappingProxyType({}),
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
+    warnings: Sequence[str] = (),
     render: Render = as_html,
 ) -> str:
     """The page of a table of ratings: the decision, and what it rests on.
@@ -97,6 +98,8 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
         What commands call the table and the policy: their files. Empty: as they are called here.
     images
         The folder with the images that raters marked. Small pictures of some come into the page.
+    warnings
+        What may be a mistake in the table, as its reading told. It names no rater.
     render
         Shows the page: as HTML, or by `as_text` as text for a terminal.
 
@@ -124,5 +127,6 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
             links=links,
             in_commands=in_commands,
             images=images,
+            warnings=warnings,
         )
     )

@@ -36,6 +36,7 @@ DECISION_SCHEMA = pa.schema(
         ("ratings_digest", TEXT),
         ("code_version", TEXT),
         ("releases", pa.list_(TEXT)),
+        ("what_is_new", TEXT),
     ]
 )
 """A column is added at the end, and never changed: a warehouse appends to what it has."""

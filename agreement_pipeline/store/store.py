@@ -135,6 +135,7 @@ class Store:
         original_digest: str | None = None,
         settings_digest: str = "",
         delivered_as: str | None = None,
+        predictions_digest: str = "",
         refuse_late: Callable[[], object] = lambda: None,
         delivered_table: Content | None = None,
     ) -> RoundVersion:
@@ -142,8 +143,9 @@ class Store:
 
         This version is then the present one. If the same bytes are ingested again, nothing changes.
         If `original_digest` is given, the original must have it. `delivered_as` tells a delivery
-        of unknown digest from others. `refuse_late` is called when nobody else can ingest.
-        `delivered_table` is what a suite is asked of.
+        of unknown digest from others, and `predictions_digest` the files with labels of models that
+        were read with it. `refuse_late` is called when nobody else can ingest. `delivered_table` is
+        what a suite is asked of.
         """
         lower = check_round_name(round_name).lower()
         if lower in RESERVED or lower.endswith(DATASET):
@@ -177,6 +179,7 @@ class Store:
                 round_name,
                 **version.facts,
                 **({"delivered_as": delivered_as} if delivered_as else {}),
+                **({"predictions_digest": predictions_digest} if predictions_digest else {}),
             )
         self._last = version, ratings
         return version

@@ -98,7 +98,7 @@ def test_an_interrupt_ends_the_process_and_is_no_verdict(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", interrupted)
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_with_warnings", interrupted)
     with pytest.raises(KeyboardInterrupt):
         main(["judge", "t.csv", "--policy", "standard"])
 
@@ -107,7 +107,7 @@ def test_too_little_memory_is_said_in_a_sentence_and_no_failure_of_the_program(m
     def fails(*_):
         raise MemoryError
 
-    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_with_warnings", fails)
     assert main(["judge", "t.csv", "--policy", "standard"]) == 2
     assert "found too little memory; expected enough" in capsys.readouterr().err
 
@@ -117,7 +117,7 @@ def test_a_failure_of_the_program_has_a_status_of_its_own(monkeypatch, capsys, f
     def fails(*_):
         raise failure
 
-    monkeypatch.setattr("agreement_pipeline.cli.judge.read_table", fails)
+    monkeypatch.setattr("agreement_pipeline.cli.judge.read_with_warnings", fails)
     assert main(["judge", "t.csv", "--policy", "standard"]) == 70
     printed = capsys.readouterr()
     (line,) = printed.err.splitlines()

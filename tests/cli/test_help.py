@@ -112,7 +112,7 @@ DEFAULTS = {
     "--item": "item",
     "--rater": "rater",
     "--label": "label",
-    "--level": "nominal",
+    "--level": "(that of the labels; of a population, nominal)",
     "--categories": "(those that occur)",
     "--confidence-level": "0.95",
     "--n-resamples": "10000",

@@ -1,10 +1,12 @@
 import json
+from html import unescape
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
+from agreement_pipeline.report import markdown_text
 from tests.cli.rounds import SEROLOGY, WIDE, policy, unanimous
 
 
@@ -52,8 +54,13 @@ def test_labels_that_print_alike_are_told(tmp_path, capsys):
     rows = [f"i{at},{rater},{labels[at % 3]}" for at in range(60) for rater in "ab"]
     path.write_text("\n".join(["item,rater,label", *rows]))
     main(["judge", str(path), "--policy", "standard"])
-    said = capsys.readouterr().out
-    assert "warning: labels_that_look_alike: 'ok' and '\\u043ek'" in said
+    printed = capsys.readouterr()
+    assert "warning: round.csv: labels 'ok' and '\\u043ek' print alike" in printed.err
+    assert "look_alike" not in printed.out
+    main(["judge", str(path), "--policy", "standard", "--categories", ",".join(labels)])
+    printed = capsys.readouterr()
+    assert "warning: labels_that_look_alike: 'ok' and '\\u043ek'" in printed.out
+    assert printed.err == ""
 
 
 @pytest.mark.parametrize("pair", ["status", "=submitted"])
@@ -174,7 +181,10 @@ COPIES = (
     + "".join(f"i{n},{rater},yes,1\n" for n in range(3) for rater in ("ana", "ben"))
     + "i0,ana,no,2\n"
 )
-TOLD = "column 'replicate' is read as occurrence; rename it if it is no occurrence"
+TOLD = (
+    "warning: labels.csv: column 'replicate' is read as occurrence; if it is none, name another "
+    "with --occurrence"
+)
 
 
 @pytest.mark.parametrize("engine", ["auto", "duckdb"])
@@ -183,9 +193,9 @@ def test_a_column_that_is_read_as_something_else_is_told_once(tmp_path, capsys, 
     path.write_text(COPIES)
     measured = ["measure", str(path), "--measure", "alpha", "--n-resamples", "400"]
     assert main([*measured, "--engine", engine]) == 0
-    assert capsys.readouterr().err.splitlines() == [f"labels.csv: {TOLD}"]
+    assert capsys.readouterr().err.splitlines() == [TOLD]
     main(["judge", str(path), "--policy", str(policy(tmp_path))])
-    assert capsys.readouterr().err.splitlines() == [f"labels.csv: {TOLD}"]
+    assert capsys.readouterr().err.splitlines() == [TOLD]
 
 
 def test_a_column_that_is_named_is_not_told(tmp_path, capsys):
@@ -223,7 +233,8 @@ def test_a_seldom_label_that_resembles_a_common_one_is_told(tmp_path, capsys, co
 @pytest.mark.parametrize(
     ("labels", "told"),
     [
-        (("1", "2", "3"), "give --level ordinal or interval; else --level nominal"),
+        (("1", "2", "3"), "whole numbers, and their order counts; if they are names, give --level"),
+        (("1", "2.5", "3"), "numbers, and their distances count; if they are names, give --level"),
         (("1,5", "2", "3,25"), "interval, and --decimal , for a comma; else --level nominal"),
         (("0", "1", "0"), ""),
         (("5%", "20%", "33%"), "interval, and take off the sign %; else --level nominal"),
@@ -262,3 +273,102 @@ def test_a_rater_with_the_name_of_a_model_is_told(tmp_path, capsys, command):
     assert told in capsys.readouterr().err
     assert main([*asked, *measured, "--classifier", "model_a"]) == 0
     assert capsys.readouterr().err == ""
+
+
+SCORES = [
+    (item, rater, 1 + (item + (rater == "ben" and item % 3 == 0)) % 5)
+    for item in range(90)
+    for rater in ("ana", "ben")
+]
+"""On the ordinal and on the nominal level, agreement differs."""
+
+
+def alpha_of(printed: str) -> str:
+    return printed.partition("krippendorff_alpha ")[2][:30]
+
+
+@pytest.mark.parametrize(
+    ("labels", "level"),
+    [
+        ([1, 2, 3, 4, 5], "ordinal"),
+        ([1.5, 2, 3, 4, 5], "interval"),
+        (["01", "02", "03", "04", "05"], "nominal"),
+        ([*"abcde"], "nominal"),
+        ([*range(1, 13)], "interval"),
+    ],
+)
+@pytest.mark.parametrize("header", ["item,rater,label", "post_id,annotator,score"])
+def test_judge_reads_a_table_as_the_project_of_init_does(tmp_path, capsys, labels, level, header):
+    """One level, the same columns and the same agreement, and what was guessed is told."""
+    path = tmp_path / "inbox" / "labels.csv"
+    path.parent.mkdir()
+    rows = [
+        f"{item},{rater},{labels[(item + (rater == 'ben' and item % 7 == 0)) % len(labels)]}"
+        for item in range(120)
+        for rater in ("ana", "ben")
+    ]
+    path.write_text("\n".join([header, *rows, ""]))
+    assert main(["init", str(path), "--root", str(tmp_path), "--name", "scores"]) == 0
+    project = tmp_path / "configs/projects/scores.yaml"
+    assert f"level: {level}" in project.read_text()
+    capsys.readouterr()
+    main(["judge", str(project)])
+    of_project = capsys.readouterr().out
+    main(["judge", str(path), "--policy", str(tmp_path / "configs/policies/scores.yaml")])
+    of_table = capsys.readouterr()
+    assert alpha_of(of_table.out) == alpha_of(of_project) != ""
+    is_guessed = header != "item,rater,label"
+    assert ("column 'score' is read as label" in of_table.err) is is_guessed
+    assert ("--level" in of_table.err) is (level != "nominal")
+
+
+def test_categories_of_numbers_are_in_order_unless_a_level_is_named(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    pd.DataFrame(SCORES, columns=["item", "rater", "label"]).to_csv(path, index=False)
+    usual = ["measure", str(path), "--measure", "alpha", "--categories", "1,2,3,4,5"]
+    values = []
+    for level in ([], ["--level", "ordinal"], ["--level", "nominal"]):
+        assert main([*usual, *level]) == 0
+        values.append(alpha_of(capsys.readouterr().out))
+    assert values[0] == values[1] != values[2]
+
+
+def test_what_is_doubtful_stands_in_json_and_on_the_page_as_well(tmp_path, capsys):
+    path = tmp_path / "labels.csv"
+    rows = [f"{n},{rater},{1 + n % 5}" for n in range(40) for rater in ("ana", "ben")]
+    path.write_text("\n".join(["post,annotator,label", *rows, "41,ana,spma", "41,ben,spam", ""]))
+    rows = [f"{n},{rater},{'spam' if n % 2 else 'ham'}" for n in range(40) for rater in "ab"]
+    typo = tmp_path / "typo.csv"
+    typo.write_text("\n".join(["post,annotator,label", *rows, "41,a,spma", "41,b,spam", ""]))
+    page = tmp_path / "page.html"
+    for table in (path, typo):
+        judged = ["judge", str(table), "--policy", "standard"]
+        main([*judged, "--format", "json"])
+        printed = capsys.readouterr()
+        warnings = json.loads(printed.out)["warnings"]
+        assert warnings
+        lines = [f"warning: {table.name}: {sentence}" for sentence in warnings]
+        assert printed.err.splitlines() == lines
+        main([*judged, "--format", "markdown"])
+        printed = capsys.readouterr().out
+        assert main(["report", str(table), "--policy", "standard", "--output", str(page)]) == 0
+        assert capsys.readouterr().err.splitlines() == lines
+        shown = unescape(page.read_text())
+        for sentence in warnings:
+            assert f"Warning: {sentence}." in shown
+            assert markdown_text(sentence) in printed
+
+
+def test_two_tables_are_compared_on_one_level(tmp_path, capsys):
+    path, other = tmp_path / "one.csv", tmp_path / "other.csv"
+    for table, labels in ((path, (1, 2, 3, 4)), (other, (1, 2.5, 3, 4))):
+        rows = [
+            f"{n},{rater},{labels[(n + (n % 9 == 0 and rater == 'b')) % 4]}"
+            for n in range(80)
+            for rater in "ab"
+        ]
+        table.write_text("\n".join(["item,rater,label", *rows, ""]))
+    for first, second in ((path, other), (other, path)):
+        measured = ["--measure", "alpha", "--n-resamples", "400"]
+        assert main(["compare", str(first), str(second), *measured]) == 0
+        assert "krippendorff_alpha" in capsys.readouterr().out

@@ -13,7 +13,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.readers import read
 
-CELLS = Path(__file__).with_name("cells")
+CELLS = {path.name: path for path in Path(__file__).parents[1].glob("cases/*/*")}
 WIDE = ["--layout", "wide", "--item", "item", "--raters", "ana", "--raters", "ben"]
 ALPHA_OF_500 = 0.73950
 """Of `big.csv`, by krippendorff 0.9.0. With 400 rows of one more label in both cells: 0.88856."""
@@ -34,7 +34,7 @@ def judged(capsys, *arguments: object) -> dict:
 
 def table_with(tmp_path: Path, label: str, name: str = "table.csv") -> Path:
     """The 500 items, and 400 more on which both cells hold a label."""
-    few = pd.read_csv(CELLS / "big.csv", dtype=str).iloc[:500]
+    few = pd.read_csv(CELLS["big.csv"], dtype=str).iloc[:500]
     more = pd.DataFrame({"item": [f"x{n}" for n in range(400)], "ana": label, "ben": label})
     pd.concat([few, more]).to_csv(tmp_path / name, index=False)
     return tmp_path / name
@@ -52,7 +52,7 @@ def test_a_cell_of_blanks_is_missing(label, tmp_path, capsys):
 
 
 def test_the_round_of_blanks_is_judged_as_the_one_without_them(capsys):
-    blank, empty = (judged(capsys, CELLS / f"big{end}.csv", *WIDE) for end in ("_space", ""))
+    blank, empty = (judged(capsys, CELLS[f"big{end}.csv"], *WIDE) for end in ("_space", ""))
     assert blank["ratings_digest"] == empty["ratings_digest"]
 
 
@@ -155,7 +155,7 @@ def test_every_form_of_table_reads_missing_labels_alike(kind, tmp_path):
     [("nan_num.jsonl", "label", 1.0, 24), ("none_nan.json", "score", 0.78291, 64)],
 )
 def test_the_token_for_no_number_is_missing_in_json(file, label, alpha, n_used, capsys):
-    asked = ["measure", str(CELLS / file), "--label", label, "--measure", "krippendorff_alpha"]
+    asked = ["measure", str(CELLS[file]), "--label", label, "--measure", "krippendorff_alpha"]
     assert main([*asked, "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(alpha, abs=5e-6)
@@ -165,7 +165,7 @@ def test_the_token_for_no_number_is_missing_in_json(file, label, alpha, n_used, 
 def test_a_choice_without_a_value_is_no_answer(capsys):
     asked = [
         "judge",
-        str(CELLS / "empty_choice.json"),
+        str(CELLS["empty_choice.json"]),
         "--label",
         "sent",
         "--policy",
@@ -184,7 +184,7 @@ def project_of(tmp_path: Path, table: Path, monkeypatch) -> dict:
 
 
 def test_init_writes_no_blank_into_a_scale(tmp_path, monkeypatch, capsys):
-    settings = project_of(tmp_path, CELLS / "bigl_space.csv", monkeypatch)
+    settings = project_of(tmp_path, CELLS["bigl_space.csv"], monkeypatch)
     assert settings["scale"]["categories"] == ["ham", "spam"]
     capsys.readouterr()
     assert main(["judge", "configs/projects/sp.yaml", "--of-round", "bigl_space"]) == 1
@@ -192,7 +192,7 @@ def test_init_writes_no_blank_into_a_scale(tmp_path, monkeypatch, capsys):
 
 
 def test_init_asks_what_a_placeholder_is(tmp_path, monkeypatch, capsys):
-    settings = project_of(tmp_path, CELLS / "bigl_NA.csv", monkeypatch)
+    settings = project_of(tmp_path, CELLS["bigl_NA.csv"], monkeypatch)
     assert settings["scale"]["categories"] == ["ham", "spam"]
     path = Path("configs/projects/sp.yaml")
     asked = [line for line in path.read_text().splitlines() if line.startswith("# FILL IN")]

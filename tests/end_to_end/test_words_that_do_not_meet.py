@@ -8,10 +8,13 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.evidence import who_differs
+from agreement_pipeline.estimates import survey
+from agreement_pipeline.evidence import details, who_differs
+from agreement_pipeline.policy import load_policy
 from agreement_pipeline.readers import Rules, read
+from agreement_pipeline.report import report_page
 
-CELLS = Path(__file__).with_name("cells")
+CELLS = {path.name: path for path in Path(__file__).parents[1].glob("cases/*/*")}
 PAIRS = [
     *(("no|yes", "0|1"), ("no|yes", "False|True"), ("no|yes", "n|y"), ("no|yes", "non|oui")),
     *(("I|C", "0|1"), ("fail|pass", "0|1"), ("negative|positive", "0|1"), ("a|b|c", "1|2|3")),
@@ -96,7 +99,7 @@ def test_a_round_of_words_that_do_not_meet_is_held_and_names_nobody(n_others, tm
 )
 def test_the_rounds_that_were_found_are_told(file, how, capsys):
     measure = ["--measure", "krippendorff_alpha" if "bool" not in file else "shah_s"]
-    assert main(["measure", str(CELLS / file), *how.split(), *measure]) == 0
+    assert main(["measure", str(CELLS[file]), *how.split(), *measure]) == 0
     assert "which nobody else uses" in capsys.readouterr().err
 
 
@@ -104,9 +107,42 @@ def test_words_are_mapped_to_the_value_that_was_computed_elsewhere(capsys):
     """krippendorff 0.9.0 gives .70175 once the words are one."""
     asked = "--layout wide --item item --raters ana --raters ben --measure krippendorff_alpha"
     same = ["--same-label", "yes=True", "--same-label", "no=False", "--format", "json"]
-    assert main(["measure", str(CELLS / "yesTrue.csv"), *asked.split(), *same]) == 0
+    assert main(["measure", str(CELLS["yesTrue.csv"]), *asked.split(), *same]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(0.70175, abs=5e-6)
+
+
+OF_RATERS = (
+    "Each rater beside the others",
+    "Pairs who agree least",
+    "Share of items with the same label",
+    "Classifiers beside the raters",
+)
+
+
+@pytest.mark.parametrize("models", [(), ("dan",)])
+def test_page_and_ui_show_nothing_of_raters_while_words_do_not_meet(models):
+    answers = labels_of(np.random.default_rng(5), 200, 2, 4, 0.8)
+    words = [["no", "yes"]] * 3 + [["0", "1"]]
+    table = table_of(answers, words, ["ana", "ben", "cleo", "dan"])
+    policy = load_policy("exploratory")
+    groups = (("no", "0"), ("yes", "1"))
+    for rules, is_shown in ((Rules(), False), (Rules(same_label=groups), True)):
+        ratings = read(table, rules=rules, classifiers=models)
+        page = report_page(ratings, policy, names={})
+        titles = [title for title in OF_RATERS if title in page]
+        expected = [title for title in OF_RATERS if models or "Classifiers" not in title]
+        assert titles == (expected if is_shown else [])
+        assert ("Nobody is compared, since the words of raters do not meet." in page) != is_shown
+        measures = ("schouten_kappa", "krippendorff_alpha")
+        estimates = survey(ratings, measures, scopes=("round", "rater", "pair", "without"))
+        for question in ("inter-rater", "intra-rater", "classifier"):
+            shown = details(question, ratings, policy, estimates)
+            text = " ".join(
+                each.to_string() if isinstance(each, pd.DataFrame) else str(each)
+                for each in shown.values()
+            )
+            assert any(name in text for name in ratings.names) is is_shown
 
 
 def test_nobody_is_named_while_words_do_not_meet(tmp_path):
@@ -161,9 +197,9 @@ def test_teams_that_share_no_item_may_use_words_of_their_own():
 
 
 def test_truth_values_and_their_texts_are_one_label_in_a_workbook(capsys):
-    ratings = read(CELLS / "bool_mixed.xlsx")
+    ratings = read(CELLS["bool_mixed.xlsx"])
     assert ratings.scale.names == ("False", "True")
-    file = str(CELLS / "bool_mixed.xlsx")
+    file = str(CELLS["bool_mixed.xlsx"])
     assert main(["measure", file, "--measure", "percent_agreement", "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(0.95)

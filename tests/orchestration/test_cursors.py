@@ -58,7 +58,7 @@ def test_other_bytes_and_other_rules_end_the_rest_of_a_round():
     asked.rest(W1, 0.0)
     assert Asked.of(asked.to_cursor(), "s") == asked
     assert Asked.of(asked.to_cursor(), "t").resting([W1], 1.0) == {}
-    assert asked.resting([replace(W1, digest="e" * 64)], 1.0) == {}
+    assert asked.resting([replace(W1, file_digest="e" * 64)], 1.0) == {}
 
 
 def test_a_round_does_not_rest_for_longer_than_a_day_if_the_clock_is_put_back():

@@ -4,13 +4,18 @@ import csv
 import json
 import random
 
+import pandas as pd
 import pytest
 
+from agreement_pipeline import measure
+from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.evidence import round_table, round_text
 from agreement_pipeline.policy import load_policy
-from agreement_pipeline.projects import Project
+from agreement_pipeline.projects import Project, project_page
 from agreement_pipeline.projects.settings import load_project
 from agreement_pipeline.release import judge_delivered, judge_round, open_release, release_round
+from agreement_pipeline.report import as_text
 
 PEOPLE = ("kim", "lee", "noa")
 LABELS = ("negative", "neutral", "positive")
@@ -197,6 +202,31 @@ def test_the_split_is_in_the_digest_and_the_release_proves_it(project):
     assert open_release(release.path).ratings["w2"].strata["first_delivered"] == ("w1", "w2")
     without = judged.ratings.without_stratum("first_delivered")
     assert without.digest != judged.ratings.digest
+
+
+def test_history_says_how_many_items_are_new_and_compares_like_with_like(project, capsys):
+    """The values are those of the two parts alone."""
+    own = project()
+    write_table(project.inbox / "w1", W1)
+    write_table(project.inbox / "w2", W1 | BAD_WEEK)
+    deliver(own, "w1")
+    whole = deliver(own, "w2").ratings
+    old, new = (measure(whole.within("first_delivered", [name])).value for name in ("w1", "w2"))
+    expected = (
+        f"{len(W1)} items came before, with krippendorff_alpha {old:.3f}; "
+        f"{len(BAD_WEEK)} items are new, with krippendorff_alpha {new:.3f}"
+    )
+    assert main(["history", "--store", str(own.store.root)]) == 0
+    assert expected in " ".join(capsys.readouterr().out.split())
+    sentences = own.store.decisions().set_index("round")["what_is_new"]
+    assert sentences["w2"] == f"{expected}."
+    assert pd.isna(sentences["w1"])
+    for text in (project_page(own, render=as_text), round_text(round_table(own.store)).to_string()):
+        assert expected.replace(" ", "") in "".join(text.split())
+    deliver(project("deliveries: cumulative"), "w2")
+    assert main(["history", "w2", "--store", str(own.store.root)]) == 0
+    printed = " ".join(capsys.readouterr().out.split())
+    assert f"{len(BAD_WEEK)} items are new or have new ratings. {len(W1)} items more" in printed
 
 
 def test_what_did_not_come_before_is_read_as_ever(project):

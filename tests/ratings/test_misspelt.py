@@ -44,8 +44,17 @@ def test_labels_that_were_told_as_slips_are_not_told_to_print_alike_again():
     counts = {"Spam": 1, "spam": 58, "ham": 121, "HAM": 44}
     assert [*misspelt(counts)] == ["Spam"]
     assert list(doubtful(counts, misspelt(counts))) == [
-        "labels 'HAM' and 'ham' print alike; if they mean the same, write one"
+        "labels 'HAM' and 'ham' print alike; if they mean the same, write one, or --same-label "
+        'HAM=ham (same_label: [["HAM", "ham"]] in a project)'
     ]
+
+
+def test_labels_of_one_rater_in_capitals_are_told_in_one_line():
+    labels = [each for label in "abcdef" for each in (label * 4, label.upper() * 4)]
+    (sentence,) = doubtful(labels)
+    assert "labels 'AAAA' and 'aaaa', 'BBBB' and 'bbbb'," in sentence
+    assert "and 2 more groups print alike; if they mean the same, write one" in sentence
+    assert sentence.count("--same-label") == 4
 
 
 @pytest.mark.parametrize(

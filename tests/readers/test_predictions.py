@@ -108,8 +108,7 @@ def test_command_reads_predictions(tmp_path, capsys):
     assert main([*asked, "--predictions", "gpt"]) == 2
 
 
-def test_project_keeps_predictions_with_the_round(tmp_path):
-    """A release is proven from its own annotations, in which the model's labels stand."""
+def project_with_predictions(tmp_path):
     for folder in ("inbox", "predictions", "configs/projects"):
         (tmp_path / folder).mkdir(parents=True)
     FRAME.to_csv(tmp_path / "inbox" / "w1.csv", index=False)
@@ -122,7 +121,12 @@ def test_project_keeps_predictions_with_the_round(tmp_path):
         "policy: exploratory\n"
         "predictions: {gpt: {file: 'predictions/{round}.csv', item: item, label: said}}\n"
     )
-    project = Project(load_project(file)).checked()
+    return Project(load_project(file)).checked()
+
+
+def test_project_keeps_predictions_with_the_round(tmp_path):
+    """A release is proven from its own annotations, in which the model's labels stand."""
+    project = project_with_predictions(tmp_path)
     delivery, ratings = project.delivered("w1")
     assert ratings.n_by_rater["gpt"] == N_ITEMS
     project.keep(delivery, ratings)
@@ -133,3 +137,43 @@ def test_project_keeps_predictions_with_the_round(tmp_path):
     verified = verify_release(release.path)
     assert verified.ratings["w1"].classifiers == ("gpt",)
     assert verified.ratings["w1"].n_by_rater["gpt"] == N_ITEMS
+
+
+def judge_present_round(project):
+    project.keep(*project.delivered("w1"))
+    return judge_round(project.store, "w1", **project.terms)[0]
+
+
+def test_round_is_due_again_if_only_its_predictions_change(tmp_path):
+    """The delivered file is the same, and the model's new labels are what is judged."""
+    project = project_with_predictions(tmp_path)
+    path = tmp_path / "predictions" / "w1.csv"
+    assert [each.round for each in project.due()] == ["w1"]
+    first = judge_present_round(project)
+    assert project.due() == ()
+    path.write_text(path.read_text())  # the same labels in another file
+    assert project.due() == ()
+    predicted = pd.read_csv(path)
+    predicted.assign(said=predicted["said"].map({"a": "b", "b": "a"})).to_csv(path, index=False)
+    (delivery,) = project.due()
+    assert project.due({"w1": delivery.digest}) == ()
+    second = judge_present_round(project)
+    assert project.due() == ()
+    assert first.decision.admitted
+    assert second.decision.admitted
+    assert (first.ratings.raters, first.gate.number) == (second.ratings.raters, 1)
+    assert second.gate.number == 2
+    assert first.ratings.digest != second.ratings.digest
+    path.unlink()
+    assert [each.round for each in project.due()] == ["w1"]
+    with pytest.raises(RatingsError, match="found no file; expected the predictions of 'gpt'"):
+        project.delivered("w1")
+
+
+def test_predictions_that_change_while_a_round_is_read_are_not_kept(tmp_path):
+    project = project_with_predictions(tmp_path)
+    read_before = project.delivered("w1")
+    path = tmp_path / "predictions" / "w1.csv"
+    path.write_text(path.read_text().replace("i00,b", "i00,a"))
+    with pytest.raises(ProjectError, match="found another delivery of round w1"):
+        project.keep(*read_before)

@@ -9,11 +9,11 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import (
     Columns,
+    guessed_columns,
     header_of,
     labels_left_out,
     read,
     read_rounds,
-    unnamed,
 )
 
 ROWS = [
@@ -224,7 +224,7 @@ def test_rounds_counts_and_columns_left_out_are_read_the_same_way(tmp_path):
     written = {"encoding": "utf-16", "header_row": 2}
     assert read_rounds(path, Columns(**written)) == ("w1", "w2")
     path.write_bytes("x\nitem;rater;label;replicate\ni;ä;1;1\ni;b;1;1\n".encode("utf-16"))
-    assert unnamed(path, Columns(**written)) == {"occurrence": "replicate"}
+    assert guessed_columns(path, Columns(**written)) == {"occurrence": "replicate"}
     path.write_bytes("x\nitem;a;b;c\ni;ä;b;ä\n".encode("latin-1"))
     columns = Columns(encoding="latin-1", header_row=2, raters=("a", "b"))
     assert labels_left_out(path, columns, Scale(("ä", "b"))) == ("c",)

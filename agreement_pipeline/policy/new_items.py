@@ -1,0 +1,55 @@
+"""What is new in a delivery that holds earlier items too, in words that a log and a page share."""
+
+from agreement_pipeline.estimates import ROUND, values_of
+from agreement_pipeline.policy.policy import Policy
+from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
+from agreement_pipeline.text import counted, in_words, joined
+
+USUAL_MEASURE = "krippendorff_alpha"
+MAX_ROUNDS_NAMED = 5
+
+
+def headline(policy: Policy) -> str | None:
+    of_rounds = (
+        rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
+    )
+    return next(of_rounds, None)
+
+
+def what_is_new(ratings: Ratings, policy: Policy) -> str:
+    """How many items came before, and how far raters agree on them and on the new ones.
+
+    Empty if none came before, or if nobody looked.
+    """
+    if (origin := ratings.origin) is None:
+        return ""
+    sentences = []
+    strata = ratings.strata.get(FIRST_DELIVERED)
+    if n_elsewhere := sum(origin.items_before.values()):
+        rounds = joined([*origin.items_before], MAX_ROUNDS_NAMED)
+        if not strata:
+            n_items = ratings.n_items
+            verb = "is new or has" if n_items == 1 else "are new or have"
+            sentences.append(f"{counted(n_items, 'item')} {verb} new ratings.")
+        sentences.append(
+            f"{counted(n_elsewhere, 'item')} more came before without a new rating since, and "
+            f"{'counts' if n_elsewhere == 1 else 'count'} with {rounds}."
+        )
+    if strata:
+        measure = headline(policy) or USUAL_MEASURE
+        before = [name for name in strata if name != origin.delivery]
+        new = [name for name in strata if name == origin.delivery]
+        parts = [(before, "came before"), (new, "are new" if before else "are in it")]
+        said = [
+            _on_part(ratings.within(FIRST_DELIVERED, names), what, measure)
+            for names, what in parts
+            if names
+        ]
+        sentences.insert(0, f"{'; '.join(said)}.")
+    return " ".join(sentences)
+
+
+def _on_part(part: Ratings, what: str, measure: str) -> str:
+    value = values_of(part, measure, "round").get(ROUND)
+    agreement = "" if value is None else f", with {measure} {in_words(value)}"
+    return f"{counted(part.n_items, 'item')} {what}{agreement}"
