@@ -126,7 +126,9 @@ def codes_of_gold(batch: pa.RecordBatch, gold: frozenset[str], scale: Scale) -> 
     is_gold = pc.is_in(batch["item"], pa.array(sorted(gold), pa.string()))
     labels, label = stand_ins(scale), columns["label"]
     if labels is None:
-        codes = pc.subtract(label, 1.0).cast(pa.int64())
+        # labels of other items may be fractions
+        stood_in = pc.if_else(is_gold, label, pa.scalar(None, label.type))
+        codes = pc.subtract(stood_in, 1.0).cast(pa.int64())
     else:
         codes = pc.index_in(label, pa.array(labels, label.type)).cast(pa.int64())
     columns[GOLD_CODE] = pc.if_else(is_gold, codes, pa.scalar(None, pa.int64()))

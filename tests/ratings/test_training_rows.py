@@ -23,30 +23,35 @@ N_HISTORIES = 60
 """By scale."""
 
 
-def random_history(scale, seed):
-    """Rounds as lists of dicts, with adjudicated answers and the classifier of each."""
+def random_history(scale, seed, n_items=6, *, noise=0.3, share_changed=0.15, has_models=True):
+    """Rounds as lists of dicts, with adjudicated answers and the classifier of each.
+
+    Raters give another label than the usual one of an item with the probability `noise`.
+    `share_changed` of ratings are changed later, and of items adjudicated.
+    """
     rng = random.Random(seed)
     names = scale.names or ("1.5", "2", "3.25", "10")
     history = []
     for n in range(rng.randint(1, 3)):
         rows, favourite = [], rng.choice(names)
-        has_model = not scale.numeric and rng.random() < 0.3
-        gold = {f"i{item}" for item in range(6) if rng.random() < 0.1}
-        for item in (f"i{k}" for k in range(6) if rng.random() < 0.8):
+        has_model = has_models and not scale.numeric and rng.random() < 0.3
+        gold = {f"i{item}" for item in range(n_items) if rng.random() < 0.1}
+        for item in (f"i{k}" for k in range(n_items) if rng.random() < 0.8):
             usual = rng.choice((favourite, rng.choice(names)))
             for rater in "abcd":
                 if rng.random() < 0.55:
-                    label = usual if rng.random() < 0.7 else rng.choice(names)
-                    last = rng.choice(names) if rng.random() < 0.15 else None
+                    label = usual if rng.random() < 1 - noise else rng.choice(names)
+                    last = rng.choice(names) if rng.random() < share_changed else None
                     rows.append({"item": item, "rater": rater, "label": label, "last_label": last})
             if has_model:
                 rows.append({"item": item, "rater": MODEL, "label": rng.choice(names)})
         rows = [{"gold": row["item"] in gold, "last_label": None} | row for row in rows]
         people = [row for row in rows if row["rater"] != MODEL and not row["gold"]]
         if not people:
-            return random_history(scale, seed + 100_000)
+            more = {"noise": noise, "share_changed": share_changed, "has_models": has_models}
+            return random_history(scale, seed + 100_000, n_items, **more)
         rated = sorted({row["item"] for row in people})
-        adjudicated = {item: rng.choice(names) for item in rated if rng.random() < 0.15}
+        adjudicated = {item: rng.choice(names) for item in rated if rng.random() < share_changed}
         history.append((f"w{n}", rows, adjudicated, MODEL if has_model else None))
     return history
 

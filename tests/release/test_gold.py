@@ -80,6 +80,19 @@ def test_no_file_has_a_text_or_an_answer_of_a_gold_item(store, original, kind):
     assert not set(GOLD) & set(pd.read_parquet(release.path / "data")["id"])
 
 
+def test_fractions_that_are_no_gold_stay_and_gold_ones_become_codes(store, original):
+    scale, values = Scale(None, "interval"), (0.5, 17.25, 62.125)
+    frame = gold_frame(values).drop(columns="gold_label").astype({"label": float})
+    store.ingest("r1", Ratings.from_frame(frame, scale), original)
+    path = released(store, POLICY_ALPHA).path
+    annotations = pd.read_parquet(path / "annotations")
+    of_gold = annotations["item"].isin(GOLD)
+    assert annotations.loc[of_gold, "label"].isna().all()
+    assert {*annotations.loc[of_gold, "gold_code"]} == {0, 1}
+    assert {*annotations.loc[~of_gold, "label"]} == {*values}
+    assert verify_release(path).decisions["r1"]["decision"] == "admitted"
+
+
 @pytest.mark.parametrize("kind", SCALES)
 def test_decisions_are_the_ones_that_rested_on_gold_answers(store, original, kind):
     scale, values = SCALES[kind]
