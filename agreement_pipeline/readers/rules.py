@@ -93,7 +93,8 @@ class Rules:
     missing
         Labels that say that nobody gave one, such as `n/a`.
     same_label
-        Labels that mean the same, such as `("yes", "1")`. The first one stands for all.
+        Labels that mean the same, such as `("yes", "1")`. The first one stands for all. Groups that
+        share a label are one.
     """
 
     reader: str | None = None
@@ -346,12 +347,33 @@ def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     return rows.made({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
 
+def joined_groups(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Groups that share a name are one, which is called by the first name of the first of them.
+
+    >>> joined_groups([("no", "0"), ("yes", "1"), ("NO", "no")])
+    [['no', '0', 'NO'], ['yes', '1']]
+    """
+    joined = list[list[str]]()
+    for group in groups:
+        names = list(group)
+        sharing = [each for each in joined if not {*each}.isdisjoint(names)]
+        if not sharing:
+            joined.append(names)
+            continue
+        first, *others = sharing
+        for other in others:
+            joined.remove(other)
+        every = [name for each in (*sharing, names) for name in each]
+        first[:] = dict.fromkeys(every)
+    return joined
+
+
 def _mapped_label_sql(rows: Rows, name: str, same_label: Sequence[Sequence[str]]) -> str:
     """Each label in the word that stands for all that mean the same."""
     text = rows.text(name)
     cases = " ".join(
         f"WHEN {rows.literal(other)} THEN {rows.literal(label)}"
-        for label, *others in same_label
+        for label, *others in joined_groups(same_label)
         for other in others
     )
     return f"CASE {text} {cases} ELSE {text} END" if cases else text

@@ -7,11 +7,11 @@ classes, so that the colours of a page hold in light and in dark.
 import base64
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from html import escape
 from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote
 from xml.etree import ElementTree as Xml
-from xml.sax.saxutils import escape
 
 from agreement_pipeline.evidence import (
     COLOURS,
@@ -428,7 +428,7 @@ def _small(course: Figure, marks: Sequence[Mark]) -> str:
             )
     parts.append(f"<text x='{left}' y='10'>{' '.join(legend)}</text>")
     parts += [
-        f"<text x='{x - 18}' y='{high - 4}'>{escape(mark.label[:LONGEST_NAME])}</text>"
+        f"<text x='{x - 18}' y='{high - 4}'>{escape(mark.label[:LONGEST_NAME], quote=False)}</text>"
         for x, mark in dict([placed[0], placed[-1]]).items()
     ]
     return f"data:image/svg+xml,{quote(''.join([*parts, '</svg>']), safe=UNQUOTED)}"

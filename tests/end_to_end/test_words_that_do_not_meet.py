@@ -203,3 +203,16 @@ def test_truth_values_and_their_texts_are_one_label_in_a_workbook(capsys):
     assert main(["measure", file, "--measure", "percent_agreement", "--format", "json"]) == 0
     (found,) = json.loads(capsys.readouterr().out)
     assert found["value"] == pytest.approx(0.95)
+
+
+def test_groups_that_share_a_word_are_one():
+    """Whoever follows two proposals after each other maps a word to another that is mapped too."""
+    draw = np.random.default_rng(4)
+    answers = labels_of(draw, 120, 2, 3)
+    table = table_of(answers, [["no", "yes"], ["no", "yes"], ["0", "1"]], ["ana", "ben", "cleo"])
+    shouted = table["rater"].eq("ben") & (draw.random(len(table)) < 0.1)
+    table["label"] = table["label"].mask(shouted, table["label"].str.upper())
+    pairs = (("no", "0"), ("yes", "1"), ("NO", "no"), ("YES", "yes"))
+    expected = read(table_of(answers, [["no", "yes"]] * 3, ["ana", "ben", "cleo"]))
+    for groups in (pairs, (("no", "NO", "0"), ("yes", "YES", "1"))):
+        assert read(table, rules=Rules(same_label=groups)).digest == expected.digest
