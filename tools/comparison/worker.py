@@ -62,14 +62,18 @@ LEFT_OUT = ("code_version", "convention")
 def flat(value: Any, key: str = "") -> Iterator[tuple[str, Any]]:
     """The leaves of plain data, each with the keys that lead to it.
 
-    >>> dict(flat({"a": [{"b": 1}], "c": [2, 3]}))
-    {'a 0 b': 1, 'c': [2, 3]}
+    A finding is found by its check, so that a new check moves no other one.
+
+    >>> dict(flat({"a": [{"b": 1}], "c": [2, 3], "d": [{"check": "rows", "passed": True}]}))
+    {'a 0 b': 1, 'c': [2, 3], 'd rows check': 'rows', 'd rows passed': True}
     """
     inner: Iterator[tuple[Any, Any]] | None = None
     if isinstance(value, Mapping):
         inner = iter(value.items())
     elif isinstance(value, list | tuple) and any(isinstance(each, Mapping) for each in value):
-        inner = iter(enumerate(value))
+        checks = [each.get("check") for each in value if isinstance(each, Mapping)]
+        are_named = None not in checks and len({*checks}) == len(value)
+        inner = zip(checks if are_named else range(len(value)), value, strict=True)
     if inner is None:
         yield key, value
         return
