@@ -55,11 +55,13 @@ definitions: $(VENV)/.installed
 
 docs: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page --check docs/measures.md
+	$(BIN)/python -m tools.pages.reasons_page --check docs/reasons.md
 	$(BIN)/python -m tools.pages.degenerate_page --check docs/proofs/degenerate-inputs.md
 	$(BIN)/python -m tools.pages.reproduction_page --check docs/proofs/reproduction.md
 
 pages: $(VENV)/.installed
 	$(BIN)/python -m tools.pages.measures_page docs/measures.md
+	$(BIN)/python -m tools.pages.reasons_page docs/reasons.md
 	$(BIN)/python -m tools.pages.degenerate_page docs/proofs/degenerate-inputs.md
 	$(BIN)/python -m tools.pages.reproduction_page docs/proofs/reproduction.md
 

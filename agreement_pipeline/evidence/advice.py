@@ -21,7 +21,7 @@ from agreement_pipeline.estimates import (
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
     BUNDLED,
-    HELPS,
+    REASONS,
     Decision,
     Policy,
     Verdict,
@@ -278,8 +278,8 @@ def _steps(held: HeldRound) -> Iterator[Step]:
     decision, done = held.decision, {"words_do_not_meet"}  # a check that failed says it
     if decision.broken:
         first = decision.broken[0]
-        helps = HELPS.get(first.check)
-        needed = f"Needed: {helps}" if helps else first.description
+        known = REASONS.get(first.check)
+        needed = f"Needed: {known.helps}" if known else first.description
         why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
         more = len(decision.broken) - 1
         rest = f" {counted(more, 'more check')} failed too." if more else ""
@@ -294,7 +294,7 @@ def _steps(held: HeldRound) -> Iterator[Step]:
     if decision.codes == ("no_rule",):
         yield Step(
             "Give the policy a rule.",
-            f"It needs {HELPS['no_rule']}.",
+            f"It needs {REASONS['no_rule'].helps}.",
             "agreement-pipeline guide policy",
         )
 
@@ -385,7 +385,7 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: HeldRound) -> Iterato
             more, even = lacking, ""
         of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
         many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
-        why = even if more and kind != "too_few_items" else f"{HELPS[kind].capitalize()}."
+        why = even if more and kind != "too_few_items" else f"{REASONS[kind].helps.capitalize()}."
         if lacking > 0:
             why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
         value = found.value if found and found.value is not None else rule.reliable + BETTER
@@ -394,10 +394,10 @@ def _against(verdicts: Sequence[Verdict], kind: str, held: HeldRound) -> Iterato
         plan = held.plan(expected, like_this=like_this)
         yield Step(f"Label {many}, drawn as these were.", why, plan)
     else:
-        helps = HELPS.get(kind)
+        known = REASONS.get(kind)
         yield Step(
             f"See to {rule.measure}.",
-            f"What helps: {helps}." if helps else f"{verdict.reason}.",
+            f"What helps: {known.helps}." if known else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
 

@@ -40,7 +40,8 @@ from agreement_pipeline.policy.policy import (
     load_policy as load_policy,
 )
 from agreement_pipeline.policy.reasons import (
-    HELPS as HELPS,
+    REASONS as REASONS,
+    Reason as Reason,
     more_items as more_items,
 )
 from agreement_pipeline.policy.waivers import (

@@ -1,9 +1,9 @@
 """The reason of a verdict in words and numbers, and the advice that goes with it."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from agreement_pipeline.estimates import Estimate, quoted, registered
 from agreement_pipeline.intervals import ExpandedPercentiles, Interval, second_look
@@ -16,90 +16,320 @@ from agreement_pipeline.text import (
     p_in_words,
 )
 
-HELPS = {
-    "tentative": (
-        "a round of more items, if the value itself is above the upper cut-off; "
-        "otherwise better agreement"
+
+class Reason(NamedTuple):
+    """Why a round is held under a code, and what helps.
+
+    `asked_by` is the policy, or the gate itself. `on_the_page` goes on after what helps, where
+    there is room for more, with links.
+    """
+
+    asked_by: Literal["policy", "gate"]
+    why: str
+    helps: str
+    on_the_page: str = ""
+
+
+REASONS: Mapping[str, Reason] = {
+    "tentative": Reason(
+        "policy",
+        "the lower limit reaches only the lower cut-off",
+        (
+            "a round of more items, if the value itself is above the upper cut-off; otherwise "
+            "better agreement"
+        ),
     ),
-    "inconclusive": "more items; `plan` says how many make it likely",
-    "unreliable": (
-        "a better guideline, other raters or other categories; "
-        "more items of the same kind do not help"
+    "inconclusive": Reason(
+        "policy",
+        "the interval lies on both sides of the lower cut-off: the data cannot tell",
+        "more items; `plan` says how many make it likely",
+        (". More items in the same round are a second look ([intervals.md](proofs/intervals.md))"),
     ),
-    "not_together": "more items; the reason gives the level that the verdict had to meet",
-    "flattered": (
-        "look at the items that the reason counts; declare only categories that the guideline has"
+    "unreliable": Reason(
+        "policy",
+        "the whole interval is under the lower cut-off",
+        (
+            "a better guideline, other raters or other categories; more items of the same kind do "
+            "not help"
+        ),
+        (
+            ". If the reason says that nearly all labels are one category: a round with more "
+            "items of the others ([measures.md](measures.md), question 4)"
+        ),
     ),
-    "dissent_left_out": (
-        "look at the labels that were left out, as gold or since they began as a suggestion: "
-        "raters differ there; the reason gives both values"
+    "not_together": Reason(
+        "policy",
+        "the verdict would stand alone, but not together with the others (`familywise: holm`)",
+        "more items; the reason gives the level that the verdict had to meet",
     ),
-    "labels_copied": (
-        "an export in which every item has the labels that raters gave it; or the texts of the "
-        "items, if they are really alike"
+    "flattered": Reason(
+        "policy",
+        (
+            "few far labels, categories that nobody uses, or items of one text make the raters "
+            "look reliable, and without them they are not"
+        ),
+        (
+            "look at the items that the reason counts; declare only categories that the guideline "
+            "has"
+        ),
     ),
-    "weak_part": (
-        "see to the part that the reason names: its guideline, or a question of its own; or a rule "
-        "on the scope stratum that says what is enough"
+    "dissent_left_out": Reason(
+        "policy",
+        (
+            "the verdict is not met with what is left out: labels that began as a suggestion "
+            "(`assisted: leave_out`), or gold items on which raters differ more"
+        ),
+        (
+            "look at the labels that were left out, as gold or since they began as a suggestion: "
+            "raters differ there; the reason gives both values"
+        ),
     ),
-    "undefined": (
-        "what the reason names, such as a second rater an item, items of other categories, or "
-        "replicates; gold items do not count"
+    "labels_copied": Reason(
+        "policy",
+        (
+            "the labels of all raters were copied from item to item, and the verdict is not met "
+            "with each copy left out ([copied labels](proofs/copied-labels.md))"
+        ),
+        (
+            "an export in which every item has the labels that raters gave it; or the texts of "
+            "the items, if they are really alike"
+        ),
     ),
-    "no_estimate": "deliver it, or remove the rule from the policy",
-    "too_few_items": "more items with two ratings",
-    "too_few_raters": "more raters",
-    "ratings_chosen": (
-        "the same number of ratings for every item, or a rule on `krippendorff_alpha`"
+    "weak_part": Reason(
+        "policy",
+        (
+            "the value of the whole round hides a part on which raters surely agree less than the "
+            "policy admits: a stratum, a criterion, a label of a set, short documents, labels "
+            "without a suggestion, or the items that came first in one delivery; or the order in "
+            "which alternatives were shown explains all labels"
+        ),
+        (
+            "see to the part that the reason names: its guideline, or a question of its own; or a "
+            "rule on the scope stratum that says what is enough"
+        ),
+        "([guide/strata.md](guide/strata.md))",
     ),
-    "raters_left_out": "replicates for the raters that the reason names",
-    "no_rule": "a rule that holds",
-    "too_many_versions": "a fresh round under another name",
-    "read_otherwise": "put its file into the inbox, so that it is read again",
-    "not_shown": "an export in another format",
-    "deliveries_not_declared": (
-        "`deliveries: cumulative` in the project if each export holds all before it, or "
-        "`deliveries: independent` if each stands for itself; `init` asks"
+    "undefined": Reason(
+        "policy",
+        "the measure has no value on these ratings",
+        (
+            "what the reason names, such as a second rater an item, items of other categories, or "
+            "replicates; gold items do not count"
+        ),
     ),
-    "words_do_not_meet": (
-        "the labels that mean the same, in `same_label`; nobody is compared before that"
+    "no_estimate": Reason(
+        "policy",
+        "the rule is about something that the round does not have, such as a classifier",
+        "deliver it, or remove the rule from the policy",
     ),
-    "placeholders_not_declared": (
-        "what the labels mean: `missing` lists those that say nothing, and `categories` those that "
-        "raters may choose"
+    "too_few_items": Reason(
+        "policy",
+        "the estimate rests on fewer items than the rule asks for",
+        "more items with two ratings",
     ),
-    "first_labels_not_known": (
-        "an export with the history of annotations, or a table with the columns that the settings "
-        "`first_label` and `changed_at` name"
+    "too_few_raters": Reason(
+        "policy",
+        "the estimate rests on fewer raters than the rule asks for",
+        "more raters",
     ),
-    "times_not_read": (
-        "`time_format` among the columns of the project (`--time-format`), or ISO times"
+    "ratings_chosen": Reason(
+        "policy",
+        (
+            "items with more ratings agree more, or less, than the others, and this biases the "
+            "measure"
+        ),
+        "the same number of ratings for every item, or a rule on `krippendorff_alpha`",
+        "([intervals.md](proofs/intervals.md))",
     ),
-    "labels_given_again": (
-        "a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"
+    "raters_left_out": Reason(
+        "policy",
+        "the rule asks for evidence from every rater, and some have none",
+        "replicates for the raters that the reason names",
     ),
-    "duplicates_not_declared": (
-        "a column that numbers repetitions, or `duplicates: first` or `last` if they are none"
+    "no_rule": Reason(
+        "policy",
+        "no rule gave a verdict",
+        "a rule that holds",
     ),
-    "silver_no_limit": "a limit in the policy, as `silver: {most_wrong: 0.05}`",
-    "silver_not_audited": (
-        "a project that says `certified_by`; or a policy without `silver` if people gave the labels"
+    "too_many_versions": Reason(
+        "gate",
+        (
+            "more different ratings came under the name of the round than `most_versions` of the "
+            "policy allows"
+        ),
+        "a fresh round under another name",
     ),
-    "silver_undefined": "as many ratings of each drawn item as the policy's majority has raters",
-    "silver_wrong_labels": (
-        "a better classifier, certified again; or a larger draw, which `plan` names"
+    "read_otherwise": Reason(
+        "gate",
+        (
+            "the round was read under other settings (columns, scale, classifiers, layout, "
+            "replicates, limits) than the project has now"
+        ),
+        "put its file into the inbox, so that it is read again",
     ),
-    "silver_labels_given_again": (
-        "a draw from fresh items; settled labels go in as adjudicated ones, which train"
+    "deliveries_not_declared": Reason(
+        "gate",
+        (
+            "over half of the items came in an earlier round with the same labels, and the "
+            "project does not say how its deliveries follow each other, so good old items may "
+            "hide bad new ones"
+        ),
+        (
+            "`deliveries: cumulative` in the project if each export holds all before it, or "
+            "`deliveries: independent` if each stands for itself; `init` asks"
+        ),
+        "([guide/deliveries.md](guide/deliveries.md))",
     ),
-    "draw_again": "fresh items, and one draw from them",
-    "draw_after_labels": "fresh items, and a draw before anybody labels them",
-    "disputed_items_dropped": (
-        "the items and labels that are gone, delivered again; or a waiver that says why they went"
+    "words_do_not_meet": Reason(
+        "gate",
+        (
+            "some raters use words that nobody else uses, such as `0` and `1` beside `no` and "
+            "`yes`, so their labels cannot agree with those of others"
+        ),
+        "the labels that mean the same, in `same_label`; nobody is compared before that",
+        "([guide/files-and-columns.md](guide/files-and-columns.md))",
     ),
-    "contract": "what its description says",
+    "placeholders_not_declared": Reason(
+        "gate",
+        (
+            "labels such as `n/a`, `-` or `skipped` may say that nobody gave one, nobody declared "
+            "them, and the decision is another one without them"
+        ),
+        (
+            "what the labels mean: `missing` lists those that say nothing, and `categories` those "
+            "that raters may choose"
+        ),
+        "([guide/files-and-columns.md](guide/files-and-columns.md))",
+    ),
+    "first_labels_not_known": Reason(
+        "gate",
+        (
+            "the policy says `first_labels: required`, and it is not known of each label whether "
+            "it is the first that its rater gave"
+        ),
+        (
+            "an export with the history of annotations, or a table with the columns that the "
+            "settings `first_label` and `changed_at` name"
+        ),
+        "([guide/tools.md](guide/tools.md))",
+    ),
+    "times_not_read": Reason(
+        "gate",
+        (
+            "the policy has a rule on raters who met items again, and some times could not be "
+            "read, so that nobody can tell whether a repetition came too soon. Elsewhere it is a "
+            "warning"
+        ),
+        "`time_format` among the columns of the project (`--time-format`), or ISO times",
+        "([guide/files-and-columns.md](guide/files-and-columns.md)), delivered again",
+    ),
+    "labels_given_again": Reason(
+        "gate",
+        (
+            "labels were changed on items on which raters differ, more often than slips and "
+            "chance explain, and their first ones are not known; or more labels than slips "
+            "explain were changed late beside others, and the verdict would not stand had these "
+            "differed before; or they differ from those of an earlier delivery of the round in "
+            "this way"
+        ),
+        ("a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"),
+        (
+            "([guide/in-dagster.md](guide/in-dagster.md)), which train and do not count for "
+            "agreement"
+        ),
+    ),
+    "disputed_items_dropped": Reason(
+        "gate",
+        (
+            "labels that an earlier delivery of the round has are gone, alone or with their "
+            "items, and more often where raters differed than chance explains"
+        ),
+        (
+            "the items and labels that are gone, delivered again; or a waiver that says why they "
+            "went"
+        ),
+        "([guide/waivers.md](guide/waivers.md))",
+    ),
+    "not_shown": Reason(
+        "gate",
+        (
+            "the policy `requires` something that the round's export cannot show, such as drafts "
+            "or gold answers; a rule alone may require it too; or the policy says `assisted: "
+            "leave_out`, and it is not known of each label whether it began as a suggestion"
+        ),
+        "an export in another format",
+        "([guide/tools.md](guide/tools.md)), delivered again",
+    ),
+    "duplicates_not_declared": Reason(
+        "gate",
+        (
+            "under a policy with a rule on self-agreement, some rows repeat the item, rater and "
+            "label of another one, and it is not known whether raters met these items again"
+        ),
+        "a column that numbers repetitions, or `duplicates: first` or `last` if they are none",
+        "([guide/files-and-columns.md](guide/files-and-columns.md))",
+    ),
+    "silver_no_limit": Reason(
+        "gate",
+        (
+            "a classifier gave the labels (`certified_by`), and the policy has no limit of wrong "
+            "ones"
+        ),
+        "a limit in the policy, as `silver: {most_wrong: 0.05}`",
+        "([guide/model-labels.md](guide/model-labels.md))",
+    ),
+    "silver_not_audited": Reason(
+        "gate",
+        (
+            "the policy is for silver rounds (`silver:`), and there is no proof of a certificate, "
+            "a recorded draw and few wrong labels, as for a table alone"
+        ),
+        (
+            "a project that says `certified_by`; or a policy without `silver` if people gave the "
+            "labels"
+        ),
+        "([guide/model-labels.md](guide/model-labels.md))",
+    ),
+    "silver_undefined": Reason(
+        "gate",
+        (
+            "the share of wrong labels has no value: a drawn item has too few ratings for a "
+            "majority, labels are numbers, or whole clusters were drawn"
+        ),
+        "as many ratings of each drawn item as the policy's majority has raters",
+    ),
+    "silver_wrong_labels": Reason(
+        "gate",
+        "the upper limit of the share of wrong labels is not under the policy's",
+        "a better classifier, certified again; or a larger draw, which `plan` names",
+    ),
+    "silver_labels_given_again": Reason(
+        "gate",
+        (
+            "by an earlier delivery of these items, too many labels of a silver round's "
+            "classifier were wrong, and people's labels are other ones now; nobody can waive this"
+        ),
+        "a draw from fresh items; settled labels go in as adjudicated ones, which train",
+    ),
+    "draw_again": Reason(
+        "gate",
+        (
+            "there was more than one draw from the items of a silver round, or from a population "
+            "that shares more than a tenth of them"
+        ),
+        "fresh items, and one draw from them",
+    ),
+    "draw_after_labels": Reason(
+        "gate",
+        (
+            "people's labels of some of these items were delivered before the draw, under any "
+            "name of a round"
+        ),
+        "fresh items, and a draw before anybody labels them",
+    ),
 }
-"""`docs/reasons.md` says the same."""
+"""The codes of decisions. Steps, the page of reason codes and its tests read them here."""
+
 
 HALVINGS = 50
 EXACT_UNDER = 1_000

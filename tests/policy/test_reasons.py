@@ -25,6 +25,7 @@ from agreement_pipeline.policy.reasons import times_as_many
 from agreement_pipeline.release import certificates, decisions, lock, silver
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
+from tools.pages import reasons_page
 
 PAGE = (Path(__file__).parents[2] / "docs/reasons.md").read_text(encoding="utf-8")
 MODULES = (decision, policy)
@@ -225,9 +226,16 @@ def test_a_reliable_round_or_a_mixed_one_does_not_speak_of_it(rows, items, kind)
     assert "of the labels are" not in judged.reason
 
 
-def test_what_helps_is_the_same_on_the_page_and_in_a_report():
-    cells = (row.strip("| ").split(" | ") for row in PAGE.splitlines() if row.startswith("| `"))
-    helps = {row[0].strip("`").removesuffix(":<check>"): row[-1] for row in cells}
-    assert {name: helps[name][: len(said)] for name, said in reasons.HELPS.items()} == reasons.HELPS
-    of_decisions = {*verdict_codes(), *gate_codes(), "no_rule", "contract"}
-    assert of_decisions == {*reasons.HELPS}
+def test_one_table_has_every_code_of_a_decision():
+    assert {*verdict_codes(), *gate_codes(), "no_rule"} == {*reasons.REASONS}
+
+
+def test_the_page_of_codes_is_written_from_that_table(tmp_path, capsys):
+    page = tmp_path / "reasons.md"
+    page.write_text(PAGE, encoding="utf-8")
+    assert reasons_page.main(["--check", str(page)]) == 0
+    page.write_text(PAGE.replace("more raters |", "more people |"), encoding="utf-8")
+    assert reasons_page.main(["--check", str(page)]) == 1
+    assert "Run python -m tools.pages.reasons_page" in capsys.readouterr().err
+    assert reasons_page.main([str(page)]) == 0
+    assert page.read_text(encoding="utf-8") == PAGE
