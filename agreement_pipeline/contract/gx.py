@@ -192,9 +192,9 @@ def validate_frame(
         )
 
         context = _context_of_process(getpid())
-        suite = great_expectations.ExpectationSuite(name=name)
-        for entry in entries:
-            suite.add_expectation(ExpectationConfiguration(**entry).to_domain_obj())
+        # `add_expectation` would leave out one that is like another, but for its severity.
+        expectations = [ExpectationConfiguration(**entry).to_domain_obj() for entry in entries]
+        suite = great_expectations.ExpectationSuite(name=name, expectations=expectations)
         source = context.data_sources.add_or_update_pandas("delivery")
         whole = source.add_dataframe_asset("table").add_batch_definition_whole_dataframe("whole")
         batch = whole.get_batch(batch_parameters={"dataframe": frame})

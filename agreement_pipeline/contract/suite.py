@@ -83,12 +83,12 @@ class SuiteEntry:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, in order."""
-        named = [self.kwargs[key] for key in COLUMN_KEYS if key in self.kwargs]
+        named = [self.kwargs.get(key) for key in COLUMN_KEYS]
         for key in COLUMN_LIST_KEYS:
-            named += self.kwargs.get(key) or ()
-        return tuple(
-            dict.fromkeys((*named, *_columns_of_condition(self.kwargs.get("row_condition"))))
-        )
+            columns = self.kwargs.get(key)
+            named += columns if isinstance(columns, list) else []
+        named += _columns_of_condition(self.kwargs.get("row_condition"))
+        return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
 
     @property
     def needs_whole_table(self) -> bool:

@@ -138,6 +138,7 @@ def annotations(project: Project, round_name: str) -> Result:
     found = tuple(contract.check(ratings))
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
+    del delivered  # its table is kept, and is read from there when the suite is asked
     by_suite = check_kept_delivery(project.store, version, contract, ratings.scale.categories)
     kept = Checked(version, ratings, contract.digest, found, by_suite)
     project.checked_here[round_name] = kept

@@ -260,10 +260,10 @@ class Store:
         return table
 
     def arrived_at(self, version: RoundVersion) -> str:
-        """When this version first came, as the log says it."""
+        """When the delivery of this version first came, as the log says it."""
         arrived = of_event("ingested", self.history(version.round))
-        times = (entry["time"] for entry in arrived if RoundVersion.logged(entry) == version)
-        return str(next(times))
+        digest = version.original_digest
+        return str(next(each["time"] for each in arrived if each["original_digest"] == digest))
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """See `Log.append`. `event` is one of those in `entries.SUBJECTS`."""

@@ -241,3 +241,18 @@ def test_findings_have_counts_and_no_values_and_redacted_ones_are_in_no_result()
         assert "x@y.de" not in found["mail_not_match_regex"].description
         assert ("x@y.de" in json.dumps(result)) is not redact
     assert str(os.getcwd()) not in json.dumps(result)
+
+
+def test_expectations_that_are_alike_are_each_asked():
+    found, _ = validated(frame(), entry(), entry(), entry(severity="info"))
+    assert [(each.passed, each.severity) for each in found.values()] == [
+        (True, "error"),
+        (True, "error"),
+        (True, "info"),
+    ]
+
+
+def test_what_is_no_name_of_a_column_is_refused_by_great_expectations():
+    for column in ({"$PARAMETER": "vocabulary"}, 3, ["label"]):
+        with pytest.raises(ContractError, match=r"ours.json.*expect_column_values_to_not_be_null"):
+            validated(frame(), entry(column=column))
