@@ -10,8 +10,10 @@ import pytest
 from agreement_pipeline import open_release
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.release import release_dataset, verify_release
+from agreement_pipeline.ratings import Adjudicated, Ratings, Scale
+from agreement_pipeline.readers import Columns, Rules, read
+from agreement_pipeline.release import release_dataset, release_round, verify_release
+from agreement_pipeline.units import UnitSettings
 from tests.release.forging import ANNOTATIONS, edit, edit_table
 from tests.release.rounds import CONTRACT, released
 
@@ -144,3 +146,65 @@ def test_what_a_later_round_calls_gold_is_withheld_of_the_earlier_one(store, ori
     annotations = pd.read_parquet(release.path / "annotations")
     assert annotations.loc[annotations["item"].isin(GOLD[:20]), "label"].isna().all()
     assert verify_release(release.path).train.equals(release.train)
+
+
+def assert_holds_no_name(path, names):
+    for file, data in all_bytes(path):
+        found = [name for name in names if name.encode() in data]
+        assert not found, file
+
+
+def test_files_of_objects_have_no_gold_text_and_no_address_of_a_rater(store, original, tmp_path):
+    raters = ("ana@mail.example", "ben@mail.example", "chi@mail.example")
+    tasks = [
+        {
+            "id": n,
+            "data": {"name": f"d{n:02}", "text": f"secret-{n}-text of Ana", "gold": n < 20},
+            "annotations": [
+                {
+                    "id": 10 * n + k,
+                    "completed_by": {"email": rater},
+                    "result": [
+                        {
+                            "type": "labels",
+                            "from_name": "ner",
+                            "value": {"start": 0, "end": 6, "text": "secret", "labels": ["PER"]},
+                        }
+                    ],
+                }
+                for k, rater in enumerate(raters)
+            ],
+        }
+        for n in range(60)
+    ]
+    file = tmp_path / "delivered.json"
+    file.write_text(json.dumps(tasks))
+    rules = Rules(units=UnitSettings("spans"), requires=())
+    scale = Scale(("none", "PER"))
+    ratings = read(file, Columns(item="name", gold="gold"), scale=scale, rules=rules)
+    store.ingest("r1", ratings, original)
+    path = released(store, POLICY_ALPHA).path
+    for name, data in all_bytes(path):
+        texts = {int(n) for n in re.findall(rb"secret-(\d+)-text", data)}
+        assert not texts & set(range(20)), name
+        assert not name.startswith("objects/") or texts == set(range(20, 60)), name
+    assert_holds_no_name(path, [*raters, "mail.example"])
+    verify_release(path)
+
+
+def test_adjudicated_releases_have_no_gold_answer_and_no_name_of_a_rater(store, original):
+    scale, values = SCALES["nominal"]
+    frame = gold_frame(values).replace({"rater": {"ana": "ana@mail.example"}})
+    ratings = Ratings.from_frame(frame, scale)
+    store.ingest("r1", ratings, original)
+    answers = Adjudicated(ratings.digest, {"i047": "maybe", "i007": "maybe"})
+    release = release_round(
+        store, "r1", POLICY, CONTRACT, project="demo", adjudicated={"r1": answers}
+    )
+    manifest = json.loads((release.path / "manifest.json").read_text())
+    assert manifest["rounds"][0]["adjudicated"] == {"i047": "maybe"}
+    for name, data in all_bytes(release.path):
+        texts = {int(n) for n in re.findall(rb"secret-(\d+)-text", data)}
+        assert not texts & set(range(40)), name
+    assert_holds_no_name(release.path, ["mail.example"])
+    verify_release(release.path)

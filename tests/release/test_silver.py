@@ -46,6 +46,7 @@ from tests.release.silver import (
     released,
     rows_of,
 )
+from tests.release.test_gold import all_bytes
 from tests.releases import current_release
 
 LATER = SOON + timedelta(days=1)
@@ -749,3 +750,12 @@ def test_a_silver_round_of_another_classifier_than_its_export_tells_is_held(
     told = Origin.of("promptfoo", ["raters"], {}, classifiers=[{**TOLD, "model": "m-small"}])
     store.ingest("s1", ratings_of(names).from_origin(told), original)
     assert "found model 'm-small'" in held(store, people, "certificate_other_model")
+
+
+def test_no_file_of_a_silver_release_has_an_address_of_a_rater(store, people, original):
+    addresses = tuple(f"{name}@mail.example" for name in RATERS)
+    store.ingest("s1", ratings_of(drawn(store).items, raters=addresses), original)
+    path = released(store, people).path
+    files = dict(all_bytes(path))
+    assert len(files) >= 8
+    assert not [name for name, data in files.items() if b"mail.example" in data]
