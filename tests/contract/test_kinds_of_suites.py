@@ -1,5 +1,5 @@
-"""Every kind of expectation that Great Expectations has for a table, asked through a suite that it
-wrote itself. Each passes and fails with the counts that it gives alone on the same typed table.
+"""Kinds of expectations, asked through a suite that Great Expectations wrote itself. Each passes
+and fails with the counts that it gives alone on the same typed table.
 """
 
 import json
