@@ -5,9 +5,9 @@ These are the names of the product. Statistics stand in `agreement_pipeline.stat
 loaded when it is first asked for, so importing this package loads no other library.
 """
 
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from agreement_pipeline.faces import face
 from agreement_pipeline.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         label_reliability as label_reliability,
         measure as measure,
         plan as plan,
+        read_ratings as read_ratings,
         release_round as release_round,
         report_page as report_page,
         survey as survey,
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from agreement_pipeline.readers import (
         Columns as Columns,
         Limits as Limits,
-        read,
         read_marked as read_marked,
     )
     from agreement_pipeline.release import (
@@ -64,6 +64,60 @@ if TYPE_CHECKING:
     )
     from agreement_pipeline.store import Store as Store
 
-    read_ratings = read
-else:
-    __getattr__, __dir__, __all__ = face(__name__)
+ROOM_BY_NAME = {
+    "AgreementError": "errors",
+    "AllProjects": "orchestration",
+    "AnnotationProject": "orchestration",
+    "Columns": "readers",
+    "Contract": "contract",
+    "Decision": "policy",
+    "Difference": "estimates",
+    "Estimate": "estimates",
+    "Inference": "intervals",
+    "Interval": "intervals",
+    "Limits": "readers",
+    "Plan": "policy",
+    "Policy": "policy",
+    "Ratings": "ratings",
+    "ReleaseHeldError": "errors",
+    "ReleaseInvalidError": "errors",
+    "Rule": "policy",
+    "Scale": "ratings",
+    "Store": "store",
+    "Verdict": "policy",
+    "Waiver": "policy",
+    "Waivers": "policy",
+    "check_delivery": "release",
+    "compare": "notebook",
+    "judge": "notebook",
+    "label_reliability": "notebook",
+    "load_policy": "policy",
+    "load_waiver": "policy",
+    "measure": "notebook",
+    "open_release": "release",
+    "plan": "notebook",
+    "read_contingency": "counting",
+    "read_counts": "counting",
+    "read_marked": "readers",
+    "read_ratings": "notebook",
+    "release_of": "orchestration",
+    "release_round": "notebook",
+    "report_page": "notebook",
+    "rounds_of": "orchestration",
+    "survey": "notebook",
+    "verify_release": "release",
+}
+__all__ = ["__version__", *ROOM_BY_NAME]  # noqa: PLE0604 - its keys are strings
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its room when it is first asked for (PEP 562)."""
+    if name not in ROOM_BY_NAME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{ROOM_BY_NAME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 T = TypeVar("T")
+read_ratings = read
 ALSO_TAKEN = (
     "A table or a path may stand for ratings, and a name for a measure or a policy. "
     "Read tables with other columns first: `read_ratings`."

@@ -12,8 +12,8 @@ import agreement_pipeline
 
 PACKAGE = Path(agreement_pipeline.__file__).parent
 ORDER = (
-    "errors faces large_files students_t text version",
-    "mistakes tables",
+    "errors large_files students_t text version",
+    "extensions mistakes tables",
     "yaml_files",
     "engine",
     "ratings",

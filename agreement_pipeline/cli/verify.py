@@ -56,6 +56,13 @@ PRESENT = {
     True: "; the present version",
     False: "; superseded by a newer version",
 }
+VOUCHED_BY = {
+    (): "They cannot prove who released it, or that it is in force: add --store or --signed.",
+    ("log",): "The log of the store has them, and says that the release is in force.",
+    ("signature",): "A signature vouches for them. Only --store can tell if it is still in force.",
+    ("log", "signature"): "A signature and the log of the store vouch for them; it is in force.",
+}
+"""What a check can prove and what it cannot, by who vouches for the bytes of a release."""
 WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
 
 
@@ -144,7 +151,10 @@ def verify(
         return REFUSED[error.code]
     if target:
         target.write_bytes(statement_of(found, datetime.now(UTC)))
-    said = _mapping(found, None if of is None else superseded(found, of))
+    said = {
+        **_mapping(found, None if of is None else superseded(found, of)),
+        "vouched_by": [who for who, there in (("log", of), ("signature", by)) if there],
+    }
     say(as_json(said) if output == "json" else "\n".join(map(printable, _in_words(said))))
     return 0
 
@@ -278,6 +288,7 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
         if said[key]:
             labels = f"{counted(said[key], 'label')} {'is' if said[key] == 1 else 'are'}"
             yield f"  {labels} {whose}; the card says more"
+    yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(said['vouched_by'])]}"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     if said["written_by"] != __version__:
         yield f"  {_today(said['written_by'], said['held_today'])}"

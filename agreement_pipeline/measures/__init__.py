@@ -1,8 +1,12 @@
-"""The measures: one file a family, one function a measure. A file in this folder is enough."""
+"""The measures: one file a family, one function a measure. A file in this folder is enough.
+
+Other packages add theirs by an entry point.
+"""
 
 from importlib import import_module
 from pkgutil import iter_modules
 
+from agreement_pipeline.extensions import load_extensions
 from agreement_pipeline.measures.coefficient import (
     Coefficient as Coefficient,
     ratio as ratio,
@@ -38,3 +42,5 @@ from agreement_pipeline.measures.krippendorff import (  # noqa: E402 - see above
 from agreement_pipeline.measures.weighting import (  # noqa: E402 - see above
     WEIGHTINGS as WEIGHTINGS,
 )
+
+load_extensions("agreement_pipeline.measures")

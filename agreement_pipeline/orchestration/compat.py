@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERSION
@@ -13,6 +14,7 @@ from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, Wor
 from dagster._core.storage.dagster_run import FINISHED_STATUSES, IN_PROGRESS_RUN_STATUSES
 from dagster._grpc.types import CanCancelExecutionRequest, CanCancelExecutionResult
 from dagster._serdes import deserialize_value
+from dagster._utils.schedules import get_next_cron_tick, is_valid_cron_schedule
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "WorkerStatus",
     "check_spec",
     "deserialize_value",
+    "is_cron_schedule",
     "partitions_of_input",
     "storage_ids_by_partition",
 ]
@@ -76,3 +79,13 @@ def check_spec(
         return dg.AssetCheckSpec(
             name, asset=asset, description=description, partitions_def=partitions, blocking=blocking
         )
+
+
+def is_cron_schedule(text: str) -> bool:
+    """True if Dagster takes it, and has a next time for it. It has none for 31 April."""
+    try:
+        return is_valid_cron_schedule(text) and bool(
+            get_next_cron_tick(text, datetime.now(UTC), "UTC")
+        )
+    except ValueError:
+        return False

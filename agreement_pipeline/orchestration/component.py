@@ -11,7 +11,12 @@ from pydantic import BaseModel, Field
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.alerts import build_alert_sensor
 from agreement_pipeline.orchestration.assets import build_assets
-from agreement_pipeline.orchestration.compat import AssetJob, TranslationFn, TranslationFnResolver
+from agreement_pipeline.orchestration.compat import (
+    AssetJob,
+    TranslationFn,
+    TranslationFnResolver,
+    is_cron_schedule,
+)
 from agreement_pipeline.orchestration.host import ASSETS, Host, Translate, remember
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
@@ -262,6 +267,12 @@ def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
     back, since that only hides a round in the UI.
     """
     project, partitions = host.project, str(host.partitions.name)
+    if not is_cron_schedule(project.settings.cron_schedule):
+        raise ProjectError(
+            f"project {project.name}: schedule: found {project.settings.cron_schedule!r}; expected "
+            "a cron expression of Dagster's for a day that exists, as 0 6 * * 1. Correct the "
+            "schedule in the project's file."
+        )
 
     @dg.schedule(
         name=f"{project.name}_schedule",

@@ -1,7 +1,7 @@
 """What a team says of one project, in its file, and what else the folder configs/ holds for it."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
@@ -34,64 +34,6 @@ from agreement_pipeline.units import UnitSettings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-STEP = re.compile(r"[0-9]?[1-9]|[1-9]0")
-LONGEST_MONTH = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-FIELDS: tuple[tuple[range, tuple[str, ...], dict[str, range]], ...] = (
-    (range(60), (), {}),
-    (range(24), (), {}),
-    (range(1, 32), (), {"?": range(1, 32), "l": range(28, 32)}),
-    (range(1, 13), MONTHS, {}),
-    (range(8), DAYS, {"?": range(8)}),
-)
-
-
-def is_cron_expression(text: str) -> bool:
-    """True for five cron fields whose day exists, and for a nickname.
-
-    A field holds numbers, names, ranges, steps or a list of these. A range may pass the end of its
-    field. Instead of a day, `?` stands for any day, and `L` for the last day of the month.
-
-    >>> is_cron_expression("0 6 * * 1"), is_cron_expression("*/15 8-18 L jan,jul fri-mon")
-    (True, True)
-    >>> is_cron_expression("@daily"), is_cron_expression("0 6 30 2 *")
-    (True, False)
-    """
-    fields = text.lower().split()
-    if len(fields) != len(FIELDS) or not (text.isascii() and text.isprintable()):
-        return text.lower() in NICKNAMES
-    numbers = [
-        [_numbers(part, *field) for part in said.split(",")]
-        for said, field in zip(fields, FIELDS, strict=True)
-    ]
-    if not all(each for parts in numbers for each in parts):
-        return False
-    _, _, days, months, _ = (set().union(*parts) for parts in numbers)
-    return min(days) <= max(LONGEST_MONTH[month - 1] for month in months)
-
-
-def _numbers(
-    part: str, every: range, names: tuple[str, ...], signs: dict[str, range]
-) -> Iterable[int]:
-    known = {f"{each:{form}}": each for each in every for form in ("", "02")}
-    known |= dict(zip(names, every, strict=False))
-    span, sign, step = part.partition("/")
-    first, dash, last = span.partition("-")
-    if span == "*":
-        begin, end = every[0], every[-1]
-    elif first in known and (last in known or not dash):
-        begin = known[first]
-        end = known[last] if dash else every[-1] if sign else begin
-    else:
-        return signs.get(part, ())
-    if sign and not STEP.fullmatch(step):
-        return ()
-    beyond = len(every) if begin > end else 0
-    numbers = range(begin, end + beyond + 1, int(step or 1))
-    return {(each - every[0]) % len(every) + every[0] for each in numbers}
-
-
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
@@ -178,8 +120,8 @@ FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
     ),
     (
         ("schedule",),
-        is_cron_expression,
-        "a cron expression of five fields for a day that exists, as 0 6 * * 1. Correct the "
+        lambda text: len(text.split()) == 5 or text in NICKNAMES,
+        "a cron expression of five fields, as 0 6 * * 1, or a name for one, as @daily. Correct the "
         "schedule.",
     ),
     (

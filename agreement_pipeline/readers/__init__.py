@@ -58,7 +58,9 @@ from agreement_pipeline.readers.rules import (
     Rules as Rules,
 )
 from agreement_pipeline.readers.submissions import (
+    Submission as Submission,
     answers as answers,
+    tool as tool,
 )
 from agreement_pipeline.readers.table import (
     header_of as header_of,

@@ -114,19 +114,6 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
 Source = Any
 """A path, a DataFrame of pandas or Spark, or anything that gives Arrow batches."""
 TABLE = "table"
-SIGNS = {
-    "argilla": (".responses.users",),
-    "conll": (),
-    "crowds": ("HITId", "datasetObjectId", "ASSIGNMENT:worker_id"),
-    "doccano": ("Comments",),
-    "images": ("images",),
-    "inception": ("Layer",),
-    "judges": ("traceId", "trace_id", "assessments"),
-    "label_studio": ("annotation_id",),
-    "platforms": ("datasetId", "label_hash", "data_row", "instances"),
-    "prodigy": ("_task_hash",),
-}
-"""How the names of columns end that the formats of a file have in text with a header."""
 OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
 
 
@@ -197,6 +184,9 @@ class Reader(ABC):
         What it cannot show and a project must say, and how.
     kinds
         The kinds of label objects that `init` looks for.
+    column_endings
+        How a name of a column ends if the export is text with a header. A table with no such
+        column is no export of a tool.
     """
 
     name: str
@@ -206,6 +196,7 @@ class Reader(ABC):
     shows: AbstractSet[str] = frozenset()
     needs: Mapping[str, str] = field(default_factory=dict)
     kinds: tuple[str, ...] = ()
+    column_endings: tuple[str, ...] = ()
 
     @abstractmethod
     def rows(self, source: Source, asked: Asked) -> Rows:
@@ -264,10 +255,12 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
     export = Export(path)
     if name not in (None, TABLE):
         columns.refuse_written(path.name, f"the reader {name}")
-    if name == TABLE or columns.written or (name is None and _is_plain(export)):
+    if name == TABLE or columns.written:
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
         return READERS[TABLE]
     import_module("agreement_pipeline.readers.tools")  # which registers all
+    if name is None and _is_plain(export):
+        return READERS[TABLE]
     if name is not None:
         if name not in READERS:
             raise RatingsError(
@@ -293,6 +286,6 @@ def _is_plain(export: Export) -> bool:
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
     start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()
-    signs = tuple(sign for each in SIGNS.values() for sign in each)
-    is_of_a_tool = any(str(name).endswith(signs) for name in export.first)
+    endings = tuple(ending for reader in READERS.values() for ending in reader.column_endings)
+    is_of_a_tool = any(str(name).endswith(endings) for name in export.first)
     return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

@@ -103,10 +103,10 @@ def test_the_help_of_a_command_loads_no_engine_and_nothing_to_orchestrate():
     }
 
 
-def test_measuring_loads_no_pandas_no_contract_and_nothing_to_orchestrate(loaded_by):
+def test_measuring_loads_no_suite_and_nothing_to_orchestrate(loaded_by):
     loaded = loaded_by("measure", "labels.csv")
     assert loaded >= {"numpy", "pyarrow", "duckdb"}
-    assert not loaded & {*OTHERS, "pandas"} - {"duckdb"}
+    assert not loaded & OTHERS - {"duckdb"}
 
 
 def test_text_is_escaped_without_a_client_of_a_network():

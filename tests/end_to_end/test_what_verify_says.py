@@ -112,12 +112,22 @@ def test_verify_prints_project_policy_limits_and_presence(stored, capsys):
     store, good, _ = stored
     status, words = said(capsys, good, "--store", store.root)
     assert status == 0
-    first, project, of_round, alpha = words.splitlines()
+    first, proved, project, of_round, alpha = words.splitlines()
     assert first == "verified: rounds good; 90 training rows"
+    assert proved.endswith("The log of the store has them, and says that the release is in force.")
     assert project == "  project demo; policy standard, version 1"
     assert of_round == "  round good: 90 items, 3 raters; the present version"
     assert alpha.startswith("    krippendorff_alpha of round 0.97")
     assert alpha.endswith(": reliable (cut-offs 0.8 and 0.667)")
+
+
+def test_verify_says_what_bytes_alone_cannot_prove(stored, capsys):
+    store, good, _ = stored
+    alone = "They cannot prove who released it, or that it is in force: add --store or --signed."
+    assert alone in said(capsys, good)[1]
+    assert json.loads(said(capsys, good, "--format", "json")[1])["vouched_by"] == []
+    text = said(capsys, good, "--store", store.root, "--format", "json")[1]
+    assert json.loads(text)["vouched_by"] == ["log"]
 
 
 def test_a_waived_release_names_who_waived_and_is_told_apart_by_status(stored, capsys):

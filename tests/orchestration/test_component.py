@@ -250,6 +250,29 @@ def test_a_component_is_refused_what_a_project_s_file_is_refused(root, settings,
 
 
 @pytest.mark.parametrize(
+    "wrong",
+    ["0 6 31 13 *", "0 6 31 4,6 *", "0 6 30 feb *", "60 6 * * 1", "0 6 * * 8", "0 x * * 1"],
+)
+def test_a_schedule_without_a_next_time_stops_the_definitions(root, wrong):
+    path = root / "configs/projects/reviews.yaml"
+    path.write_text(PROJECT + f"schedule: '{wrong}'\n")
+
+    with pytest.raises(ProjectError, match=r"reviews: schedule: found '.*for a day that exists"):
+        project_definitions(load_project(path))
+
+
+@pytest.mark.parametrize(
+    "schedule", ["0 6 29 2 *", "0 6 L * *", "*/15 8-18 * jan,JUL mon-fri", "0 22-2 1 * ?", "@daily"]
+)
+def test_a_schedule_that_dagster_takes_is_taken(root, schedule):
+    path = root / "configs/projects/reviews.yaml"
+    path.write_text(PROJECT + f"schedule: '{schedule}'\n")
+
+    definitions = project_definitions(load_project(path))
+    assert definitions.resolve_schedule_def("reviews_schedule").cron_schedule == schedule
+
+
+@pytest.mark.parametrize(
     ("wrong", "line"),
     [
         (PROJECT.replace("inbox:", "inbxo:"), 2),
@@ -267,7 +290,8 @@ def test_a_component_is_refused_what_a_project_s_file_is_refused(root, settings,
         (PROJECT + 'columns:\n  item: "{% if true %}"\n', 8),
         (PROJECT + "columns:\n  raters: ana\n", 8),
         (PROJECT + "schedule: weekly\n", 7),
-        (PROJECT + "schedule: '0 6 31 13 *'\n", 7),
+        (PROJECT + "schedule: 0 6 * *\n", 7),
+        (PROJECT + "schedule: '@reboot'\n", 7),
         (PROJECT + "overdue_after_days: 0\n", 7),
         (PROJECT + f"overdue_after_days: {10**20}\n", 7),
         (PROJECT + "settle_seconds: .nan\n", 7),

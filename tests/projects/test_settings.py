@@ -99,7 +99,7 @@ owners: [Dana]
         "6: policy: found '../strict'; expected a name in configs/: letters, digits, dots, ",
         "7: rather: found an unknown key; expected one of ['item', 'rater', 'label', 'round', ",
         "7: item: found 3; expected text. Correct the value.",
-        "8: schedule: found 'weekly'; expected a cron expression of five fields for a day that ",
+        "8: schedule: found 'weekly'; expected a cron expression of five fields, as 0 6 * * 1",
         "9: overdue_after_days: found True; expected a number. Correct the value.",
         "10: rows: found True; expected a whole number from 1. Correct the value.",
         "11: owners: found ['Dana']; expected an e-mail address, or a team's name after team:. ",

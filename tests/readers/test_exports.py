@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cache
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from pkgutil import iter_modules
 from shutil import make_archive
 
 import pytest
@@ -15,8 +14,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
 from agreement_pipeline.readers import READERS, read, reader_of, rows_of
-from agreement_pipeline.readers.exports import SIGNS, Export
-from agreement_pipeline.readers.tools import __path__ as tools
+from agreement_pipeline.readers.exports import Export
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
     CASES,
@@ -213,10 +211,6 @@ def test_the_storage_form_of_label_studio_is_the_export(tmp_path):
         == own[columns].astype(str).values.tolist()
     )
     assert alpha(found) == EXPECTED["alpha_nominal_all_records"]
-
-
-def test_a_plain_table_is_told_from_the_text_of_every_tool_before_the_tools_are_loaded():
-    assert {each.name for each in iter_modules(tools)} == {*SIGNS}
 
 
 def test_an_older_doccano_wrote_no_comments(tmp_path):

@@ -233,7 +233,9 @@ def test_verify_writes_a_statement_and_asks_for_its_signature(release, files, ca
     assert main(["verify", path, *by]) == 24
     assert "refused (release_not_signed)" in capsys.readouterr().out
     envelope.write_text(signed(envelope.read_bytes(), key))
+    capsys.readouterr()
     assert main(["verify", path, *by]) == 0
+    assert "A signature vouches for them. Only --store can tell" in capsys.readouterr().out
     assert main(["verify", path, *by[:2]]) == 2
     assert "expected both or none" in capsys.readouterr().err
 

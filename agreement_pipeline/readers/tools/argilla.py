@@ -223,6 +223,7 @@ tool(
     "argilla",
     "Argilla's flat records",
     lambda export: any(name.endswith(USERS) for name in export.first),
+    column_endings=(USERS,),
     shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
     kinds=("spans", RANKINGS),
 )(of_package(flat))

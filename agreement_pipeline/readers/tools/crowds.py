@@ -53,6 +53,7 @@ def question(column: str) -> str:
     "mturk",
     "Mechanical Turk's batch results",
     has("HITId", "AssignmentId", "WorkerId"),
+    column_endings=("HITId",),
     shows={"raters", "times", "drafts", "none", "rejected"},
     question=question,
 )
@@ -100,6 +101,7 @@ def _is_job(export: Export) -> bool:
     "ground_truth",
     "SageMaker Ground Truth",
     _is_job,
+    column_endings=("datasetObjectId",),
     shows={"raters", "times", "drafts", "none"},
 )
 def ground_truth(export: Export) -> Iterator[Submission]:
@@ -153,6 +155,7 @@ def ground_truth(export: Export) -> Iterator[Submission]:
     "toloka",
     "Toloka's assignments",
     has(f"{ASSIGNMENT}worker_id"),
+    column_endings=("ASSIGNMENT:worker_id",),
     shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
     question=lambda column: column.removeprefix("OUTPUT:"),
 )

@@ -32,6 +32,7 @@ def _names_users(row: Data) -> bool:
     "doccano",
     "doccano's files of raters",
     _is_doccano,
+    column_endings=("Comments",),
     shows={"raters"},
     kinds=("spans",),
 )

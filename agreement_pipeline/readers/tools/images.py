@@ -153,6 +153,7 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
     "coco",
     "COCO's files of raters",
     has("images", "annotations", "categories"),
+    column_endings=("images",),
     shows={"raters"},
     kinds=("boxes",),
 )

@@ -57,6 +57,7 @@ Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
     "inception",
     "INCEpTION's agreement diagnosis",
     has("Document", "Layer", "Feature", "Position"),
+    column_endings=("Layer",),
     shows={"raters"},
 )
 def diagnosis(export: Export) -> Iterator[Submission]:

@@ -216,6 +216,7 @@ def _is_langfuse(export: Export) -> bool:
     "langfuse",
     "Langfuse's scores",
     _is_langfuse,
+    column_endings=("traceId", "trace_id"),
     shows={"raters", "times", "predictions"},
 )
 def langfuse(export: Export) -> Iterator[Submission]:
@@ -272,6 +273,7 @@ def _is_traces(export: Export) -> bool:
     "mlflow_traces",
     "MLflow's traces",
     _is_traces,
+    column_endings=("assessments",),
     shows={"raters", "times", "gold", "predictions"},
 )
 def traces(export: Export) -> Iterator[Submission]:

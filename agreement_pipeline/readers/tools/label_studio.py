@@ -288,6 +288,7 @@ def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, flo
     "label_studio_tables",
     "Label Studio CSV or JSON_MIN",
     has(*OWN),
+    column_endings=("annotation_id",),
     shows={"raters", "times", "drafts", "none"},
     needs={
         "gold": "Export JSON. Or name who gave the gold answers in exclude_raters, and say "

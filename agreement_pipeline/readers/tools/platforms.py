@@ -43,6 +43,7 @@ def _of_a_video(where: str, found: str) -> RatingsError:
     "dataloop",
     "Dataloop's items",
     has("annotations", "datasetId"),
+    column_endings=("datasetId",),
     shows={"raters", "times", "assisted", "rejected"},
 )
 def dataloop(export: Export) -> Iterator[Submission]:
@@ -72,6 +73,7 @@ def dataloop(export: Export) -> Iterator[Submission]:
     "encord",
     "Encord's label rows",
     has("label_hash", "data_units"),
+    column_endings=("label_hash",),
     shows={"raters", "times", "drafts", "assisted"},
 )
 def encord(export: Export) -> Iterator[Submission]:
@@ -114,6 +116,7 @@ def _options(said: Any) -> Any:
     "labelbox",
     "Labelbox NDJSON",
     has("data_row", "projects"),
+    column_endings=("data_row",),
     shows={"raters", "times", "skips", "drafts", "gold", "none"},
 )
 def labelbox(export: Export) -> Iterator[Submission]:
@@ -171,6 +174,7 @@ def _of_class(said: Data) -> Iterator[tuple[str, Any]]:
     "superannotate",
     "SuperAnnotate",
     has("metadata", "instances"),
+    column_endings=("instances",),
     shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
 )
 def superannotate(export: Export) -> Iterator[Submission]:

@@ -35,6 +35,7 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
     "prodigy",
     "Prodigy's db-out",
     has("_task_hash", "answer"),
+    column_endings=("_task_hash",),
     shows={"raters", "times", "skips", "drafts", "none"},
     kinds=("spans",),
     own_fields=("answer",),
