@@ -275,7 +275,7 @@ class Project:
     def source(self) -> RoundSource | None:
         """What rounds are pulled from. None for an inbox, and if an asset is handed over."""
         source = self.settings.rounds_from
-        return None if source is None else source.open()
+        return None if source is None else source.open(is_whole=self.delivers_whole)
 
     def pull_round(self, round_name: str | None = None) -> None:
         """Write a round, or the file of all rounds, as the source has it now."""

@@ -166,7 +166,7 @@ class ProjectSettings(BaseModel):
         (s3://bucket/folder). Or a file that names the round of each row (`columns.round`).
     rounds_from
         Where rounds come from instead of an inbox: `asset`, the key of an asset of Dagster; or
-        `query`, with `rounds` and `connection_from`.
+        `query`, with `rounds` and `connection_from`; or `label_studio`, projects of a server.
     scale
         What the labels may be: `level`, and the list of `categories`, unless any number may be one.
     policy

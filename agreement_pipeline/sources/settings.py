@@ -1,17 +1,75 @@
 """What a project says of the source of its rounds."""
 
 import re
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from agreement_pipeline.sources.label_studio import LabelStudio
 from agreement_pipeline.sources.source import RoundSource
 from agreement_pipeline.sources.sql import QuerySource
 from agreement_pipeline.text import joined, listed
 
 ASSET = re.compile(r"[^/\x00-\x1f\x7f]{1,200}(/[^/\x00-\x1f\x7f]{1,200}){0,20}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
-KEYS_BESIDE = {"asset": ("io_manager",), "query": ("rounds", "connection_from")}
+SERVED = re.compile(r"https?://(?![^/]*@)[!-~]{1,2000}")
+KEYS_BESIDE: dict[str, tuple[str, ...]] = {
+    "asset": ("io_manager",),
+    "query": ("rounds", "connection_from"),
+    "label_studio": (),
+}
 """The keys of which one chooses the kind of source, each with those that may stand beside it."""
+
+
+def require_variable(value: str) -> str:
+    """What stands here instead may be the secret itself, so it is not repeated."""
+    if not VARIABLE.fullmatch(value):
+        raise ValueError(
+            "found something else than the name of an environment variable; expected letters, "
+            "digits and underscores, as WAREHOUSE_URL. Put the secret into the variable."
+        )
+    return value
+
+
+class LabelStudioProjects(BaseModel):
+    """Projects of a server of Label Studio.
+
+    Attributes
+    ----------
+    url
+        Where the server is.
+    token_from
+        The environment variable with an access token.
+    projects
+        The titles of the projects, in which * stands for any text, as 2026-W*. Each is a round.
+    when
+        finished: a project is a round when all its tasks are labelled. always: also before.
+    raters
+        email or id: what raters are called. An id is a pseudonym outside of the server.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    url: str
+    token_from: str
+    projects: str
+    when: Literal["finished", "always"] = "finished"
+    raters: Literal["email", "id"] = "email"
+
+    @field_validator("url")
+    @classmethod
+    def _is_served(cls, value: str) -> str:
+        if not SERVED.fullmatch(value):
+            raise ValueError(
+                "found no URL of a server; expected http:// or https:// with a host, without a "
+                "name and a password. Correct the url."
+            )
+        return value
+
+    @field_validator("token_from")
+    @classmethod
+    def _name_of_variable(cls, value: str) -> str:
+        return require_variable(value)
 
 
 class RoundsFrom(BaseModel):
@@ -31,6 +89,8 @@ class RoundsFrom(BaseModel):
         round, which is taken again when they change.
     connection_from
         The environment variable with the URL of the database.
+    label_studio
+        Projects of a server of Label Studio.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -40,17 +100,12 @@ class RoundsFrom(BaseModel):
     query: str | None = None
     rounds: str | None = None
     connection_from: str | None = None
+    label_studio: LabelStudioProjects | None = None
 
     @field_validator("connection_from")
     @classmethod
     def _name_of_variable(cls, value: str | None) -> str | None:
-        """What stands here instead may be the secret itself, so it is not repeated."""
-        if value is not None and not VARIABLE.fullmatch(value):
-            raise ValueError(
-                "found something else than the name of an environment variable; expected letters, "
-                "digits and underscores, as WAREHOUSE_URL. Put the URL into the variable."
-            )
-        return value
+        return None if value is None else require_variable(value)
 
     @model_validator(mode="after")
     def _is_one_source(self) -> "RoundsFrom":
@@ -79,10 +134,17 @@ class RoundsFrom(BaseModel):
         return self
 
     def __str__(self) -> str:
+        if self.label_studio is not None:
+            return f"{self.label_studio.url}, projects {self.label_studio.projects}"
         return f"asset {self.asset}" if self.asset is not None else "query of rounds_from"
 
-    def open(self) -> RoundSource | None:
-        """What rounds are pulled from. None if an orchestrator hands them over."""
+    def open(self, *, is_whole: bool) -> RoundSource | None:
+        """What rounds are pulled from, which may be one file with all of them.
+
+        None if an orchestrator hands them over.
+        """
+        if self.label_studio is not None:
+            return LabelStudio(**self.label_studio.model_dump(), is_whole=is_whole)
         if self.query is not None:
             return QuerySource(self.query, self.rounds or "", self.connection_from or "")
         return None

@@ -1,0 +1,238 @@
+"""Rounds that lie in Label Studio: one project a round, or one project that `rounds` cuts.
+
+A look asks for the projects, and of each for its newest task and how many there are: a time alone
+does not tell that a task was deleted. A round is taken as a snapshot with all its annotations.
+"""
+
+import hashlib
+import json
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from http.client import HTTPException, HTTPResponse
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from agreement_pipeline.errors import AgreementError, ProjectError, RatingsError
+from agreement_pipeline.text import listed
+
+TIMEOUT_SECONDS = 60.0
+SNAPSHOT_SECONDS = 600.0
+SNAPSHOT_INTERVAL_SECONDS = 1.0
+BYTES_PER_READ = 1 << 20
+PROJECTS_PER_PAGE = 100
+MAX_ANSWER_BYTES = 50_000_000
+NEXT_STEPS = {
+    401: "Make a new token in Label Studio, and put it into the variable.",
+    403: "Give the user of the token access to the project.",
+    404: "Correct the url, or look whether the project is still there.",
+}
+
+
+class ServerProject(NamedTuple):
+    id: int
+    title: str
+    is_finished: bool
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """Else the token would go wherever the server sends it."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class LabelStudio:
+    """The projects of a server whose titles match, as shells match names of files.
+
+    `token_from` is the environment variable with the token, of either kind. If `is_whole`, one
+    project has all rounds.
+    """
+
+    url: str
+    token_from: str
+    projects: str
+    when: Literal["finished", "always"]
+    raters: Literal["email", "id"]
+    is_whole: bool
+    _opener: urllib.request.OpenerDirector = field(
+        default_factory=lambda: urllib.request.build_opener(_NoRedirect), repr=False, compare=False
+    )
+
+    ending = ".json"
+    interval_seconds = 60
+
+    def list_versions(self) -> dict[str, str]:
+        token = self._access_token()
+        versions: dict[str, str] = {}
+        for title, project in self._matching(token).items():
+            is_wanted = self.when == "always" or project.is_finished
+            if is_wanted and (version := self._version(token, project)):
+                versions["" if self.is_whole else title] = version
+        return versions
+
+    def write(self, round_name: str | None, path: Path) -> None:
+        token = self._access_token()
+        matching = self._matching(token)
+        title = next(iter(matching), "") if round_name is None else round_name
+        if title not in matching:
+            raise RatingsError(
+                f"{self.url}: found no project {title!r} among {listed(matching)}; expected it, "
+                "since it is asked for. Look at the projects.",
+                may_pass=True,
+            )
+        project = matching[title]
+        before = self._version(token, project)
+        self._write_snapshot(token, project, path)
+        if self._version(self._access_token(), project) != before:
+            raise RatingsError(
+                f"{self.url}, project {title!r}: found that it changed while it was taken; "
+                "expected one that is at rest. It is taken again later.",
+                may_pass=True,
+            )
+
+    def _matching(self, token: str) -> dict[str, ServerProject]:
+        matching: dict[str, ServerProject] = {}
+        page = 1
+        while True:
+            where = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
+            answer = self._ask(token, "GET", where)
+            for each in answer["results"]:
+                project = _project_of(each)
+                if not fnmatchcase(project.title, self.projects):
+                    continue
+                if project.title in matching or (self.is_whole and matching):
+                    what = "more than one project" if self.is_whole else "two projects"
+                    raise ProjectError(
+                        f"{self.url}: found {what} {project.title!r}; expected one for each "
+                        "round. Rename one in Label Studio, or correct projects."
+                    )
+                matching[project.title] = project
+            if not answer.get("next"):
+                return matching
+            page += 1
+
+    def _version(self, token: str, project: ServerProject) -> str:
+        """Empty if the project has no tasks."""
+        answer = self._ask(
+            token,
+            "GET",
+            f"/api/tasks?project={project.id}&ordering=-tasks:updated_at&page_size=1",
+        )
+        if not answer["tasks"]:
+            return ""
+        counts = answer["total"], answer["total_annotations"]
+        return " ".join(map(str, (project.id, answer["tasks"][0]["updated_at"], *counts)))
+
+    def _write_snapshot(self, token: str, project: ServerProject, path: Path) -> None:
+        exports = f"/api/projects/{project.id}/exports/"
+        options = {"annotations__completed_by": {"only_id": self.raters == "id"}}
+        wanted = {"title": "agreement-pipeline", "serialization_options": options}
+        snapshot = self._ask(token, "POST", exports, wanted)
+        place = f"{exports}{snapshot['id']}"
+        try:
+            patience = time.monotonic() + SNAPSHOT_SECONDS
+            while snapshot["status"] in ("created", "in_progress"):
+                if time.monotonic() > patience:
+                    raise self._broken(project, "a snapshot that is not ready", may_pass=True)
+                time.sleep(SNAPSHOT_INTERVAL_SECONDS)
+                snapshot = self._ask(token, "GET", place)
+            if snapshot["status"] != "completed":
+                what = f"a snapshot that is {snapshot['status']}"
+                raise self._broken(project, what, may_pass=True)
+            digest = hashlib.md5(usedforsecurity=False)
+            with (
+                self._answer(token, "GET", f"{place}/download?exportType=JSON") as answer,
+                path.open("wb") as file,
+            ):
+                while part := answer.read(BYTES_PER_READ):
+                    digest.update(part)
+                    file.write(part)
+            if digest.hexdigest() != snapshot["md5"]:
+                raise self._broken(project, "half a snapshot (its MD5 differs)", may_pass=True)
+        finally:
+            # What is left on the server is no reason to refuse what was taken.
+            with suppress(AgreementError), self._answer(token, "DELETE", place):
+                pass
+
+    def _broken(self, project: ServerProject, what: str, *, may_pass: bool) -> RatingsError:
+        return RatingsError(
+            f"{self.url}, project {project.title!r}: found {what}; expected a whole one. "
+            "It is taken again later.",
+            may_pass=may_pass,
+        )
+
+    def _access_token(self) -> str:
+        """What stands in the header. A personal token is exchanged for one of five minutes."""
+        token = os.environ.get(self.token_from, "").strip()
+        if not token or not (token.isascii() and token.isprintable()):
+            raise ProjectError(
+                f"token_from: {self.token_from}: found {'no token' if not token else 'no text'}; "
+                "expected an environment variable with a token of Label Studio. Set the variable."
+            )
+        if token.count(".") != 2:
+            return f"Token {token}"
+        answer = self._ask("", "POST", "/api/token/refresh/", {"refresh": token})
+        return f"Bearer {answer['access']}"
+
+    def _ask(self, token: str, method: str, where: str, body: object = None) -> Any:
+        with self._answer(token, method, where, body) as answer:
+            content = answer.read(MAX_ANSWER_BYTES)
+        try:
+            return json.loads(content)
+        except ValueError:
+            pass
+        raise ProjectError(
+            f"{self.url}: found an answer that is no JSON; expected one of Label Studio. "
+            "Correct the url.",
+            may_pass=True,
+        )
+
+    @contextmanager
+    def _answer(
+        self, token: str, method: str, where: str, body: object = None
+    ) -> Iterator[HTTPResponse]:
+        """Errors come without their cause, which can hold the token."""
+        headers = {"Content-Type": "application/json", "Accept": "application/json"}
+        if token:
+            headers["Authorization"] = token
+        content = None if body is None else json.dumps(body).encode()
+        url = self.url.rstrip("/") + where
+        request = urllib.request.Request(url, content, headers, method=method)
+        status, reason, answer = 0, "", None
+        try:
+            answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
+            yield answer
+        except urllib.error.HTTPError as error:
+            status = error.code
+            error.close()
+        except (OSError, HTTPException) as error:
+            reason = " ".join(str(error).split()) or type(error).__name__
+        finally:
+            if answer is not None:
+                answer.close()
+        if status or reason:
+            raise self._refused(status, reason)
+
+    def _refused(self, status: int, reason: str) -> AgreementError:
+        may_pass = status in (0, 408, 429) or status >= 500
+        later = "It is asked again later." if may_pass else "Look at the url and the token."
+        if 300 <= status < 400:
+            later = "Write the url to which the server sends, with https."
+        what = f"status {status}" if status else f"no answer ({reason})"
+        return ProjectError(
+            f"{self.url}: found {what}; expected an answer of Label Studio. "
+            f"{NEXT_STEPS.get(status, later)}",
+            may_pass=may_pass,
+        )
+
+
+def _project_of(answer: dict[str, Any]) -> ServerProject:
+    n_tasks, n_finished = answer["task_number"] or 0, answer["finished_task_number"] or 0
+    return ServerProject(answer["id"], answer["title"], 0 < n_tasks == n_finished)

@@ -1,0 +1,322 @@
+"""Rounds of Label Studio, from a server on this machine that gives recorded answers.
+
+`tools/record_label_studio.py` wrote the answers of a real server (1.23.2).
+"""
+
+import json
+import threading
+import traceback
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from pydantic import ValidationError
+
+from agreement_pipeline.cli import main
+from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.sources.label_studio import LabelStudio
+
+ANSWERS = json.loads(Path(__file__).with_name("label_studio_answers.json").read_text())
+TOKEN = "t0ken-that-nobody-may-see"
+JSON_WEB_TOKEN = "eyJh.eyJi.c2ln"
+VARIABLE = "TEST_LABEL_STUDIO_TOKEN"
+
+
+class Server(ThreadingHTTPServer):
+    """It answers as the real server did in a phase, or as `broken` says."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.phase, self.broken, self.asked = "finished", {}, []
+        self.url = f"http://127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def answer(self):
+        server = self.server
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        asked = f"{self.command} {self.path}"
+        server.asked.append((asked, self.headers.get("Authorization"), body))
+        if asked == "POST /api/token/refresh/":
+            is_known = json.loads(body) == {"refresh": JSON_WEB_TOKEN}
+            status, content = (200, '{"access": "short"}') if is_known else (401, "{}")
+        elif self.headers.get("Authorization") not in (f"Token {TOKEN}", "Bearer short"):
+            status, content = next(iter(ANSWERS["no such token"].values()))
+        else:
+            status, content = ANSWERS[server.phase].get(asked, (404, '{"detail": "Not found."}'))
+            for part, answer in server.broken.items():
+                if part in asked:
+                    status, content = answer(content)
+        data = content.encode()
+        self.send_response(status)
+        if 300 <= status < 400:
+            self.send_header("Location", content)
+        self.end_headers()
+        self.wfile.write(data)
+
+    do_GET = do_POST = do_DELETE = answer  # noqa: N815
+
+    def log_message(self, *_):
+        """The tests read what was asked in a list."""
+
+
+@pytest.fixture
+def server(monkeypatch):
+    monkeypatch.setenv(VARIABLE, TOKEN)
+    running = Server()
+    thread = threading.Thread(target=running.serve_forever)
+    thread.start()
+    yield running
+    running.shutdown()
+    thread.join()
+    running.server_close()
+
+
+def source(server, **changes):
+    settings = {
+        "url": server.url,
+        "token_from": VARIABLE,
+        "projects": "2026-W41",
+        "when": "finished",
+        "raters": "email",
+        "is_whole": False,
+    }
+    return LabelStudio(**{**settings, **changes})
+
+
+def project_of(root, server, **changes):
+    return Project(
+        ProjectSettings(
+            project="reviews",
+            policy="exploratory",
+            scale={"categories": ["yes", "no"]},
+            root=str(root),
+            deliveries="independent",
+            rounds_from={
+                "label_studio": {"url": server.url, "token_from": VARIABLE, "projects": "2026-W41"}
+            },
+            **changes,
+        )
+    )
+
+
+def test_finished_project_is_a_round(server):
+    server.phase = "unfinished"
+    assert source(server).list_versions() == {}
+    assert list(source(server, when="always").list_versions()) == ["2026-W41"]
+    server.phase = "finished"
+    assert list(source(server).list_versions()) == ["2026-W41"]
+    assert source(server, projects="2025-*").list_versions() == {}
+
+
+def test_version_changes_with_an_edit_and_with_a_deleted_task(server):
+    versions = []
+    for phase in ("finished", "edited", "task deleted"):
+        server.phase = phase
+        versions.append(source(server, when="always").list_versions()["2026-W41"])
+    assert len(set(versions)) == 3
+
+
+def test_look_asks_for_the_projects_and_once_for_each_that_matches(server):
+    source(server).list_versions()
+    assert [asked.partition("?")[0] for asked, *_ in server.asked] == [
+        "GET /api/projects",
+        "GET /api/tasks",
+    ]
+
+
+def test_both_kinds_of_tokens_are_taken(server, monkeypatch):
+    before = source(server).list_versions()
+    monkeypatch.setenv(VARIABLE, JSON_WEB_TOKEN)
+    assert source(server).list_versions() == before
+    assert server.asked[-1][1] == "Bearer short"
+
+
+def test_snapshot_is_kept_as_it_came_and_deleted_on_the_server(server, tmp_path):
+    path = tmp_path / "round.json"
+    source(server).write("2026-W41", path)
+    (content,) = [
+        answer for asked, (_, answer) in ANSWERS["finished"].items() if "download" in asked
+    ]
+    assert path.read_text() == content
+    (body,) = [body for asked, _, body in server.asked if asked.startswith("POST")]
+    options = json.loads(body)["serialization_options"]
+    assert options == {"annotations__completed_by": {"only_id": False}}
+    assert [asked for asked, *_ in server.asked if asked.startswith("DELETE")] != []
+
+
+def test_round_is_read_with_raters_by_their_e_mail(server, tmp_path):
+    project = project_of(tmp_path, server)
+    assert project.pull().pulled == ("2026-W41",)
+    _, ratings = project.delivered("2026-W41")
+    rows = ratings.to_pandas()
+    assert set(rows["rater"]) == {"admin@example.com", "ben@example.com", "chi@example.com"}
+    assert len(rows) == 180
+    assert set(rows["label"]) == {"yes", "no"}
+    assert project.pull().pulled == ()
+    server.phase = "edited"
+    assert project.pull().pulled == ("2026-W41",)
+    _, edited = project.delivered("2026-W41")
+    assert edited.digest != ratings.digest
+
+
+@pytest.mark.parametrize(
+    ("part", "answer", "words", "may_pass"),
+    [
+        ("/api/projects", lambda _: (404, "{}"), "status 404", False),
+        ("/api/projects", lambda _: (403, "{}"), "status 403", False),
+        ("/api/projects", lambda _: (429, "{}"), "status 429", True),
+        ("/api/tasks", lambda _: (500, "<html>"), "status 500", True),
+        ("/exports", lambda _: (503, ""), "status 503", True),
+        ("/api/projects", lambda _: (200, "<html>"), "no JSON", True),
+        ("/download", lambda content: (200, content[:1000]), "half a snapshot", True),
+        ("POST", lambda content: (201, content.replace("completed", "failed")), "failed", True),
+    ],
+)
+def test_broken_answer_is_one_clear_error(server, tmp_path, part, answer, words, may_pass):
+    server.broken[part] = answer
+    project = project_of(tmp_path, server)
+    with pytest.raises((ProjectError, RatingsError), match=words) as caught:
+        project.pull_round("2026-W41")
+    assert caught.value.may_pass is may_pass
+    assert str(caught.value).startswith(server.url)
+    assert "expected" in str(caught.value)
+    assert list(project.inbox.iterdir()) == []
+
+
+def test_token_that_ended_is_said_so(server, monkeypatch):
+    monkeypatch.setenv(VARIABLE, "t0ken-of-yesterday")
+    with pytest.raises(ProjectError, match=r"status 401; .*Make a new token") as caught:
+        source(server).list_versions()
+    shown = "".join(traceback.format_exception(caught.value))
+    assert "t0ken" not in shown
+    monkeypatch.delenv(VARIABLE)
+    with pytest.raises(ProjectError, match=f"token_from: {VARIABLE}: found no token"):
+        source(server).list_versions()
+
+
+def test_server_that_does_not_answer_is_asked_again_later(server, monkeypatch):
+    monkeypatch.setattr("agreement_pipeline.sources.label_studio.TIMEOUT_SECONDS", 0.2)
+    waits = threading.Event()
+
+    def answer_late(content):
+        waits.wait(2)
+        return 200, content
+
+    server.broken["/api/projects"] = answer_late
+    with pytest.raises(ProjectError, match="no answer") as caught:
+        source(server).list_versions()
+    waits.set()
+    assert caught.value.may_pass
+    with pytest.raises(ProjectError, match="no answer"):
+        source(server, url="http://127.0.0.1:9").list_versions()
+
+
+def test_token_goes_nowhere_that_the_server_sends_it(server):
+    elsewhere = Server()
+    server.broken["/api/projects"] = lambda _: (302, f"{elsewhere.url}/api/projects")
+    with pytest.raises(ProjectError, match="status 302"):
+        source(server).list_versions()
+    elsewhere.server_close()
+    assert elsewhere.asked == []
+
+
+def test_project_that_changes_while_it_is_taken_is_not_kept(server, tmp_path):
+    def change(content):
+        server.phase = "edited"
+        return 200, content
+
+    server.broken["/download"] = change
+    project = project_of(tmp_path, server)
+    with pytest.raises(RatingsError, match="changed while it was taken") as caught:
+        project.pull_round("2026-W41")
+    assert caught.value.may_pass
+    assert list(project.inbox.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"url": "ftp://x"},
+        {"url": "https://me:s3cret@x"},
+        {"token_from": "s3cret-token"},
+        {"when": "now"},
+        {"rater": "id"},
+    ],
+)
+def test_wrong_settings_are_refused_and_secrets_not_repeated(changes):
+    wanted = {"url": "https://x", "token_from": "T", "projects": "*"}
+    with pytest.raises(ValidationError) as caught:
+        ProjectSettings(
+            project="p",
+            policy="standard",
+            scale={"categories": ["a", "b"]},
+            rounds_from={"label_studio": {**wanted, **changes}},
+        )
+    messages = [error["msg"] for error in caught.value.errors()]
+    assert not any("s3cret" in message for message in messages)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("known_keys")
+def test_sensor_asks_for_a_finished_project_once_and_no_secret_is_kept(
+    server, tmp_path, capfd, instance
+):
+    project = project_of(tmp_path, server)
+    definitions = project_definitions(project.settings)
+    sensor = definitions.resolve_sensor_def("reviews_new_rounds")
+    assert sensor.minimum_interval_seconds == 60
+
+    def tick():
+        context = dg.build_sensor_context(instance, definitions=definitions)
+        return list(getattr(sensor(context), "run_requests", None) or [])
+
+    (request,) = tick()
+    instance.add_dynamic_partitions("reviews_rounds", [request.partition_key])
+    result = definitions.resolve_job_def("reviews_round").execute_in_process(
+        instance=instance,
+        partition_key=request.partition_key,
+        tags=request.tags,
+        asset_selection=[
+            dg.AssetKey(["reviews", name]) for name in ("annotations", "acceptability")
+        ],
+        raise_on_error=False,
+    )
+    assert project.store.rounds() == ("2026-W41",), result
+    assert tick() == []
+    printed = "".join(capfd.readouterr())
+    kept = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+    assert TOKEN not in printed
+    assert not any(TOKEN.encode() in content for content in kept)
+
+
+def test_pull_of_a_project_file(server, tmp_path, capsys):
+    (tmp_path / "configs/projects").mkdir(parents=True)
+    path = tmp_path / "configs/projects/reviews.yaml"
+    path.write_text(
+        "project: reviews\nscale: {categories: [yes_, no_]}\npolicy: standard\nrounds_from:\n"
+        f"  label_studio: {{url: '{server.url}', token_from: {VARIABLE}, projects: 2026-W41}}\n"
+    )
+    assert main(["pull", str(path)]) == 0
+    assert "1 delivery of 1 taken: 2026-W41" in capsys.readouterr().out
+    server.phase = "edited"
+    server.broken["/download"] = lambda content: (200, content[:10])
+    assert main(["pull", str(path)]) == 2
+    assert "error: 2026-W41: " in capsys.readouterr().err
+
+
+def test_one_project_is_cut_into_rounds_by_a_field_of_its_tasks(server, tmp_path):
+    project = project_of(tmp_path, server, rounds={"column": "task"})
+    assert project.source.list_versions().keys() == {""}
+    assert project.pull().pulled == ("reviews",)
+    seen = project.look()
+    assert seen.refused == {}
+    assert len(seen.deliveries) == 60
+    _, ratings = project.delivered(next(iter(seen.deliveries)))
+    assert len(ratings) == 3
+    several = source(server, projects="2026-*", is_whole=True)
+    with pytest.raises(ProjectError, match="more than one project"):
+        several.list_versions()
