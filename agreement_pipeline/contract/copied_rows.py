@@ -92,9 +92,9 @@ def _chance_of_multiples(n_items: Codes, m: int) -> float:
     n_multiples = int((n_items % m == 0).sum())
     if n_multiples < MIN_ROWS:
         return 1.0
-    from scipy.stats import binom
+    from scipy.special import bdtrc  # scipy.stats takes as long to load as a table to be judged
 
-    return float(binom.sf(n_multiples - 1, len(n_items), most_likely_multiple(m)))
+    return float(bdtrc(n_multiples - 1, len(n_items), most_likely_multiple(m)))
 
 
 @cache
