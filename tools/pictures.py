@@ -3,8 +3,8 @@
     python -m tools.pictures docs/images
 
 It runs the demo in a folder of its own and opens Dagster's UI on it. Chromium must be installed.
-Beside the pictures, `made-from.json` keeps a digest of the words that they show, by which a test
-sees that they are stale.
+Beside the pictures, `made-from.json` keeps a digest of the words that they show, which tells if
+they are stale.
 """
 
 import hashlib
