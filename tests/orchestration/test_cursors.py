@@ -97,6 +97,7 @@ def test_the_last_run_says_why_a_delivery_is_broken():
     runs = [SimpleNamespace(tags={WHY: why}) for why in ("newest", "older")]
     instance = SimpleNamespace(get_runs=lambda _, limit: runs[:limit])
     inbox = SimpleNamespace(deliveries={"w1": W1}, refused={})
-    project = SimpleNamespace(look=lambda: inbox, due=lambda resting, seen: [W1])
+    settings = SimpleNamespace(rounds_from=None)
+    project = SimpleNamespace(look=lambda: inbox, due=lambda resting, seen: [W1], settings=settings)
     host = SimpleNamespace(upstream=None, project=project)
     assert alerts._broken(SimpleNamespace(instance=instance), host) == {"w1": "newest"}
