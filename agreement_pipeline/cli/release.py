@@ -66,7 +66,11 @@ def _facts(release: "Release") -> dict[str, Any]:
         "rounds": list(release.rounds),
         "training_rows": len(labels.resolved),
         "without_label": int(labels.unresolved.sum()),
-        "with_one_rating": int(labels.resolved_as("single").sum()),
+        "with_one_rating": int(
+            (labels.resolved_as("single") | labels.resolved_as("one_rater")).sum()
+        ),
+        "trains": release.trains and release.trains.to_mapping(),
+        "what_trains": list(release.what_trains),
         "tentative": release.tentative,
         "policy": release.policy.policy,
         "policy_version": release.policy.version,
@@ -81,12 +85,6 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     rest = f"; {counted(left_out, 'item')} without a label" if left_out else ""
     tentative = "; admitted as tentative" if facts["tentative"] else ""
     yield f"{counted(facts['training_rows'], 'training row')}{rest}{tentative}"
-    if singles := facts["with_one_rating"]:
-        n_items = counted(facts["training_rows"] + left_out, "item")
-        words = "has one rating and does" if singles == 1 else "have one rating and do"
-        yield (
-            f"{singles:,} of {n_items} {words} not train, since nothing shows whether another "
-            "rater would say the same"
-        )
+    yield from facts["what_trains"]
     rounds = f"{'round' if len(facts['rounds']) == 1 else 'rounds'} {joined(facts['rounds'])}"
     yield f"{rounds}; policy {facts['policy']}, version {facts['policy_version']}"

@@ -246,6 +246,8 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "training_rows": len(release.labels.resolved),
         "adjudicated": int(release.labels.resolved_as("adjudicated").sum()),
         "silver": int(release.labels.resolved_as("silver").sum()),
+        "trains": release.trains and release.trains.to_mapping(),
+        "what_trains": list(release.what_trains),
         "tentative": release.tentative,
         "written_by": release.written_by,
         "ignored_files": list(foreign_files(release.path)),
@@ -289,6 +291,8 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
             labels = f"{counted(said[key], 'label')} {'is' if said[key] == 1 else 'are'}"
             yield f"  {labels} {whose}; the card says more"
     yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(said['vouched_by'])]}"
+    for sentence in said["what_trains"]:
+        yield f"  {sentence}"
     yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
     if said["written_by"] != __version__:
         yield f"  {_today(said['written_by'], said['held_today'])}"

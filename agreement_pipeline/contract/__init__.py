@@ -21,10 +21,12 @@ from agreement_pipeline.contract.given_again import (
     dropped_since,
     if_they_had_differed,
 )
+from agreement_pipeline.contract.overlap import FALSE_ALARM_RATE, compare_overlap
 from agreement_pipeline.contract.suite import Suite, SuiteEntry
 from agreement_pipeline.contract.validation import Finding
 
 __all__ = [
+    "FALSE_ALARM_RATE",
     "OF_DELIVERY",
     "Changes",
     "Contract",
@@ -35,6 +37,7 @@ __all__ = [
     "as_json",
     "changes_of",
     "changes_since",
+    "compare_overlap",
     "dropped_since",
     "failed_rows",
     "findings_of",

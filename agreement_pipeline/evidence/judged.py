@@ -18,7 +18,7 @@ from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
-from agreement_pipeline.ratings import Array, Ratings, column_of
+from agreement_pipeline.ratings import Array, Ratings, Trains, column_of, fate_of_singles
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 if TYPE_CHECKING:
@@ -140,6 +140,7 @@ class JudgedRound:
     links: Mapping[str, str] = field(default_factory=dict)
     images: Path | None = None
     warnings: tuple[str, ...] = ()
+    trains: Trains | None = None
 
     @property
     def decision(self) -> Decision:
@@ -172,6 +173,16 @@ class JudgedRound:
         found: tuple[pa.Array, CategoryCounts | NumbersByRater]
         found = counting_of(self.ratings).by_item(self.ratings)
         return found
+
+    @property
+    def fate_of_singles(self) -> str:
+        """How many items have one label, and whether they train; empty if a classifier's do."""
+        counts = self.by_item[1]
+        is_single = np.asarray(counts.sizes) == 1
+        n_single, n_items = counts.weights[is_single].sum(), counts.weights.sum()
+        if self.policy.silver is not None:
+            return ""
+        return fate_of_singles(round(n_single), round(n_items), self.trains)
 
     @cached_property
     def disagreement(self) -> Array:

@@ -45,8 +45,9 @@ from agreement_pipeline.policy import (
     Verdict,
     Waivers,
     assess,
+    beyond_agreement,
 )
-from agreement_pipeline.ratings import Ratings, like_models
+from agreement_pipeline.ratings import Ratings, Trains, like_models
 from agreement_pipeline.text import counted
 
 MOST_REASONS = 2
@@ -108,6 +109,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
     warnings: Sequence[str] = (),
+    trains: Trains | None = None,
 ) -> Page:
     """Judge ratings under the names that a page shows, and gather all that it says of them.
 
@@ -128,6 +130,8 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
         The folder with the images that raters marked. Small pictures of some come into the page.
     warnings
         What may be a mistake in the table, as its reading told. It names no rater.
+    trains
+        The label that trains. None: the plurality of categories, or the mean of numbers.
     """
     refuse_unread(ratings)
     called = numbered(ratings) if names is None else names
@@ -148,6 +152,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
         links,
         images,
         tuple(warnings),
+        trains,
     )
     return page_of_round(judged)
 
@@ -158,6 +163,8 @@ def page_of_round(judged: JudgedRound) -> Page:
     said = f"{'Yes' if decision.admitted else 'No'}: {word}"
     summary = judged.summary
     why = (decided(decision), *_shortly(decision, judged.policy), summary.who_differs)
+    if decision.admitted:
+        why = (*why, beyond_agreement(len(judged.ratings.gold)))
     steps = list(summary.steps)
     if not judged.project:
         steps = [
@@ -171,7 +178,17 @@ def page_of_round(judged: JudgedRound) -> Page:
     top = Top(
         (*filter(None, why), *(f"Warning: {sentence}." for sentence in warnings)),
         against_cutoffs(judged.policy, summary.results),
-        " ".join(filter(None, (summary.who_rated, summary.what_is_new, summary.first_labels))),
+        " ".join(
+            filter(
+                None,
+                (
+                    summary.who_rated,
+                    summary.what_is_new,
+                    summary.first_labels,
+                    judged.fate_of_singles,
+                ),
+            )
+        ),
         tuple(steps),
     )
     badge = Cell(said, tone=NAMES_OF_TONES[word])

@@ -32,6 +32,7 @@ from agreement_pipeline.evidence.section import (
 from agreement_pipeline.evidence.summary import RuleResult
 from agreement_pipeline.evidence.tables import without_numbers
 from agreement_pipeline.policy import Decision, Plan, Policy, manner
+from agreement_pipeline.ratings import MEANINGS
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
 
@@ -208,7 +209,9 @@ def _told(judged: JudgedRound) -> dict[str, str]:
     n_items = said.weights.sum()
     overlap = in_words(float(said.weights[sizes >= 2].sum() / n_items), PERCENT)
     adjudicated = "the label that most raters gave; a tie has no label"
-    if scale.numeric:
+    if judged.trains is not None:
+        adjudicated = MEANINGS[judged.trains.label]
+    elif scale.numeric:
         adjudicated = "the mean of the raters is the label"
     elif policy.silver is not None:
         adjudicated = "the label that most raters gave; of other items, the classifier's"

@@ -26,7 +26,7 @@ from agreement_pipeline.orchestration.sensors import (
     build_round_sensor,
 )
 from agreement_pipeline.projects import Project, ProjectSettings
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Scale, Trains
 from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
 from agreement_pipeline.release import Publication
 from agreement_pipeline.sources import RoundsFrom
@@ -178,6 +178,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     rounds_from: Annotated[RoundsFrom | None, written(dict[str, Any] | None)] = Field(
         None, validate_default=True
     )
+    trains: Annotated[Trains | None, written(str | dict[str, Any] | None)] = None
     predictions: Annotated[dict[str, PredictionsFile], written(dict[str, dict[str, Any]])] = Field(
         {}
     )

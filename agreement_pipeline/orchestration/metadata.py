@@ -234,6 +234,8 @@ def release_metadata(released: Release) -> dict[str, Any]:
         "rounds": ", ".join(released.rounds),
         "dagster/row_count": len(rows),
         "tentative": released.tentative,
+        "trains": released.trains.label if released.trains else "",
+        "what_trains": dg.MetadataValue.md("\n\n".join(released.what_trains)),
         **first_rows(first),
     }
 

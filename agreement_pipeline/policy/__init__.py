@@ -18,6 +18,7 @@ from agreement_pipeline.policy.new_items import (
     headline as headline,
     what_is_new as what_is_new,
 )
+from agreement_pipeline.policy.overlap import find_overlap_mistakes as find_overlap_mistakes
 from agreement_pipeline.policy.planning import (
     EXPECTED as EXPECTED,
     LABELS_AN_ITEM as LABELS_AN_ITEM,
@@ -42,6 +43,7 @@ from agreement_pipeline.policy.policy import (
 from agreement_pipeline.policy.reasons import (
     REASONS as REASONS,
     Reason as Reason,
+    beyond_agreement as beyond_agreement,
     more_items as more_items,
 )
 from agreement_pipeline.policy.waivers import (

@@ -10,6 +10,7 @@ from agreement_pipeline.intervals import ExpandedPercentiles, Interval, second_l
 from agreement_pipeline.text import (
     DIGITS,
     WHOLE_PERCENT,
+    counted,
     in_words,
     interval,
     listed,
@@ -249,6 +250,32 @@ REASONS: Mapping[str, Reason] = {
             "went"
         ),
         "([guide/waivers.md](guide/waivers.md))",
+    ),
+    "overlap_not_declared": Reason(
+        "gate",
+        (
+            "items with one label are to train (`trains: one_rater`), and the project does not say "
+            "that the items with several are a random sample"
+        ),
+        "`overlap: random_sample`, if they are one; or another label in `trains`",
+        "([guide/what-trains.md](guide/what-trains.md))",
+    ),
+    "overlap_too_small": Reason(
+        "gate",
+        "items with one label are to train, and fewer than 30 have several",
+        "more items, drawn by chance, by several raters",
+    ),
+    "overlap_not_random": Reason(
+        "gate",
+        (
+            "items with one label are to train, and the others are no random sample of the round: "
+            "raters, strata, lengths of texts, categories or times differ"
+        ),
+        (
+            "a random part of the single items, labelled by other raters too; or another label in "
+            "`trains`"
+        ),
+        "([proofs/overlap.md](proofs/overlap.md))",
     ),
     "not_shown": Reason(
         "gate",
@@ -512,3 +539,14 @@ def times_as_many(
         ) <= above
         low, high = (low, middle) if reached else (middle, high)
     return high
+
+
+def beyond_agreement(n_gold: int) -> str:
+    """What agreement cannot see, and what can."""
+    if n_gold:
+        seen = (
+            f"{counted(n_gold, 'gold item')} may show it: look at how often raters are right there."
+        )
+    else:
+        seen = "Gold items would show them, or an expert who labels items drawn by chance."
+    return f"Agreement does not see an error that raters share, so it proves no label right. {seen}"

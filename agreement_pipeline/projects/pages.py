@@ -66,6 +66,7 @@ def round_page(
         links={"All rounds": INDEX, **_beside(round_name, beside)} if beside else {},
         in_commands=("", policy if policy in BUNDLED else f"configs/policies/{policy}.yaml"),
         images=project.images,
+        trains=project.settings.trains,
         render=render,
     )
 

@@ -203,6 +203,7 @@ class Project:
             "settings_digest": self.settings.reading_digest,
             "certified_by": self.certified_by,
             "identities": self.identities,
+            "trains": self.settings.trains,
         }
 
     @property

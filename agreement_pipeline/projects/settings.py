@@ -13,7 +13,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
-from agreement_pipeline.ratings import Deliveries, Scale
+from agreement_pipeline.ratings import Deliveries, Scale, Trains
 from agreement_pipeline.readers import (
     READERS,
     Bounds,
@@ -72,6 +72,7 @@ NOT_OF_READING = {
     "certified_by",
     "release",
     "dataset",
+    "trains",
 }
 """These settings do not change what is read of a file. All others do, also later ones."""
 
@@ -246,6 +247,10 @@ class ProjectSettings(BaseModel):
         withdrawn. by_hand: when somebody asks for it.
     dataset
         What releases say of the dataset: its `license`, such as CC-BY-4.0, and `cite_as`.
+    trains
+        The label that trains: plurality, majority, median, mean, shares, one_rater or adjudicated.
+        `{label: one_rater, overlap: random_sample}` also trains items with one label, if those with
+        several are a random sample. If omitted, the plurality of categories or the mean of numbers.
     adjudicated
         A folder with the answers of adjudicators: a CSV file a round, with item, label and
         ratings_digest.
@@ -320,6 +325,7 @@ class ProjectSettings(BaseModel):
     overdue_after_days: int = 8
     release: Literal["by_itself", "by_hand"] = "by_itself"
     dataset: Publication = Publication()
+    trains: Trains | None = None
     adjudicated: str | None = None
     pages: str | None = None
     pages_url: str | None = None
@@ -386,6 +392,13 @@ class ProjectSettings(BaseModel):
                 f"{counted(len(self.classifiers + self.optional_classifiers), 'classifier')}; "
                 "expected the one whose labels train, in classifiers. Give each its own project."
             )
+        if self.trains is not None and self.certified_by:
+            raise ValueError(
+                "found trains beside certified_by; expected one of the two, since the classifier's "
+                "labels train. Leave trains out."
+            )
+        if self.trains is not None:
+            self.trains.raise_if_unsuited(self.scale)
         if self.memory_limit is not None and self.engine == "spark":
             raise ValueError(
                 "found memory_limit for the engine spark; expected the engine duckdb, since Spark "
@@ -452,6 +465,11 @@ class ProjectSettings(BaseModel):
                 "Correct the owners."
             )
         return values
+
+    @field_validator("trains", mode="before")
+    @classmethod
+    def _label_alone(cls, value: object) -> object:
+        return {"label": value} if isinstance(value, str) else value
 
     @field_validator("overdue_after_days", "settle_seconds", mode="before")
     @classmethod

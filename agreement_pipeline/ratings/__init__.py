@@ -63,11 +63,14 @@ from agreement_pipeline.ratings.frames import (
     is_clock as is_clock,
     seconds as seconds,
 )
+from agreement_pipeline.ratings.label_rules import (
+    MEANINGS as MEANINGS,
+    Trains as Trains,
+    fate_of_singles as fate_of_singles,
+    meaning_of as meaning_of,
+)
 from agreement_pipeline.ratings.training_rows import (
     LabelledRound as LabelledRound,
-    LabelRule as LabelRule,
-    RatingsPool as RatingsPool,
-    Settled as Settled,
     TrainingRows as TrainingRows,
     shares_of as shares_of,
 )

@@ -22,13 +22,17 @@ RESOLUTIONS = (
     "adjudicated",
     "relabelled",
     "silver",
+    "median",
+    "shares",
+    "one_rater",
     "tie",
     "single",
     "conflict",
+    "no_majority",
+    "not_adjudicated",
 )
-UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, SILVER, TIE, SINGLE, CONFLICT = range(
-    len(RESOLUTIONS)
-)
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, SILVER, MEDIAN, SHARES, ONE_RATER = range(9)
+TIE, SINGLE, CONFLICT, NO_MAJORITY, LEFT_TO_ADJUDICATOR = range(9, len(RESOLUTIONS))
 OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
 

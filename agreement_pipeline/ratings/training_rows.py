@@ -6,7 +6,7 @@ its own (`panel_votes`, `panel_mean`).
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -20,21 +20,27 @@ from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, PART_U
 from agreement_pipeline.ratings.consensus import (
     ADJUDICATED,
     CONFLICT,
-    MEAN,
     NOT_ADJUDICATED,
-    PLURALITY,
     RELABELLED,
     RESOLUTIONS,
     SILVER,
-    SINGLE,
     TIE,
-    UNANIMOUS,
     Adjudicated,
     votes_of,
 )
 from agreement_pipeline.ratings.frames import in_pandas
+from agreement_pipeline.ratings.label_rules import (
+    LabelRule,
+    RatingsPool,
+    Trains,
+    default_rule,
+    fate_of_singles,
+    is_led_by_several,
+    meaning_of,
+)
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.text import counted
 
 Array = np.ndarray[Any, Any]
 
@@ -55,97 +61,6 @@ class LabelledRound:
     ratings: Ratings
     adjudicated: Adjudicated = NOT_ADJUDICATED
     classifier: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class RatingsPool:
-    """The ratings of each item that a label rests on.
-
-    Attributes
-    ----------
-    votes
-        The number of ratings by item and category, shape (N, K). None without categories.
-    n_raters, n_ratings
-        Different raters, and ratings: a rater who rates an item in two rounds gives two.
-    item, number
-        The position of each rating's item, ascending, and its number. Empty for categories.
-    """
-
-    scale: Scale
-    votes: Array | None
-    n_raters: Array
-    n_ratings: Array
-    item: Array
-    number: Array
-
-    def __len__(self) -> int:
-        return len(self.n_raters)
-
-    @cached_property
-    def mean(self) -> Array:
-        """The exact mean by item; nan without ratings."""
-        return self._by_item(lambda numbers: math.fsum(numbers) / len(numbers))
-
-    @cached_property
-    def spread(self) -> Array:
-        """The sample standard deviation by item; nan of fewer than two ratings."""
-
-        def deviation(numbers: list[float]) -> float:
-            if len(numbers) < 2:
-                return math.nan
-            mean = math.fsum(numbers) / len(numbers)
-            squares = math.fsum((number - mean) ** 2 for number in numbers)
-            return math.sqrt(squares / (len(numbers) - 1))
-
-        return self._by_item(deviation)
-
-    @cached_property
-    def is_unanimous(self) -> Array:
-        if self.votes is not None:
-            return np.asarray(self.votes.max(1, initial=0) == self.votes.sum(1))
-        return np.asarray(self._by_item(lambda each: float(min(each) == max(each))) == 1)
-
-    def _by_item(self, compute: Callable[[list[float]], float]) -> Array:
-        ends = np.cumsum(np.bincount(self.item, minlength=len(self))).tolist()
-        numbers, start = self.number.tolist(), 0
-        values = np.full(len(self), np.nan)
-        for place, end in enumerate(ends):
-            if end > start:
-                values[place] = compute(numbers[start:end])
-            start = end
-        return values
-
-
-class Settled(NamedTuple):
-    """The label of each item, and the position of its resolution among `RESOLUTIONS`."""
-
-    label: Array
-    resolution: Array
-
-
-LabelRule = Callable[[RatingsPool], Settled]
-
-
-def settle_by_plurality(pool: RatingsPool) -> Settled:
-    """The category with more ratings than any other. One rater alone settles nothing."""
-    assert pool.votes is not None
-    votes = pool.votes
-    most = votes.max(1, initial=0)
-    is_tie = (votes == most[:, None]).sum(1) > 1
-    resolution = np.select(
-        [pool.n_raters <= 1, pool.is_unanimous, is_tie], [SINGLE, UNANIMOUS, TIE], PLURALITY
-    )
-    return Settled(votes.argmax(1).astype(np.int32), resolution.astype(np.int8))
-
-
-def settle_by_mean(pool: RatingsPool) -> Settled:
-    """The mean of the numbers. One rater alone settles nothing."""
-    resolution = np.select([pool.n_raters <= 1, pool.is_unanimous], [SINGLE, UNANIMOUS], MEAN)
-    return Settled(pool.mean, resolution.astype(np.int8))
-
-
-def default_rule(scale: Scale) -> LabelRule:
-    return settle_by_mean if scale.numeric else settle_by_plurality
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,6 +88,8 @@ class TrainingRows:
         What raters said at first. None if the same trains for all items.
     spread
         The standard deviation of the numbers that train; nan of fewer than two.
+    trains
+        The label that the project names. None: the plurality, or the mean of numbers.
     """
 
     scale: Scale
@@ -191,27 +108,27 @@ class TrainingRows:
     panel_votes: Array | None = None
     panel_mean: Array | None = None
     panel_spread: Array | None = None
+    trains: Trains | None = None
 
     @classmethod
-    def build(
-        cls, rounds: Sequence[LabelledRound], rule: LabelRule | None = None
-    ) -> "TrainingRows":
+    def build(cls, rounds: Sequence[LabelledRound], trains: Trains | None = None) -> "TrainingRows":
         """The rows of these rounds, which share one scale.
 
-        Each rater's label is the last that the rater gave in a round. It settles the item by the
-        `rule`: by default the plurality of categories, or the mean of numbers. Where an adjudicator
-        answered, the answer trains. Where no label follows, the label of a classifier trains, if a
-        round has one.
+        Each rater's label is the last that the rater gave in a round. It settles the item as
+        `trains` says: by default the plurality of categories, or the mean of numbers. Where an
+        adjudicator answered, the answer trains. Where no label follows, the label of a classifier
+        trains, if a round has one.
 
         If two rounds settle an item, or two adjudicators answer, with different categories, then it
-        is in conflict and has no label. Numbers are pooled.
+        is in conflict and has no label. Numbers and shares are pooled.
 
         Raises
         ------
         RatingsError
-            A round has vectors of numbers, or its classifier did not label all items.
+            A round has vectors of numbers, its classifier did not label all items, or the scale
+            has no such label.
         """
-        return _Builder(rounds, rule or default_rule(rounds[0].ratings.scale)).rows()
+        return _Builder(rounds, trains).rows()
 
     def __len__(self) -> int:
         return len(self.items)
@@ -224,8 +141,38 @@ class TrainingRows:
     def resolved(self) -> Array:
         return np.flatnonzero(~self.unresolved)
 
+    @property
+    def has_no_label(self) -> Array:
+        """True for an unresolved item, and for a tie whose shares train."""
+        if self.trains is None or self.trains.label != "shares" or self.votes is None:
+            return self.unresolved
+        return np.asarray(
+            self.unresolved | (is_led_by_several(self.votes) & (self.votes.sum(1) > 0))
+        )
+
     def resolved_as(self, resolution: str) -> Array:
         return np.asarray(self.resolution == RESOLUTIONS.index(resolution))
+
+    def describe(self) -> tuple[str, ...]:
+        """What trains and what does not, with the reasons and numbers of items, as sentences."""
+        n_items, n_resolved = len(self), len(self.resolved)
+        trains = "trains" if n_resolved == 1 else "train"
+        n_single = int((self.resolved_as("single") | self.resolved_as("one_rater")).sum())
+        sentences = [
+            f"What trains is {meaning_of(self.trains, self.scale)}. "
+            f"{n_resolved:,} of {counted(n_items, 'item')} {trains}.",
+            fate_of_singles(n_single, n_items, self.trains),
+        ]
+        for resolution, words in WHY_ITEMS_DO_NOT_TRAIN.items():
+            if n := int(self.resolved_as(resolution).sum()):
+                does = "does" if n == 1 else "do"
+                sentences.append(f"{counted(n, 'item')} {does} not train, since {words}.")
+        if n := int((self.has_no_label & ~self.unresolved).sum()):
+            trains = "trains" if n == 1 else "train"
+            sentences.append(
+                f"{counted(n, 'tie')} {trains} by the shares alone, without a `label`."
+            )
+        return tuple(filter(None, sentences))
 
     @property
     def soft_label(self) -> Array:
@@ -274,6 +221,13 @@ class TrainingRows:
         )
 
 
+WHY_ITEMS_DO_NOT_TRAIN = {
+    "tie": "no category leads alone, and no adjudicator chose one",
+    "no_majority": "no category has more than half of the ratings",
+    "conflict": "two rounds, or two adjudicators, give different categories",
+    "not_adjudicated": "no adjudicator gave a label",
+}
+
 OF_ITEMS = (
     "items",
     "label",
@@ -311,11 +265,20 @@ class _RoundLabels(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class _Builder:
     labelled: Sequence[LabelledRound]
-    rule: LabelRule
+    trains: Trains | None
 
     @property
     def scale(self) -> Scale:
         return self.labelled[0].ratings.scale
+
+    @cached_property
+    def rule(self) -> LabelRule:
+        return self.trains.rule(self.scale) if self.trains else default_rule(self.scale)
+
+    @property
+    def pools_rounds(self) -> bool:
+        """True if all rounds of an item make one label, so that they cannot settle it apart."""
+        return self.scale.numeric or (self.trains is not None and self.trains.label == "shares")
 
     @cached_property
     def panels(self) -> list[_RoundLabels]:
@@ -334,14 +297,14 @@ class _Builder:
         return names[0].append(names[1:]).drop_duplicates().sort_values()
 
     def rows(self) -> TrainingRows:
-        scale, rule = self.scale, self.rule
+        scale = self.scale
         pool = self._pool("last")
         # a rule may hand over arrays of the pool, which say what raters said
-        label, resolution = (values.copy() for values in rule(pool))
+        label, resolution = (values.copy() for values in self.rule(pool))
         is_relabelled = self._is_relabelled()
         first = self._pool("first") if is_relabelled.any() else pool
         resolution[is_relabelled & (resolution < TIE)] = RELABELLED
-        if not scale.numeric and len(self.labelled) > 1:
+        if not self.pools_rounds and len(self.labelled) > 1:
             resolution[self._is_settled_differently()] = CONFLICT
         self._put_silver(label, resolution)
         self._put_adjudicated(label, resolution)
@@ -372,6 +335,7 @@ class _Builder:
             votes,
             spread,
             **panel,
+            trains=self.trains,
         )
 
     def _place(self, names: pd.Index) -> Array:

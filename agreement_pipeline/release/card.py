@@ -13,13 +13,20 @@ import pyarrow as pa
 import yaml
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.policy import AUDITED, OF_THE_GATE, Policy, manner, waived
-from agreement_pipeline.ratings import Origin, Scale
+from agreement_pipeline.policy import (
+    AUDITED,
+    OF_THE_GATE,
+    Policy,
+    beyond_agreement,
+    manner,
+    waived,
+)
+from agreement_pipeline.ratings import MEANINGS, Origin, Scale, TrainingRows, Trains
 from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.training_table import (
-    RESOLUTION_MEANINGS,
     UNRESOLVED_WORDS,
     Column,
+    resolution_meanings,
 )
 from agreement_pipeline.text import counted, in_words, interval, joined, unlinked
 
@@ -113,9 +120,12 @@ def card(
     columns: Sequence[Column] = (),
     edition: Edition = UNDATED,
     version: str | None = None,
+    training_rows: TrainingRows | None = None,
 ) -> str:
     """The card in Markdown, with the `columns` of the training table. `loading_lines` say of each
     file of objects what it holds, and the line of Python that loads it.
+
+    The `training_rows` tell what trains and what does not.
 
     Releases up to form 3 keep the words that they were written with.
     """
@@ -173,7 +183,11 @@ def card(
         edition=edition,
         version=version,
         categories=_fenced_json(scale.label_values),
-        resolution_meanings=RESOLUTION_MEANINGS,
+        resolution_meanings=resolution_meanings(training_rows.trains if training_rows else None),
+        what_trains=training_rows.describe() if training_rows else (),
+        beyond_agreement=beyond_agreement(
+            sum(each["counts"].get("gold_items", 0) for each in report["rounds"].values())
+        ),
         unresolved_words=UNRESOLVED_WORDS,
     )
 
@@ -231,6 +245,7 @@ def croissant(
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
     published: Mapping[str, str] = MappingProxyType({}),
+    trains: Trains | None = None,
 ) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
     `published` are properties of schema.org.
@@ -251,7 +266,7 @@ def croissant(
         "rai:annotationsPerItem": f"{raters_per_item[0]} to {raters_per_item[1]}",
         "rai:dataAnnotationProtocol": " ".join(
             [
-                PROTOCOL,
+                f"What trains is {MEANINGS[trains.label]}." if trains else PROTOCOL,
                 *(
                     f"But {said} {counted(rows[kind], 'label')}."
                     for kind, said in OTHERWISE.items()

@@ -19,6 +19,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     Rows,
     TrainingRows,
+    Trains,
     content_columns,
     in_pandas,
     parquet_of,
@@ -97,6 +98,16 @@ class Release:
     schema: str = SCHEMA
     edition: Edition = UNDATED
     decided: Mapping[str, dict[str, Any]] | None = None
+
+    @property
+    def trains(self) -> Trains | None:
+        """The label that the project names. None: the rule of the release's day."""
+        return self.members[0].trains
+
+    @property
+    def what_trains(self) -> tuple[str, ...]:
+        """What trains and what does not. Releases up to form 3 keep their words."""
+        return self.labels.describe() if isinstance(self.labels, TrainingRows) else ()
 
     @property
     def form(self) -> int:
@@ -210,6 +221,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         rows=report["rows"] if has_croissant_1_1 else {},
         version="1.1" if has_croissant_1_1 else "1.0",
         published=edition.croissant(train_digest),
+        trains=release.trains,
     )
     return {
         REPORT: as_json(report),
@@ -228,6 +240,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
             release.columns,
             edition,
             edition.version(train_digest),
+            release.labels if isinstance(release.labels, TrainingRows) else None,
         ).encode(),
         CROISSANT: as_json(described),
     }
@@ -264,6 +277,7 @@ def identity(release: Release) -> dict[str, Any]:
         "rounds": rounds,
         "policy_digest": release.policy.digest,
         "contract_digest": release.contract.digest,
+        **({"trains": release.trains.to_mapping()} if release.trains else {}),
         "waivers": _waivers(release),
     }
 

@@ -21,12 +21,13 @@ from agreement_pipeline.policy import (
     Waiver,
     Waivers,
     assess,
+    find_overlap_mistakes,
     for_round,
     given_again,
     of_gate,
     what_is_new,
 )
-from agreement_pipeline.ratings import Adjudicated, Ratings
+from agreement_pipeline.ratings import Adjudicated, Ratings, Trains
 from agreement_pipeline.readers import DeliveredTable
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
 from agreement_pipeline.release.current import dataset_of, forget_current, point_to_last_in_force
@@ -62,6 +63,9 @@ class Under(TypedDict, total=False):
     certified_by
         Which classifier gave the labels, and who certifies it. The round is held without its
         certificate and a drawn audit.
+    trains
+        The label that trains. The round is held if single labels shall train and the items with
+        several ones are no random sample. None: the plurality, or the mean of numbers.
     """
 
     waivers: Sequence[Waiver]
@@ -69,6 +73,7 @@ class Under(TypedDict, total=False):
     adjudicated: Mapping[str, Adjudicated]
     certified_by: "CertifiedBy | None"
     identities: Sequence[Identity]
+    trains: Trains | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +86,7 @@ class Terms:
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     certified_by: "CertifiedBy | None" = None
     identities: Sequence[Identity] = ()
+    trains: Trains | None = None
 
     def of(self, round_name: str) -> Waivers:
         return for_round(self.waivers, round_name, self.on)
@@ -123,6 +129,7 @@ class Judged:
     gate: OfTheGate
     ratings: Ratings
     policy: Policy
+    trains: Trains | None = None
 
     @cached_property
     def facts(self) -> dict[str, Any]:
@@ -139,6 +146,8 @@ class Judged:
             by["delivery"] = dict(self.gate.delivery.facts)
         if sentence := what_is_new(self.ratings, self.policy):
             by["what_is_new"] = sentence
+        if self.trains:
+            by["trains"] = self.trains.to_mapping()
         return {**self.decision.to_mapping(), **by}
 
 
@@ -275,7 +284,7 @@ def judge_version(
         version=gate.number,
         checked=findings,
     )
-    return Judged(version, found.decision, gate, ratings, terms.policy)
+    return Judged(version, found.decision, gate, ratings, terms.policy, terms.trains)
 
 
 def found_by_gate(
@@ -307,6 +316,7 @@ def found_by_gate(
         namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
         known.append(each)
         found.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
+    found += find_overlap_mistakes(ratings, terms.trains)
     finding, audit = None, None
     if by := terms.certified_by:
         finding, audit = by.judged(store, version.round, ratings, terms.policy, terms.on)
@@ -622,6 +632,7 @@ def _stands(
         and not terms.of(present.round).written
         and terms.certified_by is None
         and "silver" not in decided
+        and decided.get("trains") == (terms.trains and terms.trains.to_mapping())
         and all(
             said in [each.to_mapping() for each in terms.identities]
             for said in decided.get("classifiers", ())

@@ -269,7 +269,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
     known = before if ratings.gold == own_gold else ()
     member = Member(version.round, version.original_digest, ratings, *by, gate.identities, known)
-    member = replace(member, sealed_digest=sealed_digest)
+    member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
     if (delivery := gate.delivery) is not None:
         known_by_suite = {**delivery.facts, "findings": recorded(delivery.findings)}
         member = replace(member, delivery=known_by_suite)
@@ -378,6 +378,7 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
         manifest["project"],
         manifest["policy_digest"],
         manifest["contract_digest"],
+        manifest.get("trains"),
         manifest["waivers"],
         rounds,
         manifest["written_by"]["agreement_pipeline"],

@@ -143,7 +143,7 @@ def labels_by_unit(labels: Any) -> dict[str, Label | None]:
     values = labels.label.tolist()
     if not scale.numeric:
         values = [scale.label_values[place] for place in values]
-    hidden = labels.unresolved.tolist()
+    hidden = labels.has_no_label.tolist()
     return {
         unit: None if is_hidden else value
         for unit, value, is_hidden in zip(labels.items, values, hidden, strict=True)

@@ -40,6 +40,7 @@ from agreement_pipeline.ratings import (
     ParquetRows,
     Ratings,
     Scale,
+    Trains,
     content_columns,
     ratings_of,
     stored_cells,
@@ -351,6 +352,10 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
 def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -> Release:
     terms, scale = _judged_by(data, path, on)
     try:
+        if "trains" in manifest:
+            if manifest["schema"] != SCHEMA:
+                raise KeyError("trains")
+            terms = replace(terms, trains=Trains.from_mapping(manifest["trains"]))
         with read_of(path, ANNOTATIONS):
             rows = without_codes(ParquetRows(data[ANNOTATIONS]), scale)
             annotations = stored_cells(rows, ANNOTATIONS)
@@ -419,7 +424,7 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     adjudicated = Adjudicated.released(entry)
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
     member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
-    member = replace(member, sealed_digest=sealed_digest)
+    member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
     delivery = entry.get("delivery")
     if (delivery is None) is not (terms.contract.suite is None):
         raise KeyError("delivery")

@@ -12,7 +12,14 @@ import pyarrow.compute as pc
 from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract, Finding, findings_recorded
 from agreement_pipeline.errors import ReleaseHeldError
-from agreement_pipeline.policy import NONE, Assessment, Policy, Waivers, assess
+from agreement_pipeline.policy import (
+    NONE,
+    Assessment,
+    Policy,
+    Waivers,
+    assess,
+    find_overlap_mistakes,
+)
 from agreement_pipeline.ratings import (
     NOT_ADJUDICATED,
     Adjudicated,
@@ -23,6 +30,7 @@ from agreement_pipeline.ratings import (
     Rows,
     Scale,
     TrainingRows,
+    Trains,
     in_pandas,
     overruled,
     singles_overruled,
@@ -70,6 +78,7 @@ class Member:
     identities: Sequence[Identity] = ()
     before: Sequence[Finding] = ()
     sealed_digest: str = ""
+    trains: Trains | None = None
     delivery: Mapping[str, Any] | None = None
 
     @property
@@ -82,6 +91,7 @@ class Member:
     @cached_property
     def assessment(self) -> Assessment:
         also = [*map(identified, self.identities)]
+        also += find_overlap_mistakes(self.ratings, self.trains)
         also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
         also += self.recorded
         by = self.policy, self.contract, self.waivers
@@ -168,7 +178,7 @@ def rows_of(members: Sequence[Member]) -> TrainingRows:
     _refuse_lost(members)
     for member in members:
         _raise_if_singles_are_overruled(member)
-    return TrainingRows.build([member.labelled for member in members])
+    return TrainingRows.build([member.labelled for member in members], members[0].trains)
 
 
 def labels_to_form_3(members: Sequence[Member]) -> PanelLabels:
@@ -215,9 +225,10 @@ def _raise_if_singles_are_overruled(member: Member) -> None:
     if singles.n_overruled > most * singles.n_training:
         raise ReleaseHeldError(
             f"round {member.round}: found adjudicated labels against the only rater on "
-            f"{singles.n_overruled} of the {singles.n_training} items that would train; expected "
-            f"{most:.1%} at most, which is {MOST_OVERRULED:.0%} and the "
-            f"{singles.pair_difference:.1%} on which two raters differ. Let another rater label "
+            f"{singles.n_overruled} of the {singles.n_training} items that several raters or an "
+            f"adjudicator settled; expected {most:.1%} at most, which is {MOST_OVERRULED:.0%} "
+            f"and the {singles.pair_difference:.1%} on which two raters differ. "
+            "Let another rater label "
             "these items, and judge the round again."
         )
 

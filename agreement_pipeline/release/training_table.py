@@ -20,8 +20,10 @@ from agreement_pipeline.ratings import (
     STRATUM,
     Scale,
     TrainingRows,
+    Trains,
     growing,
     in_pandas,
+    meaning_of,
     shares_of,
 )
 from agreement_pipeline.units import (
@@ -76,9 +78,9 @@ def own_columns(
     if "text" in has:
         columns.append(_text("text", "The text of the item, as it was delivered."))
     named = HUGGING_FACE_DTYPES.get(kind, str(kind))
-    columns.append(
-        Column("label", kind, _value(named), LABEL_OF_NUMBERS if scale.numeric else LABEL)
-    )
+    of_numbers = LABEL_OF_NUMBERS if scale.numeric else LABEL
+    meaning = f"{of_numbers} {_meaning_of_label(rows)}"
+    columns.append(Column("label", kind, _value(named), meaning))
     if not scale.numeric:
         feature = {"names": list(scale.names), "_type": "ClassLabel"}
         columns.append(Column("label_id", pa.int64(), feature, LABEL_ID))
@@ -165,11 +167,8 @@ PLACES = {
     "width": "The width of the box, in the unit of the delivery.",
     "height": "The height of the box, in the unit of the delivery.",
 }
-LABEL = "The label that trains, as raters gave it. Null if there is none."
-LABEL_OF_NUMBERS = (
-    "The number that trains, in the unit of the delivery: the mean of the ratings. "
-    "Null if there is none."
-)
+LABEL = "The label that trains, as raters gave it."
+LABEL_OF_NUMBERS = "The number that trains, in the unit of the delivery."
 LABEL_ID = "The position of `label` among the categories, from 0."
 SOFT_LABEL = (
     "The share of `votes` in each category, from 0 to 1, in the order of the categories; 1 for the "
@@ -209,8 +208,41 @@ RESOLUTION_MEANINGS = {
     "tie": "Several categories lead, and none is chosen.",
     "single": "Only one rater rated the item.",
     "conflict": "Two rounds, or two adjudicators, settle the item with different categories.",
+    "median": "The middle one of ratings that are not all equal.",
+    "shares": "The ratings are not all equal, and the share of each category trains.",
+    "one_rater": "Only one rater rated the item, and single labels train.",
+    "no_majority": "No category has more than half of the ratings.",
+    "not_adjudicated": "No adjudicator labelled the item, and no other label trains.",
 }
 UNRESOLVED_WORDS = frozenset(RESOLUTIONS[RESOLUTIONS.index("tie") :])
+OF_EVERY_RELEASE = frozenset(
+    ("unanimous", "adjudicated", "relabelled", "silver", "tie", "single", "conflict")
+)
+RESOLUTIONS_BY_LABEL = {
+    "plurality": {"plurality"},
+    "majority": {"plurality", "no_majority"},
+    "median": {"median"},
+    "mean": {"mean"},
+    "shares": {"shares"},
+    "one_rater": {"plurality", "mean", "one_rater"},
+    "adjudicated": {"not_adjudicated"},
+}
+
+
+def resolution_meanings(trains: Trains | None) -> dict[str, str]:
+    """What each resolution means that a release can have."""
+    own = RESOLUTIONS_BY_LABEL[trains.label] if trains else {"plurality", "mean"}
+    return {
+        word: meaning
+        for word, meaning in RESOLUTION_MEANINGS.items()
+        if word in OF_EVERY_RELEASE | own
+    }
+
+
+def _meaning_of_label(rows: TrainingRows) -> str:
+    if rows.trains and rows.trains.label == "shares":
+        return "It is the category that leads in `soft_label`, which trains. Null of a tie."
+    return f"It is {meaning_of(rows.trains, rows.scale)}. Null if there is none."
 
 
 class UnitPlaces(NamedTuple):
@@ -289,7 +321,7 @@ class TrainingTable:
 
     def _batch(self, part: slice) -> pa.RecordBatch:
         some = self.rows.take(self.places[part])
-        scale, hidden = some.scale, some.unresolved
+        scale, hidden = some.scale, some.has_no_label
         rounds = some.rounds_of_items()
         columns: dict[str, Any] = {
             **some.item_columns,

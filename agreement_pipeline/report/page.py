@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.evidence import Before, Page, judge_page
 from agreement_pipeline.policy import NONE, Policy, Waivers
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, Trains
 from agreement_pipeline.report.drawing import key_of, svg
 from agreement_pipeline.version import __version__
 
@@ -79,6 +79,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     in_commands: tuple[str, str] = ("", ""),
     images: Path | None = None,
     warnings: Sequence[str] = (),
+    trains: Trains | None = None,
     render: Render = as_html,
 ) -> str:
     """The page of a table of ratings: the decision, and what it rests on.
@@ -100,6 +101,8 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
         The folder with the images that raters marked. Small pictures of some come into the page.
     warnings
         What may be a mistake in the table, as its reading told. It names no rater.
+    trains
+        The label that trains. None: the plurality of categories, or the mean of numbers.
     render
         Shows the page: as HTML, or by `as_text` as text for a terminal.
 
@@ -128,5 +131,6 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
             in_commands=in_commands,
             images=images,
             warnings=warnings,
+            trains=trains,
         )
     )

@@ -35,9 +35,9 @@ OF_EVERY_DECISION = (
     "waivers",
     "version",
 )
-DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers", "delivery")
-"""The last three stand in decisions on silver rounds, where the classifiers are known, and where a
-suite was asked of the delivery."""
+DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers", "delivery", "trains")
+"""The last four stand in decisions on silver rounds, where the classifiers are known, where a suite
+was asked of the delivery, and where the project says what trains."""
 FACTS = {
     "ingested": (
         "ratings_digest",

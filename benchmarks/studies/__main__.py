@@ -26,6 +26,7 @@ from benchmarks.studies import (  # noqa: F401  # they register
     failures,
     honest_rounds,
     ordinary_cells,
+    overlap,
     panel_labels,
     parts,
     plans,

@@ -44,7 +44,12 @@ def test_an_admitted_round_is_released_and_its_folder_is_printed(root, capsys):
     first, *rest = capsys.readouterr().out.splitlines()
     folder = Path(first.removeprefix("released: "))
     assert len(open_release(folder).train) == 500
-    assert rest == ["  500 training rows", "  round w1; policy standard, version 2"]
+    assert rest == [
+        "  500 training rows",
+        "  What trains is the category that more raters of an item gave than any other (the "
+        "project names no other label). 500 of 500 items train.",
+        "  round w1; policy standard, version 2",
+    ]
     assert events(root) == ["ingested", "decided", "released"]
 
 
@@ -125,6 +130,6 @@ def test_items_with_one_rating_are_counted_with_the_reason_why_they_do_not_train
     pd.concat([frame, more]).to_csv(root / "inbox/w1.csv", index=False)
     assert main(["release", FILE, "w1"]) == 0
     assert (
-        "40 of 540 items have one rating and do not train, since nothing shows whether another "
+        "40 of 540 items have one label and do not train, since nothing shows whether another "
         "rater would say the same"
     ) in capsys.readouterr().out

@@ -11,7 +11,7 @@ from agreement_pipeline import AnnotationProject
 from agreement_pipeline.errors import PolicyError, ProjectError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import ProjectSettings, load_project
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Scale, Trains
 from agreement_pipeline.readers import Columns, Limits, PredictionsFile, Rules
 from agreement_pipeline.release import Publication
 from agreement_pipeline.units import UnitSettings
@@ -142,6 +142,7 @@ owners: [team:nlp]
 limits: {rows: "{{ 9 }}"}
 engine: "{{ 'duckdb' }}"
 memory_limit: null
+trains: "{{ 'median' }}"
 root: .
 """
 
@@ -180,6 +181,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     assert (found.engine, found.memory_limit) == ("duckdb", None)
     assert found.release == "by_hand"
     assert found.dataset == Publication("CC-BY-4.0", "Posts, 2026")
+    assert found.trains == Trains("median")
 
 
 def test_units_of_a_project_are_resolved_from_yaml():

@@ -18,6 +18,7 @@ from agreement_pipeline.policy import (
     Rule,
     decision,
     more_items,
+    overlap,
     policy,
     reasons,
 )
@@ -68,7 +69,7 @@ def certificate_codes():
 
 def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
-    modules = decisions, decision, silver
+    modules = decisions, decision, overlap, silver
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
     calls = re.findall(r'of_gate\("([a-z_]+)"((?:[^()]|\([^()]*\))*)\)', source)
     holding = {code for code, said in calls if '"warning"' not in said and "passed=" not in said}

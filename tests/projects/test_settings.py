@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.projects import ProjectSettings, load_project, load_projects
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Scale, Trains
 from agreement_pipeline.readers import Columns, Limits
 
 SAID = {"project": "p", "inbox": "i", "scale": {"categories": ["a", "b"]}, "policy": "strict"}
@@ -58,6 +58,44 @@ def test_columns_limits_and_scale_are_the_objects_that_read():
     assert found.limits == Limits(rows=5)
     assert ProjectSettings(**found.model_dump()) == found
     assert ProjectSettings(**{**SAID, "columns": Columns(item="post")}).columns.item == "post"
+
+
+def test_a_project_names_the_label_that_trains(saved):
+    head = "project: p\ninbox: i\npolicy: strict\nscale: {categories: [a, b]}\n"
+    assert load_project(saved(head)).trains is None
+    assert load_project(saved(f"{head}trains: majority\n")).trains == Trains("majority")
+    found = load_project(saved(f"{head}trains: {{label: one_rater, overlap: random_sample}}\n"))
+    assert found.trains == Trains("one_rater", "random_sample")
+    assert ProjectSettings(**found.model_dump()) == found
+    assert found.reading_digest == load_project(saved(head)).reading_digest
+
+
+@pytest.mark.parametrize(
+    ("key", "message"),
+    [
+        ("trains: median", r"found median on the nominal level; expected an ordered scale"),
+        ("trains: best", r"p\.yaml:5: trains.*found 'best'; expected one of plurality, majority"),
+        (
+            "trains: {label: majority, overlap: random_sample}",
+            "found overlap beside label majority",
+        ),
+        (
+            "trains: {label: one_rater, overlap: chosen}",
+            "'chosen'; expected one of random_sample",
+        ),
+        ("trains: {labels: majority}", "labels"),
+        ("trains: 3", "trains"),
+    ],
+)
+def test_a_label_that_cannot_train_is_refused(saved, key, message):
+    head = "project: p\ninbox: i\npolicy: strict\nscale: {categories: [a, b]}\n"
+    with pytest.raises(ProjectError, match=message):
+        load_project(saved(f"{head}{key}\n"))
+
+
+def test_the_labels_of_a_certified_classifier_train_alone():
+    with pytest.raises(ValidationError, match="found trains beside certified_by"):
+        ProjectSettings(**SAID, classifiers=["m"], certified_by="q", trains="majority")
 
 
 def test_categories_that_are_numbers_keep_every_digit():
