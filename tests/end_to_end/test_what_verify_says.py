@@ -112,9 +112,10 @@ def test_verify_prints_project_policy_limits_and_presence(stored, capsys):
     store, good, _ = stored
     status, words = said(capsys, good, "--store", store.root)
     assert status == 0
-    first, proved, project, of_round, alpha = words.splitlines()
+    first, proved, trains, project, of_round, alpha = words.splitlines()
     assert first == "verified: rounds good; 90 training rows"
     assert proved.endswith("The log of the store has them, and says that the release is in force.")
+    assert trains.endswith("(the project names no other label). 90 of 90 items train.")
     assert project == "  project demo; policy standard, version 1"
     assert of_round == "  round good: 90 items, 3 raters; the present version"
     assert alpha.startswith("    krippendorff_alpha of round 0.97")
