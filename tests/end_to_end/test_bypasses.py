@@ -44,7 +44,7 @@ HELD = (
 )
 GOOD_HELD = HELD.replace("bad", "good")
 REPORTED = {"check_name": "admitted", "passed": True, "metadata": {}, "partition": "bad"}
-KEPT = {"log", "originals", "releases", "rounds", "salt", ".lock"}
+KEPT = {"current", "log", "originals", "releases", "rounds", "salt", ".lock"}
 
 Attempt = Callable[[Line], object]
 
