@@ -8,7 +8,8 @@ import dagster as dg
 import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.orchestration import assets, sensors
+from agreement_pipeline.evidence import Figure
+from agreement_pipeline.orchestration import assets, metadata, sensors
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.release import verify_release
@@ -151,11 +152,12 @@ def test_what_decides_rests_on_the_annotations_alone_and_comes_first(line):
         assert built[name].op.tags["dagster/priority"] == "1"
 
 
-def test_a_plot_that_crashes_is_shown_as_such():
-    def plot():
+def test_a_plot_that_crashes_is_shown_as_such(monkeypatch):
+    def crash(*_: object) -> str:
         raise RuntimeWarning("a glyph is missing")
 
-    said = rendered({"plot": plot, "items": 3})
+    monkeypatch.setattr(metadata, "image", crash)
+    said = rendered({"plot": Figure("intervals", "limits", "", ()), "items": 3})
     assert said["items"] == 3
     assert said["plot"].startswith("plot: found RuntimeWarning while it was drawn (a glyph is")
 
