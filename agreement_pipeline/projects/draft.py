@@ -72,6 +72,8 @@ DATED = re.compile(
     re.I,
 )
 """A day, a month or a week of ISO 8601, perhaps with a time, in the name of a file."""
+AT_A_TIME = re.compile(r"[-_ ]at[-_ ](?=(19|20)\d\d-\d\d-\d\d).*")
+"""What Label Studio adds to the name of a project: the time of the export, and a part of a key."""
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
 MOST, NONE = 30, "|"
@@ -215,9 +217,11 @@ def undated_name(export: Path) -> str:
 
     >>> undated_name(Path("in/reviews-2026-W48.csv")), undated_name(Path("in/2026-11-23.csv"))
     ('reviews', 'in')
+    >>> undated_name(Path("project-7-at-2026-11-22-10-03-1f2e3d4c.json"))  # Label Studio's name
+    'project-7'
     """
     stem = Path(without_ending(export.name)).stem
-    rest = DATED.sub("", stem).strip(" -_.")
+    rest = DATED.sub("", AT_A_TIME.sub("", stem)).strip(" -_.")
     return rest or export.resolve().parent.name or stem
 
 
