@@ -113,25 +113,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
 ) -> Page:
     """Judge ratings under the names that a page shows, and gather all that it says of them.
 
-    Parameters
-    ----------
-    name, project
-        What the page calls the ratings, and their project if they are a round of one.
-    contract
-        The usual data contract if none is given.
-    also, version
-        What the gate itself finds of a round in a store, and how many different ratings came.
-    names
-        What the page calls each rater. None: raters are numbered. An empty mapping shows
-        the names as they are.
-    in_commands
-        What commands call the table and the policy: their files. Empty: as they are called here.
-    images
-        The folder with the images that raters marked. Small pictures of some come into the page.
-    warnings
-        What may be a mistake in the table, as its reading told. It names no rater.
-    trains
-        The label that trains. None: the plurality of categories, or the mean of numbers.
+    `report.report_page`, which draws the page, says what each argument means.
     """
     refuse_unread(ratings)
     called = numbered(ratings) if names is None else names

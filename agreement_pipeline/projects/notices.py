@@ -106,14 +106,14 @@ def notices(
 
 def outage(project: str, since: float, why: str) -> Notice:
     """The rounds of the project cannot be looked at, so none is judged or released."""
-    told = f"since {_minute(since)} its rounds cannot be looked at, and none is released: {why}"
-    return Notice(project, "", "down", (told,), _minute(since))
+    reason = f"nothing can be judged or released since {_minute(since)}: {why}"
+    return Notice(project, "", "down", (reason,), _minute(since))
 
 
 def recovery(project: str, since: float) -> Notice:
     """The end of an outage. Its rounds are judged by themselves, late."""
-    told = f"its rounds can be looked at, which was not so since {_minute(since)}"
-    return Notice(project, "", "up again", (told,), _minute(since))
+    reason = f"it had been down since {_minute(since)}"
+    return Notice(project, "", "up again", (reason,), _minute(since))
 
 
 def _minute(time: float) -> str:

@@ -354,12 +354,10 @@ def test_an_outage_is_one_message_and_its_end_another(told, webhook, monkeypatch
         ticks(5)
         assert "the rounds cannot be looked at" in daemon.said[-1]
     ticks(3)
-    assert webhook.texts[1].startswith(f"reviews: the gate is down: since {since} its rounds ")
+    begins = f"reviews: the gate is down: nothing can be judged or released since {since}: "
+    assert webhook.texts[1].startswith(begins)
     assert str(error) in webhook.texts[1]
-    assert webhook.texts[2:] == [
-        "reviews: the gate is up again: its rounds can be looked at, which was not so since "
-        f"{since}"
-    ]
+    assert webhook.texts[2:] == [f"reviews: the gate is up again: it had been down since {since}"]
     hold(told, "w2")
     ticks(3)
     assert len(webhook.texts) == 4
