@@ -19,6 +19,7 @@ ORDER = (
     "ratings",
     "units",
     "readers",
+    "integrity",
     "contract statistics store",
     "counting measures progress",
     "intervals",

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from agreement_pipeline import errors
-from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.evidence.page import OF_ROUND
+from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
-from agreement_pipeline.contract.facts import FACTS
-from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.suite import Suite
 from agreement_pipeline.contract.validation import Finding, validate
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.integrity import FACTS, Panel
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
 from agreement_pipeline.ratings import Ratings
@@ -52,7 +51,7 @@ class Contract:
         At least one on the table with a row for each item that the panel rated in this round:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
-        Those on the facts of `contract/facts.py`.
+        Those on the facts of `integrity/facts.py`.
     suite
         What is asked of the delivered table, as Great Expectations writes it.
     contract, version

@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from agreement_pipeline.contract.answers import KEPT, Answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
-from agreement_pipeline.contract.facts import FACTS
 from agreement_pipeline.contract.gx import answers, one_line, suite_of
-from agreement_pipeline.contract.panel import Codes, Panel, some
+from agreement_pipeline.integrity import FACTS, Codes, Panel, some
 from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.contract import raters_too_near
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import (
     OF_ROUNDS,
@@ -18,6 +17,7 @@ from agreement_pipeline.estimates import (
     registered,
     standing_out,
 )
+from agreement_pipeline.integrity import raters_too_near
 from agreement_pipeline.intervals import share_interval
 from agreement_pipeline.policy import (
     BUNDLED,

@@ -7,16 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import (
-    OF_DELIVERY,
-    Changes,
-    Contract,
-    Finding,
-    changes_of,
-    if_they_had_differed,
-    not_checked,
-    without_copied_rows,
-)
+from agreement_pipeline.contract import OF_DELIVERY, Contract, Finding, not_checked
 from agreement_pipeline.counting import refuse_unread
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import (
@@ -30,6 +21,12 @@ from agreement_pipeline.estimates import (
     parts_beside,
     registered,
     values_of,
+)
+from agreement_pipeline.integrity import (
+    Changes,
+    changes_of,
+    if_they_had_differed,
+    without_copied_rows,
 )
 from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
 from agreement_pipeline.large_files import digest_of_plain

@@ -13,8 +13,9 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
 
 from agreement_pipeline.classifiers import Identity, identified, known_in
-from agreement_pipeline.contract import Contract, Finding, changes_since, dropped_since
+from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
+from agreement_pipeline.integrity import changes_since, dropped_since
 from agreement_pipeline.policy import (
     Decision,
     Policy,

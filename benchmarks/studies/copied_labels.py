@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract.copied_rows import number_of_copies
+from agreement_pipeline.integrity.copied_rows import number_of_copies
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 Labels = np.ndarray[Any, Any]

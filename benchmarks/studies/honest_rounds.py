@@ -12,8 +12,8 @@ import pandas as pd
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.contract.facts import FACTS
-from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study

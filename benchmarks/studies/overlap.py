@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.contract import compare_overlap
+from agreement_pipeline.integrity import compare_overlap
 from benchmarks.studies.study import Asked, Cells, percent, study
 
 Random = np.random.Generator

@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale, load_policy
-from agreement_pipeline.contract import Changes, Contract, changes_since
-from agreement_pipeline.contract.facts import FACTS
-from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.integrity import Changes, changes_since
+from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.policy import Decision, assess, given_again
 from benchmarks.studies.study import Asked, Cells, seeded, study
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import validation
-from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.contract.validation import items_of
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
 
 SCALE = Scale(("no", "yes", "maybe"))

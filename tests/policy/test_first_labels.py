@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.contract import Contract, if_they_had_differed
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.integrity import if_they_had_differed
 from agreement_pipeline.policy import Policy, Rule, assess, first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
 from benchmarks.studies.relabelling import (

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import fisher_exact, norm
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.contract import FALSE_ALARM_RATE, compare_overlap
+from agreement_pipeline.integrity import FALSE_ALARM_RATE, compare_overlap
 from agreement_pipeline.policy import find_overlap_mistakes
 from agreement_pipeline.ratings import Trains
 

@@ -45,8 +45,8 @@ def frame_of(names, n_items=6):
 
 def alike(ratings):
     """What the contract's fact says of the names."""
-    from agreement_pipeline.contract.facts import raters_that_print_alike
-    from agreement_pipeline.contract.panel import Panel
+    from agreement_pipeline.integrity.facts import raters_that_print_alike
+    from agreement_pipeline.integrity.panel import Panel
 
     return raters_that_print_alike(Panel(ratings)).value
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.panel import Panel
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
 from tests.contract.tables import DEFAULT, contract_of, entry
 
@@ -133,7 +133,7 @@ def test_s5_items_of_two_texts_are_held():
 
 
 def test_copies_are_found_in_a_sample_of_very_many_items(monkeypatch):
-    from agreement_pipeline.contract import facts
+    from agreement_pipeline.integrity import facts
 
     frame = latent(2000, "ab", 0.2).assign(text=lambda made: "Text of " + made["item"])
     copies = frame.assign(item="x" + frame["item"], text=frame["text"].str.lower() + "  ")
@@ -242,7 +242,7 @@ def test_pairs_are_counted_as_a_loop_counts_them():
 
 
 def test_copies_are_found_where_raters_met_very_often(monkeypatch):
-    from agreement_pipeline.contract import panel
+    from agreement_pipeline.integrity import panel
 
     frame = copied(independent(2000, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
     monkeypatch.setattr(panel, "MEETINGS", 5000)

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.contract.facts import BY_CHANCE, USUAL, Fact, fact
-from agreement_pipeline.contract.panel import Codes, Panel
+from agreement_pipeline.integrity.facts import BY_CHANCE, USUAL, Fact, fact
+from agreement_pipeline.integrity.panel import Codes, Panel
 from agreement_pipeline.ratings import (
     STRATUM,
     Ratings,

@@ -6,8 +6,8 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.contract.facts import FACTS
-from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.policy import assess
 from benchmarks.studies.skipped import (
     FACT,

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract.copied_rows import (
+from agreement_pipeline.integrity.copied_rows import (
     find_copied_rows,
     most_likely_multiple,
     without_copied_rows,
 )
-from agreement_pipeline.contract.facts import items_with_copied_labels
-from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.integrity.facts import items_with_copied_labels
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.policy import judge, load_policy
 from agreement_pipeline.readers import Columns, read
 from benchmarks.studies.copied_labels import (

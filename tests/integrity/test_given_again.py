@@ -6,14 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import (
-    changes_of,
-    changes_since,
-    dropped_since,
-    given_again,
-)
-from agreement_pipeline.contract.facts import FACTS
-from agreement_pipeline.contract.panel import Panel
+from agreement_pipeline.integrity import changes_of, changes_since, dropped_since, given_again
+from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
 from benchmarks.studies.relabelling import (
     HONEST,

@@ -12,8 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline.contract.copied_rows import find_copied_rows
-from agreement_pipeline.contract.panel import Codes, Pairs, Panel, some
+from agreement_pipeline.integrity.copied_rows import find_copied_rows
+from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
     TEXT,
     Ratings,

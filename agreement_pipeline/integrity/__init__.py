@@ -1,0 +1,31 @@
+"""What a round tells about itself: facts, copies, labels that changed, a chosen overlap."""
+
+from agreement_pipeline.integrity.copied_rows import without_copied_rows
+from agreement_pipeline.integrity.facts import FACTS, raters_too_near
+from agreement_pipeline.integrity.given_again import (
+    Changes,
+    Dropped,
+    changes_of,
+    changes_since,
+    dropped_since,
+    if_they_had_differed,
+)
+from agreement_pipeline.integrity.overlap import FALSE_ALARM_RATE, compare_overlap
+from agreement_pipeline.integrity.panel import Codes, Panel, some
+
+__all__ = [
+    "FACTS",
+    "FALSE_ALARM_RATE",
+    "Changes",
+    "Codes",
+    "Dropped",
+    "Panel",
+    "changes_of",
+    "changes_since",
+    "compare_overlap",
+    "dropped_since",
+    "if_they_had_differed",
+    "raters_too_near",
+    "some",
+    "without_copied_rows",
+]
