@@ -11,8 +11,8 @@ from numpy.polynomial import chebyshev
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.statistics import NumbersByRater
 
-DEGREE = 15
-POINTS_AT_ONCE = 20_000
+CHEBYSHEV_DEGREE = 15
+POINTS_PER_BLOCK = 20_000
 
 
 class Disagreement(NamedTuple):
@@ -37,6 +37,7 @@ def unit_free(values: Array) -> tuple[Array, float]:
 
 
 def crossed_rows(values: NumbersByRater) -> NumbersByRater:
+    """The items that every rater rated and that have a weight."""
     crossed = values.crossed()
     return crossed.at(crossed.seen)
 
@@ -49,12 +50,12 @@ def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    own, w = values.kept(_squares), values.weights
-    sums, squares = w @ own.sums, w @ own.squares
+    item_sums, w = values.kept(_squares), values.weights
+    sums, squares = w @ item_sums.sums, w @ item_sums.squares
     return Disagreement(
-        w @ own.within,
+        w @ item_sums.within,
         2 * ((w @ values.sizes) * squares - (sums**2).sum(-1)),
-        own.unit * own.unit,
+        item_sums.unit * item_sums.unit,
     )
 
 
@@ -71,18 +72,20 @@ class _Squares(NamedTuple):
 
 def _squares(values: NumbersByRater) -> _Squares:
     z, unit = unit_free(values.values)
-    within = squares_within(z, values.sizes)
-    return _Squares(np.nansum(z, axis=1), np.nansum(z**2, axis=(1, 2)), within, unit)
+    squares_within_items = squares_within(z, values.sizes)
+    return _Squares(np.nansum(z, axis=1), np.nansum(z**2, axis=(1, 2)), squares_within_items, unit)
 
 
 def squares_within(z: Array, m: Array) -> Array:
+    """The squared differences over the pairs of each item, divided by its ratings less one (N,)."""
     mean = np.nansum(z, axis=1) / m[:, None]
-    apart = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
-    return np.asarray(2 * m * apart / (m - 1))
+    squared_deviations = np.nansum((z - mean[:, None]) ** 2, axis=(1, 2))
+    return np.asarray(2 * m * squared_deviations / (m - 1))
 
 
 def mid_ranks(values: NumbersByRater) -> Array:
-    item, number = _flat(values)
+    """The mid-rank of each number among all weighted ratings, centred (N, R, 1)."""
+    item, number = _items_and_numbers(values)
     rank = np.unique(number, return_inverse=True)[1]
     n_c = np.bincount(rank, values.weights[item])
     ranks = np.full(values.values.shape, np.nan)
@@ -92,23 +95,25 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
     """One sort, then linear time for each row of weights."""
-    (item, rank), leading = values.kept(_ranked), values.weights.shape[:-1]
+    (item, rank), leading = values.kept(_items_and_ranks), values.weights.shape[:-1]
     draws = (values.weights[draw] for draw in np.ndindex(leading))
-    found = np.array([_ranks_apart(w, item, rank, values.sizes) for w in draws])
-    return Disagreement(*np.moveaxis(found.reshape(*leading, 2), -1, 0))
+    within_and_between = np.array(
+        [_rank_disagreement_of_draw(w, item, rank, values.sizes) for w in draws]
+    )
+    return Disagreement(*np.moveaxis(within_and_between.reshape(*leading, 2), -1, 0))
 
 
-def _ranked(values: NumbersByRater) -> tuple[Codes, Codes]:
-    item, number = _flat(values)
+def _items_and_ranks(values: NumbersByRater) -> tuple[Codes, Codes]:
+    item, number = _items_and_numbers(values)
     return item, np.unique(number, return_inverse=True)[1]
 
 
-def _ranks_apart(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, float]:
+def _rank_disagreement_of_draw(w: Array, item: Codes, rank: Codes, m: Array) -> tuple[float, float]:
     n_c = np.bincount(rank, w[item])
     middle = np.cumsum(n_c) - n_c / 2 - n_c.sum() / 2
     ranks = middle[rank]
-    apart = np.bincount(item, (ranks - (np.bincount(item, ranks) / m)[item]) ** 2)
-    return float(w @ (2 * m * apart / (m - 1))), 2 * (
+    squared_deviations = np.bincount(item, (ranks - (np.bincount(item, ranks) / m)[item]) ** 2)
+    return float(w @ (2 * m * squared_deviations / (m - 1))), 2 * (
         n_c.sum() * (n_c @ middle**2) - (n_c @ middle) ** 2
     )
 
@@ -120,64 +125,68 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
     of two short stretches of the logarithm are summed at once by a Chebyshev series, which is exact
     to rounding. Zero has no logarithm. Its disagreement with any other number is 1.
     """
-    return values.kept(_Proportions.of).disagreement(values.weights)
+    return values.kept(_RatioDisagreement.from_numbers).disagreement(values.weights)
 
 
 @dataclass(frozen=True)
-class _Proportions:
-    """The parts that do not depend on the weights. `zeros` and `others` count numbers on each item
-    (N,), and `item` is the item row of each number above 0 in their order.
+class _RatioDisagreement:
+    """The parts that do not depend on the weights. `zeros` and `nonzeros` count numbers on each
+    item (N,), and `item` is the item row of each number above 0 in their order.
     """
 
     within: Array
     zeros: Array
-    others: Array
+    nonzeros: Array
     item: Codes
-    series: "_Series"
+    series: "_PairSeries"
     unit: float
 
     @classmethod
-    def of(cls, values: NumbersByRater) -> "_Proportions":
-        item, number = _flat(values)
-        most = number.max(initial=0.0)
-        unit = float(proportion(most, number.min(initial=most))) ** 2 or 1.0
+    def from_numbers(cls, values: NumbersByRater) -> "_RatioDisagreement":
+        item, number = _items_and_numbers(values)
+        largest = number.max(initial=0.0)
+        unit = float(relative_difference(largest, number.min(initial=largest))) ** 2 or 1.0
         zeros = np.bincount(item[number == 0], minlength=len(values.sizes)).astype(float)
         order = np.argsort(number, kind="stable")[round(zeros.sum()) :]
         return cls(
-            proportions_within(values),
+            ratio_disagreement_within_items(values),
             zeros,
             values.sizes - zeros,
             item[order],
-            _Series.of(_logarithms(number[order])),
+            _PairSeries.from_points(_logarithms(number[order])),
             unit,
         )
 
     def disagreement(self, weights: Array) -> Disagreement:
         leading = weights.shape[:-1]
-        between = self.series.over_pairs(
+        over_nonzero_pairs = self.series.over_pairs(
             weights.reshape(math.prod(leading), len(self.within)), self.item
         ).reshape(leading)
-        zero_and_not = 2 * (weights @ self.zeros) * (weights @ self.others)
+        zero_and_not = 2 * (weights @ self.zeros) * (weights @ self.nonzeros)
         return Disagreement(
-            weights @ self.within / self.unit, (between + zero_and_not) / self.unit, self.unit
+            weights @ self.within / self.unit,
+            (over_nonzero_pairs + zero_and_not) / self.unit,
+            self.unit,
         )
 
 
-def proportions_within(values: NumbersByRater) -> Array:
+def ratio_disagreement_within_items(values: NumbersByRater) -> Array:
+    """The disagreement of the pairs of each item, divided by its ratings less one (N,)."""
     ordered = np.sort(values.values[:, :, 0], axis=1)[:, : int(values.sizes.max(initial=0))]
-    apart = np.zeros(len(ordered))
+    disagreement = np.zeros(len(ordered))
     for s, t in combinations(range(ordered.shape[1]), 2):
-        apart += 2 * proportion(ordered[:, s], ordered[:, t]) ** 2
-    return apart / (values.sizes - 1)
+        disagreement += 2 * relative_difference(ordered[:, s], ordered[:, t]) ** 2
+    return disagreement / (values.sizes - 1)
 
 
-def proportion(one: Array, other: Array) -> Array:
-    total = np.asarray(one + other)
-    return np.divide(one - other, total, out=np.zeros(total.shape), where=total > 0)
+def relative_difference(x: Array, y: Array) -> Array:
+    """The difference of two numbers as a share of their sum; 0 where that is 0."""
+    total = np.asarray(x + y)
+    return np.divide(x - y, total, out=np.zeros(total.shape), where=total > 0)
 
 
 @dataclass(frozen=True)
-class _Series:
+class _PairSeries:
     """Chebyshev series of tanh²(Δ/2) between stretches of the line.
 
     `terms` are the polynomials at each point's place in its stretch. `kernel` has the coefficients
@@ -189,27 +198,29 @@ class _Series:
     kernel: Array
 
     @classmethod
-    def of(cls, points: Array) -> "_Series":
+    def from_points(cls, points: Array) -> "_PairSeries":
         length = float(points.max(initial=0.0)) or 1.0
         count = math.ceil(length)
         place = points / length * count
         stretch = np.minimum(place.astype(np.int64), count - 1)
-        nodes = chebyshev.chebpts1(DEGREE + 1)
-        apart = np.arange(count)[:, None, None] + (nodes[:, None] - nodes) / 2
-        inverse = np.linalg.inv(chebyshev.chebvander(nodes, DEGREE))
-        kernel = np.asarray(inverse @ np.tanh(apart * length / count / 2) ** 2 @ inverse.T)
+        nodes = chebyshev.chebpts1(CHEBYSHEV_DEGREE + 1)
+        distances = np.arange(count)[:, None, None] + (nodes[:, None] - nodes) / 2
+        inverse = np.linalg.inv(chebyshev.chebvander(nodes, CHEBYSHEV_DEGREE))
+        kernel = np.asarray(inverse @ np.tanh(distances * length / count / 2) ** 2 @ inverse.T)
         return cls(
             np.searchsorted(stretch, np.arange(count + 1)),
-            np.asarray(chebyshev.chebvander(2 * (place - stretch) - 1, DEGREE).T, dtype=float),
+            np.asarray(
+                chebyshev.chebvander(2 * (place - stretch) - 1, CHEBYSHEV_DEGREE).T, dtype=float
+            ),
             kernel,
         )
 
     def over_pairs(self, weights: Array, item: Codes) -> Array:
         count, by_item = len(self.kernel), np.ascontiguousarray(weights.T)
-        sums = np.zeros((DEGREE + 1, count, len(weights)))
-        for stretch, (start, end) in enumerate(pairwise(self.starts.tolist())):
-            for first in range(start, end, POINTS_AT_ONCE):
-                points = slice(first, min(first + POINTS_AT_ONCE, end))
+        sums = np.zeros((CHEBYSHEV_DEGREE + 1, count, len(weights)))
+        for stretch, (stretch_start, stretch_end) in enumerate(pairwise(self.starts.tolist())):
+            for block_start in range(stretch_start, stretch_end, POINTS_PER_BLOCK):
+                points = slice(block_start, min(block_start + POINTS_PER_BLOCK, stretch_end))
                 sums[:, stretch] += self.terms[:, points] @ by_item[item[points]]
         pairs = [
             np.einsum(
@@ -221,10 +232,15 @@ class _Series:
 
 
 def _logarithms(numbers: Array) -> Array:
-    least = numbers.min(initial=np.inf)
-    near, far = np.minimum(numbers, 2 * least), np.maximum(numbers, 2 * least)
-    return np.asarray(np.log1p((near - least) / least) + (np.log(far) - np.log(2 * least)))
+    """The logarithms of numbers above 0, less that of the smallest."""
+    # Near the smallest number log1p keeps the digits that the difference of two logarithms loses.
+    smallest = numbers.min(initial=np.inf)
+    below_twice, above_twice = np.minimum(numbers, 2 * smallest), np.maximum(numbers, 2 * smallest)
+    return np.asarray(
+        np.log1p((below_twice - smallest) / smallest) + (np.log(above_twice) - np.log(2 * smallest))
+    )
 
 
-def _flat(values: NumbersByRater) -> tuple[Codes, Array]:
+def _items_and_numbers(values: NumbersByRater) -> tuple[Codes, Array]:
+    """The item row and the number of each rating, item by item."""
     return np.nonzero(values.rated)[0], values.values[:, :, 0][values.rated]

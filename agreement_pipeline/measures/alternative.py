@@ -22,52 +22,59 @@ from agreement_pipeline.students_t import lower_tail
 from agreement_pipeline.text import counted
 
 Panel = LabelsByRater | NumbersByRater
-ROUNDED = 1 + 1e-9
+TIE_FACTOR = 1 + 1e-9
 """Distances that differ by less are equal: 5.1 and 4.9 are equally far from 5."""
 
 
 class Duels(NamedTuple):
     """The classifier against each rater on each row, three arrays of shape (P, R).
 
-    `held` is True where the two can be compared, and the others where that one is at least as
-    close.
+    `is_comparable` is True where the two can be compared, and the others where that one is at least
+    as close.
     """
 
-    held: Flags
+    is_comparable: Flags
     classifier: Flags
     rater: Flags
 
 
-def duels_of(panel: Panel) -> Duels:
+def find_duels(panel: Panel) -> Duels:
+    """On labels, closer is whose label more of the others give; on numbers, by the distance."""
     if panel.holds == "numbers":
-        return _closer(panel.panel.values, panel.labels)
+        return _duels_by_distance(panel.panel.values, panel.labels)
     codes, labels = panel.panel.codes, panel.labels[:, None]
     if panel.scale.numeric:
         scores = np.append(panel.scale.scores, np.nan)
-        return _closer(scores[codes][:, :, None], scores[labels])
+        return _duels_by_distance(scores[codes][:, :, None], scores[labels])
     c = panel.panel.counts().counts
-    held = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
+    is_comparable = (codes >= 0) & (labels >= 0) & (c.sum(1) >= 2)[:, None]
     with_classifier = (c * panel.label_indicators).sum(1)[:, None] - (codes == labels)
     with_rater = np.take_along_axis(c, np.maximum(codes, 0), 1) - 1
-    return Duels(held, with_classifier >= with_rater, with_rater >= with_classifier)
+    return Duels(is_comparable, with_classifier >= with_rater, with_rater >= with_classifier)
 
 
-def _closer(values: Array, labels: Array) -> Duels:
+def _duels_by_distance(values: Array, labels: Array) -> Duels:
     """Closer is whose root mean squared distance from the others is smaller."""
-    given = ~np.isnan(values[:, :, 0])
-    held = given & ~np.isnan(labels[:, :1]) & (given.sum(1) >= 2)[:, None]
-    far, far_raters = np.empty(given.shape), np.empty(given.shape)
+    is_rated = ~np.isnan(values[:, :, 0])
+    is_comparable = is_rated & ~np.isnan(labels[:, :1]) & (is_rated.sum(1) >= 2)[:, None]
+    classifier_distances, rater_distances = np.empty(is_rated.shape), np.empty(is_rated.shape)
     for j in range(values.shape[1]):
-        others = np.delete(values, j, axis=1)
-        far[:, j], far_raters[:, j] = _far(labels, others), _far(values[:, j], others)
-    return Duels(held, far <= far_raters * ROUNDED, far_raters <= far * ROUNDED)
+        other_ratings = np.delete(values, j, axis=1)
+        classifier_distances[:, j] = _squared_distances(labels, other_ratings)
+        rater_distances[:, j] = _squared_distances(values[:, j], other_ratings)
+    return Duels(
+        is_comparable,
+        classifier_distances <= rater_distances * TIE_FACTOR,
+        rater_distances <= classifier_distances * TIE_FACTOR,
+    )
 
 
-def _far(labels: Array, others: Array) -> Array:
-    return np.asarray(np.nansum((others - labels[:, None]) ** 2, axis=(1, 2)))
+def _squared_distances(labels: Array, other_ratings: Array) -> Array:
+    """The sum over an item's other ratings of the squared distance from its label (P,)."""
+    return np.asarray(np.nansum((other_ratings - labels[:, None]) ** 2, axis=(1, 2)))
 
 
-LEAST_RATERS = 3
+MIN_SHARING_RATERS = 3
 CALDERON = "Calderon, N., Reichart, R. & Dror, R. (2025), doi:10.18653/v1/2025.acl-long.782"
 
 
@@ -103,21 +110,21 @@ def advantage_probability(panel: Panel) -> Coefficient:
     >>> round(float(advantage_probability(panel).value), 4)
     1.0
     """
-    won, lost = panel.sums(_won), panel.sums(_lost)
+    won, lost = panel.sums(_items_won), panel.sums(_items_lost)
     rho_j = ratio(won, won + lost)
-    met = ~np.isnan(rho_j)
-    rho = ratio(np.where(met, rho_j, 0.0).sum(-1), met.sum(-1))
+    is_defined = ~np.isnan(rho_j)
+    rho = ratio(np.where(is_defined, rho_j, 0.0).sum(-1), is_defined.sum(-1))
     return Coefficient(rho, observed=rho)
 
 
-def _won(panel: Panel) -> SomeRows:
-    duels = panel.kept(duels_of)
-    return every_row((duels.held & duels.classifier).astype(float))
+def _items_won(panel: Panel) -> SomeRows:
+    duels = panel.kept(find_duels)
+    return every_row((duels.is_comparable & duels.classifier).astype(float))
 
 
-def _lost(panel: Panel) -> SomeRows:
-    duels = panel.kept(duels_of)
-    return every_row((duels.held & ~duels.classifier).astype(float))
+def _items_lost(panel: Panel) -> SomeRows:
+    duels = panel.kept(find_duels)
+    return every_row((duels.is_comparable & ~duels.classifier).astype(float))
 
 
 class RaterComparison(NamedTuple):
@@ -201,61 +208,79 @@ def alternative_annotator_test(
     >>> alternative_annotator_test(panel.with_classifier([0, 0, 1, 1], "model")).winning_rate
     1.0
     """
-    _check(epsilon, false_discovery_rate, min_items)
-    duels = panel.kept(duels_of)
-    compared = [_compared(panel, duels, j, epsilon, min_items) for j in range(panel.panel.n_raters)]
-    tested = [comparison.p_value for comparison in compared if comparison.p_value is not None]
+    _check_settings(epsilon, false_discovery_rate, min_items)
+    duels = panel.kept(find_duels)
+    raw_comparisons = [
+        _compare_with_rater(panel, duels, j, epsilon, min_items)
+        for j in range(panel.panel.n_raters)
+    ]
+    tested = [
+        comparison.p_value for comparison in raw_comparisons if comparison.p_value is not None
+    ]
     cutoff = rejected_up_to(tested, false_discovery_rate)
     comparisons = tuple(
-        each._replace(rejected=each.p_value is not None and each.p_value <= cutoff)
-        for each in compared
+        comparison._replace(
+            rejected=comparison.p_value is not None and comparison.p_value <= cutoff
+        )
+        for comparison in raw_comparisons
     )
-    why = _why_without_rate(comparisons, min_items)
-    rate = None if why else sum(each.rejected for each in comparisons) / len(tested)
-    return AlternativeAnnotatorTest(rate, comparisons, epsilon, false_discovery_rate, why)
+    undefined_reason = _missing_rate_reason(comparisons, min_items)
+    rate = None
+    if undefined_reason is None:
+        rate = sum(comparison.rejected for comparison in comparisons) / len(tested)
+    return AlternativeAnnotatorTest(
+        rate, comparisons, epsilon, false_discovery_rate, undefined_reason
+    )
 
 
-def _why_without_rate(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
-    if all(each.p_value is None for each in comparisons):
+def _missing_rate_reason(comparisons: Sequence[RaterComparison], min_items: int) -> str | None:
+    if all(comparison.p_value is None for comparison in comparisons):
         units = "items" if comparisons[0].n_clusters is None else "clusters with items"
         return (
             f"no rater has {min_items} {units} that another rater and the classifier also labelled"
         )
-    met = sum(each.n_items > 0 for each in comparisons)
+    n_sharing_raters = sum(comparison.n_items > 0 for comparison in comparisons)
     return (
-        f"only {met} raters share items with the classifier and another rater; "
-        f"at least {LEAST_RATERS} are required"
-        if met < LEAST_RATERS
+        f"only {n_sharing_raters} raters share items with the classifier and another rater; "
+        f"at least {MIN_SHARING_RATERS} are required"
+        if n_sharing_raters < MIN_SHARING_RATERS
         else None
     )
 
 
-def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) -> RaterComparison:
+def _compare_with_rater(
+    panel: Panel, duels: Duels, j: int, epsilon: float, min_items: int
+) -> RaterComparison:
     """Clusters count by their mean wins."""
-    rater, held, clusters = panel.panel.raters[j], duels.held[:, j], panel.clusters
-    weights = np.where(held, panel.weights, 0.0)
+    rater, is_comparable, clusters = (
+        panel.panel.raters[j],
+        duels.is_comparable[:, j],
+        panel.clusters,
+    )
+    weights = np.where(is_comparable, panel.weights, 0.0)
     wins, rater_wins = duels.classifier[:, j].astype(float), duels.rater[:, j].astype(float)
     if clusters is not None:
-        items = clusters.held(panel.weights, held)
+        items = clusters.held(panel.weights, is_comparable)
         wins, rater_wins = (
-            clusters.held(panel.weights, held & won[:, j]) / np.where(items > 0, items, 1.0)
+            clusters.held(panel.weights, is_comparable & won[:, j])
+            / np.where(items > 0, items, 1.0)
             for won in (duels.classifier, duels.rater)
         )
         weights = np.where(items > 0, clusters.times, 0.0)
     total = weights.sum()
     n = round(float(total))
-    n_items = round(float(panel.weights @ held))
+    n_items = round(float(panel.weights @ is_comparable))
     n_clusters = None if clusters is None else n
     share, rater_share = (
         float(weights @ won / total) if total else None for won in (wins, rater_wins)
     )
-    if n < least:
+    if n < min_items:
         reason = (
             f"only {counted(n, 'item')} {'was' if n == 1 else 'were'} also labelled by another "
-            f"rater and the classifier; at least {least} are required"
+            f"rater and the classifier; at least {min_items} are required"
             if clusters is None
             else f"only {n} clusters hold an item that another rater and the classifier also "
-            f"labelled; at least {least} are required"
+            f"labelled; at least {min_items} are required"
         )
         return RaterComparison(
             rater, n_items, n_clusters, share, rater_share, None, undefined=reason
@@ -264,16 +289,16 @@ def _compared(panel: Panel, duels: Duels, j: int, epsilon: float, least: int) ->
     return RaterComparison(rater, n_items, n_clusters, share, rater_share, p_value)
 
 
-def _check(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
+def _check_settings(epsilon: float, false_discovery_rate: float, min_items: int) -> None:
     of_rate = "a number between 0 and 1", "Use 0.05, as is usual."
-    for name, found, fits, need, usual in (
+    for name, value, is_valid, expected, advice in (
         ("epsilon", epsilon, 0 <= epsilon <= 1, "0 to 1", "Use 0.2 for experts, as is usual."),
         ("false discovery rate", false_discovery_rate, 0 < false_discovery_rate < 1, *of_rate),
         ("min_items", min_items, min_items >= 2, "2 or more", "Use about 30, as the t test needs."),
     ):
-        if not fits:
+        if not is_valid:
             raise PolicyError(
-                f"alternative-annotator test: found {name} {found!r}; expected {need}. {usual}"
+                f"alternative-annotator test: found {name} {value!r}; expected {expected}. {advice}"
             )
 
 

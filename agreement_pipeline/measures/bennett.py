@@ -10,8 +10,8 @@ import numpy as np
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
     chance_corrected,
-    ends_known,
     ends_of_scale,
+    has_known_ends,
     observed_disagreement,
 )
 from agreement_pipeline.measures.conditions import ENDS_UNKNOWN, NO_PAIRABLE_ITEM
@@ -55,4 +55,4 @@ def bennett_s(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coeffi
     w = weighting.matrix(counts.scale)
     p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = np.full_like(p_o, w.mean())
-    return chance_corrected(p_o, p_e).where(ends_known(counts))
+    return chance_corrected(p_o, p_e).where(has_known_ends(counts))

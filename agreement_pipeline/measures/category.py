@@ -15,42 +15,44 @@ from agreement_pipeline.measures.registry import register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, SomeRows
 
-ROUNDED = 1e-9
+MIN_SHARE = 1e-9
 """Smaller shares are no item, but the rounding of sums."""
-OfCounts = Callable[[Array, Array], Array]
+ItemTerm = Callable[[Array, Array], Array]
 """What an item says of a category that c of its m ratings give; 0 if none does."""
 
 
-def _each(counts: CategoryCounts, of: OfCounts) -> Array:
+def _sum_by_category(counts: CategoryCounts, item_term: ItemTerm) -> Array:
     """Sums over the items (..., K), or of the only category asked for."""
-    return np.concatenate([counts.sums(_read(of, each)) for each in counts.asked], axis=-1)
+    return np.concatenate(
+        [counts.sums(_item_term_reader(item_term, category)) for category in counts.asked], axis=-1
+    )
 
 
-def _placed(counts: CategoryCounts, found: Coefficient) -> Coefficient:
+def _place_on_scale(counts: CategoryCounts, coefficient: Coefficient) -> Coefficient:
     if counts.one is None:
-        return found
-    value = np.full((*found.value.shape[:-1], len(counts.scale.names)), np.nan)
-    value[..., counts.one.place] = found.value[..., 0]
-    return found._replace(value=value)
+        return coefficient
+    value = np.full((*coefficient.value.shape[:-1], len(counts.scale.names)), np.nan)
+    value[..., counts.one.place] = coefficient.value[..., 0]
+    return coefficient._replace(value=value)
 
 
 @cache
-def _read(of: OfCounts, category: int) -> Callable[[CategoryCounts], SomeRows]:
-    def read(counts: CategoryCounts) -> SomeRows:
+def _item_term_reader(item_term: ItemTerm, category: int) -> Callable[[CategoryCounts], SomeRows]:
+    def read_rows(counts: CategoryCounts) -> SomeRows:
         c = counts.of_category(category)
         rows = np.flatnonzero(c)
-        return SomeRows(rows, of(c[rows], counts.sizes[rows])[:, None])
+        return SomeRows(rows, item_term(c[rows], counts.sizes[rows])[:, None])
 
-    return read
+    return read_rows
 
 
-def _totals(counts: CategoryCounts) -> SomeRows:
+def _item_totals(counts: CategoryCounts) -> SomeRows:
     """Of each item: if it is rated, if it has a pair of ratings, and its ratings if so (P, 3)."""
     m = counts.sizes
     return SomeRows(np.arange(len(m)), np.column_stack([m > 0, m >= 2, np.where(m >= 2, m, 0)]))
 
 
-def _paired(c: Array, m: Array) -> Array:
+def _paired_ratings(c: Array, m: Array) -> Array:
     return np.where(m >= 2, c, 0.0)
 
 
@@ -64,11 +66,11 @@ _by_category = partial(
 )
 
 
-def _agreements(c: Array, m: Array) -> Array:
+def _agreeing_pairs(c: Array, m: Array) -> Array:
     return np.asarray(c * (c - 1) / 2)
 
 
-def _potential(c: Array, m: Array) -> Array:
+def _pairs_with_category(c: Array, m: Array) -> Array:
     return np.asarray(c * m - c * (c + 1) / 2)
 
 
@@ -94,15 +96,17 @@ def category_agreement(counts: CategoryCounts) -> Coefficient:
     >>> category_agreement(counts).value.round(4).tolist()
     [0.7778, 0.75]
     """
-    rate = ratio(_each(counts, _agreements), _each(counts, _potential))
-    return _placed(counts, Coefficient(rate, observed=rate))
+    rate = ratio(
+        _sum_by_category(counts, _agreeing_pairs), _sum_by_category(counts, _pairs_with_category)
+    )
+    return _place_on_scale(counts, Coefficient(rate, observed=rate))
 
 
-def _met_again(c: Array, m: Array) -> Array:
+def _agreeing_ordered_pairs(c: Array, m: Array) -> Array:
     return np.asarray(c * np.maximum(c - 1, 0))
 
 
-def _met(c: Array, m: Array) -> Array:
+def _ordered_pairs(c: Array, m: Array) -> Array:
     return np.asarray(c * np.maximum(m - 1, 0))
 
 
@@ -127,12 +131,14 @@ def specific_agreement(counts: CategoryCounts) -> Coefficient:
     >>> specific_agreement(counts).value.round(4).tolist()
     [0.875, 0.8571]
     """
-    share = ratio(_each(counts, _met_again), _each(counts, _met))
-    return _placed(counts, Coefficient(share, observed=share))
+    share = ratio(
+        _sum_by_category(counts, _agreeing_ordered_pairs), _sum_by_category(counts, _ordered_pairs)
+    )
+    return _place_on_scale(counts, Coefficient(share, observed=share))
 
 
-def _unlike(c: Array, m: Array) -> Array:
-    return np.asarray(_paired(c, m) * (m - c) / np.maximum(m - 1, 1))
+def _unlike_pairs(c: Array, m: Array) -> Array:
+    return np.asarray(_paired_ratings(c, m) * (m - c) / np.maximum(m - 1, 1))
 
 
 @_by_category(
@@ -161,18 +167,18 @@ def alpha_by_category(counts: CategoryCounts) -> Coefficient:
     >>> alpha_by_category(counts).value.round(4).tolist()
     [0.7411, 0.7411]
     """
-    n_c = _each(counts, _paired)
-    n = counts.sums(_totals)[..., 2:]
-    d_o = ratio(2 * _each(counts, _unlike), n)
+    n_c = _sum_by_category(counts, _paired_ratings)
+    n = counts.sums(_item_totals)[..., 2:]
+    d_o = ratio(2 * _sum_by_category(counts, _unlike_pairs), n)
     d_e = ratio(2 * n_c * (n - n_c), n * (n - 1))
-    return _placed(counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e))
+    return _place_on_scale(counts, Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e))
 
 
-def _unlike_share(c: Array, m: Array) -> Array:
-    return np.asarray(_paired(c, m) * (m - c) / np.maximum(m * (m - 1), 1))
+def _unlike_pair_share(c: Array, m: Array) -> Array:
+    return np.asarray(_paired_ratings(c, m) * (m - c) / np.maximum(m * (m - 1), 1))
 
 
-def _share(c: Array, m: Array) -> Array:
+def _category_share(c: Array, m: Array) -> Array:
     return np.asarray(c / np.maximum(m, 1))
 
 
@@ -199,9 +205,12 @@ def kappa_by_category(counts: CategoryCounts) -> Coefficient:
     >>> kappa_by_category(counts).value.round(4).tolist()
     [0.7321, 0.7321]
     """
-    n_c = _each(counts, _paired)
-    rated, pairs, n = np.split(counts.sums(_totals), 3, axis=-1)
-    pi, varied = ratio(_each(counts, _share), rated), (n_c > 0) & (n - n_c > ROUNDED * n)
-    p_o = 1 - 2 * ratio(_each(counts, _unlike_share), pairs)
+    n_c = _sum_by_category(counts, _paired_ratings)
+    rated, pairs, n = np.split(counts.sums(_item_totals), 3, axis=-1)
+    pi, varied = (
+        ratio(_sum_by_category(counts, _category_share), rated),
+        (n_c > 0) & (n - n_c > MIN_SHARE * n),
+    )
+    p_o = 1 - 2 * ratio(_sum_by_category(counts, _unlike_pair_share), pairs)
     p_e = 1 - 2 * pi * (1 - pi)
-    return _placed(counts, chance_corrected(p_o, p_e).where(varied))
+    return _place_on_scale(counts, chance_corrected(p_o, p_e).where(varied))

@@ -23,18 +23,18 @@ from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
 
 Panel = LabelsByRater | NumbersByRater
 
-LABELLED = (
+LABELLED_CONVENTION = (
     "over the items that the classifier labelled; items with one rating are left out; "
     "every other item counts with its number of ratings"
 )
-PAIRED = (
+PAIRED_CONVENTION = (
     "over the items that the classifier labelled and two or more of the panel rated; "
     "each item counts with its number of ratings"
 )
 SOURCE = "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12"
 
 
-OTHERS_NEVER_MET = Condition(
+NO_ITEM_RATED_BY_TWO_OTHERS = Condition(
     "no item has two ratings by the other raters", lambda panel: NO_PAIRABLE_ITEM.holds(panel.panel)
 )
 OTHERS_ONE_CATEGORY = Condition(
@@ -67,7 +67,7 @@ _of_classifier = partial(
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     cannot_hold="beside many raters who agree, a classifier that guesses hardly changes it. "
     "Use alpha_gain or vanbelle_albert_kappa",
-    convention=LABELLED,
+    convention=LABELLED_CONVENTION,
 )
 def alpha_with_classifier(panel: Panel) -> Coefficient:
     r"""The reliability of the panel with the classifier as one more rater.
@@ -82,7 +82,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     >>> round(float(alpha_with_classifier(panel).value), 4)
     0.5926
     """
-    return _alpha(_labelled(panel).joined())
+    return _alpha(_restrict_to_labelled(panel).joined())
 
 
 @_of_classifier(
@@ -90,7 +90,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     bounds=(-2.0, 2.0),
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, PANEL_ONE_CATEGORY),
     rests_on=TWO_OF_THE_PANEL,
-    convention=PAIRED,
+    convention=PAIRED_CONVENTION,
 )
 def alpha_gain(panel: Panel) -> Coefficient:
     r"""The panel's reliability with the classifier minus that without, both on the same items.
@@ -104,7 +104,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     >>> round(float(alpha_gain(panel).value), 4)
     -0.0074
     """
-    paired = _labelled(panel, of_panel=2)
+    paired = _restrict_to_labelled(panel, min_panel_ratings=2)
     with_classifier = _alpha(paired.joined()).value
     without = _alpha(paired.panel).value
     return Coefficient(with_classifier - without, observed=with_classifier)
@@ -113,7 +113,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
 @_of_classifier(
     "Influence of a rater on Krippendorff's α",
     bounds=(-2.0, 2.0),
-    undefined=(OTHERS_NEVER_MET, OTHERS_ONE_CATEGORY),
+    undefined=(NO_ITEM_RATED_BY_TWO_OTHERS, OTHERS_ONE_CATEGORY),
     rests_on=WITH_ONE_AND_WITH_ALL,
     convention="over all items, labelled or not; items with one rating are left out; "
     "every other item counts with its number of ratings",
@@ -136,8 +136,10 @@ def alpha_influence(panel: Panel) -> Coefficient:
     return Coefficient(with_her - without_her, observed=with_her)
 
 
-def _labelled(panel: Panel, of_panel: int = 0) -> Panel:
-    return panel.reweighted(panel.weights_of(panel.labelled & (panel.rated.sum(1) >= of_panel)))
+def _restrict_to_labelled(panel: Panel, min_panel_ratings: int = 0) -> Panel:
+    return panel.reweighted(
+        panel.weights_of(panel.labelled & (panel.rated.sum(1) >= min_panel_ratings))
+    )
 
 
 def _alpha(ratings: LabelsByRater | NumbersByRater) -> Coefficient:

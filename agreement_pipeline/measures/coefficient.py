@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from agreement_pipeline.measures.weighting import Apart, Weighting
+from agreement_pipeline.measures.weighting import CategoryDistances, Weighting
 from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -15,7 +15,7 @@ from agreement_pipeline.statistics import (
     indicated,
 )
 
-IN_TURN = 8
+PAIRWISE_SUM_COLUMNS = 8
 """NumPy adds fewer numbers of a row than this one after the other, and more of them in parts."""
 
 
@@ -43,14 +43,14 @@ class Coefficient(NamedTuple):
         They were counted in a unit that is the share `span` of it; shape (...).
         """
         parts = {name: getattr(self, name) for name in ("observed", "expected", "greatest")}
-        counted = {name: 1 - span * (1 - part) for name, part in parts.items() if part is not None}
-        return self._replace(**counted)
+        rescaled = {name: 1 - span * (1 - part) for name, part in parts.items() if part is not None}
+        return self._replace(**rescaled)
 
 
-def across(values: Array) -> Array:
+def sum_last_axis(values: Array) -> Array:
     """The sums over the last axis: few columns one by one, as NumPy adds them, but faster."""
     columns = values.shape[-1]
-    if not 0 < columns < IN_TURN:
+    if not 0 < columns < PAIRWISE_SUM_COLUMNS:
         return np.asarray(values.sum(-1))
     total = values[..., 0]
     for place in range(1, columns):
@@ -79,24 +79,28 @@ def pair_agreement(counts: CategoryCounts) -> Array:
     return np.asarray((c * (c - 1)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
-def ends_known(counts: CategoryCounts) -> bool:
+def has_known_ends(counts: CategoryCounts) -> bool:
     """True if the distance between the ends of the scale is known: declared, or not of numbers."""
     return counts.scale.declared or not counts.scale.numeric
 
 
 def ends_of_scale(counts: CategoryCounts, weighting: Weighting) -> tuple[int, int]:
+    """The two categories that are farthest apart."""
     distances = weighting.distances(counts.scale)
-    first, second = divmod(int(distances.argmax()), len(distances))
-    return first, second
+    low, high = divmod(int(distances.argmax()), len(distances))
+    return low, high
 
 
 def most_used_and_farthest(labels: Any, weighting: Weighting) -> tuple[int, int]:
+    """The category given most often, and the one that is farthest from it."""
     used, scale = labels.meeting, labels.scale
-    first = int(used.argmax())
-    return first, farthest(used, weighting.distances(scale)[first], first, scale.declared)
+    most_used = int(used.argmax())
+    return most_used, farthest(
+        used, weighting.distances(scale)[most_used], most_used, scale.declared
+    )
 
 
-def ends_met(counts: CategoryCounts) -> Flags:
+def has_paired_ends(counts: CategoryCounts) -> Flags:
     """True where the lowest and the highest number given meet another rating; shape (...)."""
     if not counts.scale.numeric:
         return np.asarray(True)
@@ -105,8 +109,8 @@ def ends_met(counts: CategoryCounts) -> Flags:
         used = weights @ counts.counts > 0
         low, high = np.where(used, scores, np.inf), np.where(used, scores, -np.inf)
         ends.append((low.min(-1), high.max(-1)))
-    given, met = ends
-    return np.asarray((given[0] == met[0]) & (given[1] == met[1]))
+    rated_ends, paired_ends = ends
+    return np.asarray((rated_ends[0] == paired_ends[0]) & (rated_ends[1] == paired_ends[1]))
 
 
 def observed_agreement(counts: CategoryCounts) -> Array:
@@ -119,9 +123,9 @@ def observed_disagreement(counts: CategoryCounts, distances: Array) -> Array:
     return _mean_over_pairable(counts, (c * (c @ distances)).sum(1) / np.maximum(m * (m - 1), 1))
 
 
-def _mean_over_pairable(counts: CategoryCounts, of_rows: Array) -> Array:
+def _mean_over_pairable(counts: CategoryCounts, row_values: Array) -> Array:
     pairable = counts.pairable.astype(float)
-    return ratio(counts.weights @ (pairable * of_rows), counts.weights @ pairable)
+    return ratio(counts.weights @ (pairable * row_values), counts.weights @ pairable)
 
 
 def expected_disagreement(pi: Array, distances: Array) -> Array:
@@ -129,6 +133,7 @@ def expected_disagreement(pi: Array, distances: Array) -> Array:
 
 
 def observed_variation(counts: CategoryCounts) -> Flags:
+    """True where the ratings that meet another use two categories or more; shape (...)."""
     return np.asarray((counts.paired @ counts.counts > 0).sum(-1) >= 2)
 
 
@@ -139,40 +144,52 @@ def prevalence(counts: CategoryCounts) -> Array:
     return ratio(counts.weights @ shares, (counts.weights @ rated)[..., None])
 
 
-def given_by_rater(patterns: LabelsByRater) -> Array:
-    given = patterns.sums(_given)
-    return given.reshape(*given.shape[:-1], patterns.n_raters, len(patterns.scale.names))
+def label_counts_by_rater(patterns: LabelsByRater) -> Array:
+    """How often each rater gave each category; shape (..., R, K)."""
+    label_counts = patterns.sums(_label_indicators)
+    return label_counts.reshape(
+        *label_counts.shape[:-1], patterns.n_raters, len(patterns.scale.names)
+    )
 
 
-def _given(patterns: LabelsByRater) -> SomeRows:
+def _label_indicators(patterns: LabelsByRater) -> SomeRows:
     return indicated(patterns.codes, len(patterns.scale.names))
 
 
-def rater_prevalence(given: Array) -> Array:
-    return ratio(given, given.sum(-1, keepdims=True))
+def rater_prevalence(label_counts: Array) -> Array:
+    """The share of each category in a rater's labels; shape (..., R, K)."""
+    return ratio(label_counts, label_counts.sum(-1, keepdims=True))
 
 
-def of_two_raters(patterns: LabelsByRater, values: Array) -> Array:
+def only_for_two_raters(patterns: LabelsByRater, values: Array) -> Array:
+    """The values; nan unless there are exactly two raters."""
     return np.where(patterns.n_raters == 2, values, np.nan)
 
 
-def kappa_of(counts: CategoryCounts, apart: Apart, d_e: Array) -> Coefficient:
+def kappa_from_distances(
+    counts: CategoryCounts, category_distances: CategoryDistances, d_e: Array
+) -> Coefficient:
     """Kappa from the observed and such an expected mean distance of two ratings.
 
     It is nan without variation, and where an end of the scale met no other rating.
     """
-    p_o = apart.agreement(observed_disagreement(counts, apart.distances))
-    kappa = chance_corrected(p_o, apart.agreement(d_e)).in_spans(apart.unit)
-    return kappa.where(observed_variation(counts) & ends_met(counts))
+    p_o = category_distances.agreement(observed_disagreement(counts, category_distances.distances))
+    kappa = chance_corrected(p_o, category_distances.agreement(d_e)).in_spans(
+        category_distances.unit
+    )
+    return kappa.where(observed_variation(counts) & has_paired_ends(counts))
 
 
 def kappa_of_raters(patterns: LabelsByRater, weighting: Weighting) -> Coefficient:
     """Chance is the mean distance of independent ratings by two different raters."""
-    given = given_by_rater(patterns)
-    apart = weighting.apart(patterns.scale, given.sum(-2))
-    shares = rater_prevalence(given)
-    far, r = shares @ apart.distances, shares.shape[-2]
-    of_all = (np.moveaxis(each, -2, -1) for each in (shares, far, shares * far))
-    share, distance, own = map(across, of_all)
-    d_e = ratio(across(share * distance - own), r * (r - 1))
-    return kappa_of(patterns.counts(), apart, d_e)
+    label_counts = label_counts_by_rater(patterns)
+    category_distances = weighting.category_distances(patterns.scale, label_counts.sum(-2))
+    shares = rater_prevalence(label_counts)
+    mean_distances, r = shares @ category_distances.distances, shares.shape[-2]
+    share, distance, same_rater = (
+        sum_last_axis(np.moveaxis(table, -2, -1))
+        for table in (shares, mean_distances, shares * mean_distances)
+    )
+    # The pairs of a rater with themselves are in the product of the sums, and are taken out.
+    d_e = ratio(sum_last_axis(share * distance - same_rater), r * (r - 1))
+    return kappa_from_distances(patterns.counts(), category_distances, d_e)

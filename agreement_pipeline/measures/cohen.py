@@ -12,8 +12,8 @@ import numpy as np
 
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
-    given_by_rater,
     kappa_of_raters,
+    label_counts_by_rater,
     rater_prevalence,
     ratio,
 )
@@ -28,13 +28,14 @@ from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row, in_common
 
-BLOCK_CELLS = 2_000_000
-SUMS_OF_A_PAIR, MOST_SUMS_OF_PAIRS = 3, 120
-"""What is summed of each pair beside the categories, and how many sums are remembered at most."""
+CELLS_PER_BLOCK = 2_000_000
+SUMS_PER_PAIR = 3
+"""What is summed of each pair beside the categories."""
+MAX_REMEMBERED_SUMS = 120
+MAX_REMEMBERED_CELLS = 40_000_000
+"""Sums times rows, unless equal rows are counted together."""
 
-MOST_CELLS = 40_000_000
-
-EACH_HER_OWN = (
+GWET_PAIR_CONVENTION = (
     "observed agreement over the items that both rated; "
     "each rater's prevalence over the items that this rater rated (Gwet)"
 )
@@ -47,7 +48,7 @@ EACH_HER_OWN = (
     bounds=(-np.inf, 1.0),
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
     family="cohen_kappa",
-    convention=EACH_HER_OWN,
+    convention=GWET_PAIR_CONVENTION,
     source="Cohen, J. (1960), doi:10.1177/001316446002000104; "
     "weighted: Cohen, J. (1968), doi:10.1037/h0026256",
 )
@@ -69,25 +70,27 @@ def cohen_kappa(patterns: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     return kappa_of_raters(patterns, weighting).where(patterns.n_raters == 2)
 
 
-def _few(patterns: LabelsByRater) -> bool:
+def _can_remember_sums(patterns: LabelsByRater) -> bool:
+    """True if the sums of all pairs are few enough to be kept for the next resamples."""
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
-    sums = pairs * (SUMS_OF_A_PAIR + len(patterns.scale.names))
-    small = patterns.together is not None or sums * len(patterns.codes) <= MOST_CELLS
-    return 0 < sums <= MOST_SUMS_OF_PAIRS and small
+    n_sums = pairs * (SUMS_PER_PAIR + len(patterns.scale.names))
+    is_small = patterns.together is not None or n_sums * len(patterns.codes) <= MAX_REMEMBERED_CELLS
+    return 0 < n_sums <= MAX_REMEMBERED_SUMS and is_small
 
 
-def _pair_of_one_category(patterns: LabelsByRater) -> bool:
-    met, agreeing = _together(patterns)
-    return bool(((met == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
+def _has_pair_of_one_category(patterns: LabelsByRater) -> bool:
+    n_shared, agreeing = _count_shared_and_agreeing(patterns)
+    return bool(((n_shared == agreeing.sum(0)) & ((agreeing > 0).sum(0) == 1)).any())
 
 
-def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
+def _count_shared_and_agreeing(patterns: LabelsByRater) -> tuple[Array, Array]:
+    """Of each pair of raters: the rows that both rated (pairs,), and agreed on (K, pairs)."""
     pairs = np.triu_indices(patterns.n_raters, 1)
-    seen = patterns.weights > 0
-    codes, once = patterns.codes[seen], np.ones(int(seen.sum()))
-    gave = (codes == k for k in range(len(patterns.scale.names)))
-    met, *agreeing = (in_common(x, once)[pairs] for x in (codes >= 0, *gave))
-    return met, np.array(agreeing)
+    has_weight = patterns.weights > 0
+    codes, unit_weights = patterns.codes[has_weight], np.ones(int(has_weight.sum()))
+    label_flags = (codes == k for k in range(len(patterns.scale.names)))
+    n_shared, *agreeing = (in_common(x, unit_weights)[pairs] for x in (codes >= 0, *label_flags))
+    return n_shared, np.array(agreeing)
 
 
 @register(
@@ -99,18 +102,18 @@ def _together(patterns: LabelsByRater) -> tuple[Array, Array]:
         NO_PAIRABLE_ITEM,
         Condition(
             "two of the raters have no item in common",
-            lambda patterns: not (_together(patterns)[0] > 0).all(),
+            lambda patterns: not (_count_shared_and_agreeing(patterns)[0] > 0).all(),
         ),
         Condition(
             "two of the raters gave the same category to all items that they share, "
             "so chance alone would give full agreement",
-            _pair_of_one_category,
+            _has_pair_of_one_category,
         ),
     ),
     levels={"nominal", "ordinal"},
     by_pair=True,
-    sums_of_raters=_few,
-    convention=f"pair by pair: {EACH_HER_OWN}; every pair must have a value",
+    sums_of_raters=_can_remember_sums,
+    convention=f"pair by pair: {GWET_PAIR_CONVENTION}; every pair must have a value",
     source="Light, R. J. (1971), doi:10.1037/h0031643",
 )
 def light_kappa(patterns: LabelsByRater) -> Coefficient:
@@ -126,130 +129,142 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     0.7436
     """
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
-    more = None if _few(patterns) else patterns.one_more
-    if more is not None:
-        total = _sums_with_one_more(patterns, *more)
+    extra_rows_and_mass = None if _can_remember_sums(patterns) else patterns.one_more
+    if extra_rows_and_mass is not None:
+        total = _sums_with_extra_row(patterns, *extra_rows_and_mass)
     else:
-        total = _sums_of_few(patterns) if _few(patterns) else _sums_of_all(patterns)
+        total = (
+            _sums_of_remembered_pairs(patterns)
+            if _can_remember_sums(patterns)
+            else _sums_in_blocks(patterns)
+        )
     kappa, p_o, p_e = ratio(total, pairs)
     return Coefficient(kappa, observed=p_o, expected=p_e)
 
 
-def _sums_of_few(patterns: LabelsByRater) -> Array:
-    v = rater_prevalence(given_by_rater(patterns))
-    one, other = np.triu_indices(patterns.n_raters, 1)
-    sums = patterns.sums(_of_pairs)
-    sums = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, len(one)), -2, 0)
-    held, agreed, differed = sums[:SUMS_OF_A_PAIR]
-    shared = (sums[SUMS_OF_A_PAIR:] > 0).sum(0)
-    p_o, p_e = ratio(agreed, held), (v[..., one, :] * v[..., other, :]).sum(-1)
+def _sums_of_remembered_pairs(patterns: LabelsByRater) -> Array:
+    v = rater_prevalence(label_counts_by_rater(patterns))
+    first_raters, second_raters = np.triu_indices(patterns.n_raters, 1)
+    sums = patterns.sums(_pair_indicators)
+    sums = np.moveaxis(sums.reshape(*sums.shape[:-1], -1, len(first_raters)), -2, 0)
+    n_shared, agreed, differed = sums[:SUMS_PER_PAIR]
+    shared = (sums[SUMS_PER_PAIR:] > 0).sum(0)
+    p_o, p_e = ratio(agreed, n_shared), (v[..., first_raters, :] * v[..., second_raters, :]).sum(-1)
     kappa = np.where((differed > 0) | (shared >= 2), ratio(p_o - p_e, 1 - p_e), np.nan)
-    return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
+    return np.stack([part.sum(-1) for part in (kappa, p_o, p_e)])
 
 
-def _of_pairs(patterns: LabelsByRater) -> SomeRows:
+def _pair_indicators(patterns: LabelsByRater) -> SomeRows:
     """Shape (P, (3 + K) pairs): if both rated a row, agreed, differed, and agreed on category k."""
-    one, other = np.triu_indices(patterns.n_raters, 1)
-    a, b = patterns.codes[:, one], patterns.codes[:, other]
-    both, same = (a >= 0) & (b >= 0), (a >= 0) & (a == b)
-    shared = [same & (a == k) for k in range(len(patterns.scale.names))]
-    return every_row(np.hstack([both, same, both & ~same, *shared]).astype(float))
+    first_raters, second_raters = np.triu_indices(patterns.n_raters, 1)
+    a, b = patterns.codes[:, first_raters], patterns.codes[:, second_raters]
+    both_rated, agreed = (a >= 0) & (b >= 0), (a >= 0) & (a == b)
+    shared = [agreed & (a == k) for k in range(len(patterns.scale.names))]
+    return every_row(np.hstack([both_rated, agreed, both_rated & ~agreed, *shared]).astype(float))
 
 
-def _sums_of_all(patterns: LabelsByRater) -> Array:
-    v = np.moveaxis(rater_prevalence(given_by_rater(patterns)), -1, 0)
-    always = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
-    one, other = np.triu_indices(patterns.n_raters, 1)
+def _sums_in_blocks(patterns: LabelsByRater) -> Array:
+    v = np.moveaxis(rater_prevalence(label_counts_by_rater(patterns)), -1, 0)
+    always_weighted = np.asarray((patterns.weights > 0).reshape(-1, len(patterns.codes)).all(0))
+    first_raters, second_raters = np.triu_indices(patterns.n_raters, 1)
     total = np.zeros((3, *patterns.weights.shape[:-1]))
-    size = max(1, BLOCK_CELLS // max(1, len(patterns.codes), v[..., 0].size))
-    for start in range(0, len(one), size):
+    size = max(1, CELLS_PER_BLOCK // max(1, len(patterns.codes), v[..., 0].size))
+    for start in range(0, len(first_raters), size):
         block = slice(start, start + size)
-        total += _sums_over_pairs(patterns, one[block], other[block], always, v)
+        total += _sums_of_pairs(
+            patterns, first_raters[block], second_raters[block], always_weighted, v
+        )
     return total
 
 
-def _sums_over_pairs(
-    patterns: LabelsByRater, one: Codes, other: Codes, always: Flags, v: Array
+def _sums_of_pairs(
+    patterns: LabelsByRater,
+    first_raters: Codes,
+    second_raters: Codes,
+    always_weighted: Flags,
+    v: Array,
 ) -> Array:
     def weight_of(rows: Flags) -> Array:
         return patterns.sums_of(every_row(rows.astype(float)))
 
-    def seen(rows: Flags) -> Flags:
-        surely = rows[always].any(0)
-        return np.asarray(surely if surely.all() else weight_of(rows) > 0)
+    def occurs(rows: Flags) -> Flags:
+        occurs_always = rows[always_weighted].any(0)
+        return np.asarray(occurs_always if occurs_always.all() else weight_of(rows) > 0)
 
-    columns = patterns.kept(_columns)
-    a, b = columns[one].T, columns[other].T
-    both = (a >= 0) & (b >= 0)
-    agreed = (a == b) & both
-    held = patterns.weights.sum(-1)[..., None] if both.all() else weight_of(both)
-    p_o = ratio(weight_of(agreed), held)
-    p_e = sum(np.take(share, one, -1) * np.take(share, other, -1) for share in v)
-    differ = seen(both & ~agreed)
+    columns = patterns.kept(_rater_columns)
+    a, b = columns[first_raters].T, columns[second_raters].T
+    both_rated = (a >= 0) & (b >= 0)
+    agreed = (a == b) & both_rated
+    n_shared = patterns.weights.sum(-1)[..., None] if both_rated.all() else weight_of(both_rated)
+    p_o = ratio(weight_of(agreed), n_shared)
+    p_e = sum(np.take(share, first_raters, -1) * np.take(share, second_raters, -1) for share in v)
+    differ = occurs(both_rated & ~agreed)
     kappa = ratio(p_o - p_e, 1 - p_e)
     if not differ.all():
-        agreed_on = (seen((a == k) & (b == k)) for k in range(len(patterns.scale.names)))
-        two_agreed_on = np.asarray(sum(each.astype(int) for each in agreed_on) >= 2)
+        agreed_on = (occurs((a == k) & (b == k)) for k in range(len(patterns.scale.names)))
+        two_agreed_on = np.asarray(sum(part.astype(int) for part in agreed_on) >= 2)
         kappa = np.where(differ | two_agreed_on, kappa, np.nan)
-    return np.stack([each.sum(-1) for each in (kappa, p_o, p_e)])
+    return np.stack([part.sum(-1) for part in (kappa, p_o, p_e)])
 
 
-def _columns(patterns: LabelsByRater) -> Codes:
+def _rater_columns(patterns: LabelsByRater) -> Codes:
     """A rater after the other in memory, in the smallest numbers that hold the codes."""
-    least = np.min_scalar_type(-len(patterns.scale.names))
-    return np.ascontiguousarray(patterns.codes.T, dtype=least)
+    smallest_dtype = np.min_scalar_type(-len(patterns.scale.names))
+    return np.ascontiguousarray(patterns.codes.T, dtype=smallest_dtype)
 
 
-def _sums_with_one_more(patterns: LabelsByRater, more: Codes, mass: float) -> Array:
+def _sums_with_extra_row(patterns: LabelsByRater, extra_rows: Codes, mass: float) -> Array:
     """What a pair adds depends on its two labels in the one more row of each resample, and is
     computed once for each two.
     """
-    rows = patterns.codes[more]
-    table = _Table.of(patterns, np.setdiff1d(np.arange(len(patterns.codes)), more))
+    rows = patterns.codes[extra_rows]
+    table = _PairTable.from_rows(patterns, np.setdiff1d(np.arange(len(patterns.codes)), extra_rows))
     total = np.zeros((3, len(rows)))
     for x, y in product(np.unique(rows), repeat=2):
-        first, second = (rows == x).astype(float), (rows == y).astype(float)
+        has_x, has_y = (rows == x).astype(float), (rows == y).astype(float)
         for place, part in enumerate(table.with_labels(x, y, mass)):
-            each = np.triu(part, 1)
-            known = ~np.isnan(each)
-            total[place] += ((first @ np.where(known, each, 0.0)) * second).sum(-1)
-            total[place][((first @ ~known) * second).any(-1)] = np.nan
+            upper_triangle = np.triu(part, 1)
+            is_defined = ~np.isnan(upper_triangle)
+            total[place] += ((has_x @ np.where(is_defined, upper_triangle, 0.0)) * has_y).sum(-1)
+            total[place][((has_x @ ~is_defined) * has_y).any(-1)] = np.nan
     return total
 
 
-class _Table(NamedTuple):
+class _PairTable(NamedTuple):
     """How rows with the same weight in all resamples pair the raters; `shared` is (K, R, R),
     weights (R, R).
     """
 
-    met: Array
+    n_shared: Array
     agreed: Array
     differed: Flags
     shared: Flags
-    given: Array
+    label_counts: Array
 
     @classmethod
-    def of(cls, patterns: LabelsByRater, places: Codes) -> "_Table":
-        weights = patterns.weights[0, places]
-        gave = np.moveaxis(patterns.indicators[places[weights > 0]], -1, 0)
+    def from_rows(cls, patterns: LabelsByRater, rows: Codes) -> "_PairTable":
+        weights = patterns.weights[0, rows]
+        label_flags = np.moveaxis(patterns.indicators[rows[weights > 0]], -1, 0)
         weights = weights[weights > 0][:, None]
-        rated = gave.sum(0)
-        met, times = rated.T @ (weights * rated), np.array([x.T @ x for x in gave])
+        rated = label_flags.sum(0)
+        n_shared, times = rated.T @ (weights * rated), np.array([x.T @ x for x in label_flags])
         return cls(
-            met,
-            np.sum([x.T @ (weights * x) for x in gave], axis=0),
+            n_shared,
+            np.sum([x.T @ (weights * x) for x in label_flags], axis=0),
             rated.T @ rated > times.sum(0),
             times > 0,
-            (weights * gave).sum(1).T,
+            (weights * label_flags).sum(1).T,
         )
 
     def with_labels(self, x: int, y: int, mass: float) -> tuple[Array, Array, Array]:
-        both = x >= 0 and y >= 0
-        p_o = ratio(self.agreed + mass * (both and x == y), self.met + mass * both)
+        both_rated = x >= 0 and y >= 0
+        p_o = ratio(self.agreed + mass * (both_rated and x == y), self.n_shared + mass * both_rated)
         p_e = self._prevalence(x, mass) @ self._prevalence(y, mass).T
         shared = self.shared | (np.arange(len(self.shared)) == (x if x == y else -1))[:, None, None]
-        varied = self.differed | (both and x != y) | (shared.sum(0) >= 2)
+        varied = self.differed | (both_rated and x != y) | (shared.sum(0) >= 2)
         return np.where(varied, ratio(p_o - p_e, 1 - p_e), np.nan), p_o, p_e
 
     def _prevalence(self, label: int, mass: float) -> Array:
-        return rater_prevalence(self.given + mass * (np.arange(self.given.shape[1]) == label))
+        return rater_prevalence(
+            self.label_counts + mass * (np.arange(self.label_counts.shape[1]) == label)
+        )

@@ -2,74 +2,76 @@
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import ends_known, ends_met
+from agreement_pipeline.measures.coefficient import has_known_ends, has_paired_ends
 from agreement_pipeline.measures.registry import Condition, RestsOn
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, NumbersByRater
 
 Panel = LabelsByRater | NumbersByRater
 
 
-def _one_category(counts: CategoryCounts, rows: np.ndarray) -> bool:
+def _has_one_category(counts: CategoryCounts, rows: np.ndarray) -> bool:
     return int((counts.counts[rows & (counts.weights > 0)].sum(0) > 0).sum()) < 2
 
 
-def _one_number(values: NumbersByRater, rows: np.ndarray) -> bool:
+def _has_one_number(values: NumbersByRater, rows: np.ndarray) -> bool:
     numbers = values.values[rows & (values.weights > 0)]
     numbers = numbers[~np.isnan(numbers[:, :, 0])]
     return not len(numbers) or bool((np.ptp(numbers, axis=0) == 0).all())
 
 
-def _one_pairable_category(statistic: CategoryCounts | Panel) -> bool:
+def _has_one_pairable_category(statistic: CategoryCounts | Panel) -> bool:
     if statistic.holds == "numbers":
-        return _one_number(statistic, statistic.pairable)
+        return _has_one_number(statistic, statistic.pairable)
     counts: CategoryCounts = statistic.unnamed()
-    return _one_category(counts, counts.pairable)
+    return _has_one_category(counts, counts.pairable)
 
 
-def _no_pairable(statistic: CategoryCounts | Panel) -> bool:
+def _has_no_pairable(statistic: CategoryCounts | Panel) -> bool:
     items: CategoryCounts | NumbersByRater = statistic.unnamed()
     return not (items.weights[items.pairable] > 0).any()
 
 
-def _constant_rater(patterns: LabelsByRater) -> bool:
+def _has_constant_rater(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return bool(len(shared)) and bool((shared == shared[0]).all(0).any())
 
 
-def _met(panel: Panel, least: int) -> np.ndarray:
-    return np.asarray(panel.labelled & (panel.weights > 0) & (panel.rated.sum(1) >= least))
+def _is_shared_with_panel(panel: Panel, min_panel_ratings: int) -> np.ndarray:
+    return np.asarray(
+        panel.labelled & (panel.weights > 0) & (panel.rated.sum(1) >= min_panel_ratings)
+    )
 
 
-def _alike(panel: Panel, least: int, *labels: np.ndarray) -> bool:
+def _has_identical_ratings(panel: Panel, min_panel_ratings: int, *labels: np.ndarray) -> bool:
     """True if the ratings of the panel in rows that count, and the labels, are there and all the
     same.
     """
-    met = _met(panel, least)
-    ratings = np.concatenate([panel.said[met][panel.rated[met]], *labels])
+    is_shared = _is_shared_with_panel(panel, min_panel_ratings)
+    ratings = np.concatenate([panel.said[is_shared][panel.rated[is_shared]], *labels])
     return bool(len(ratings)) and bool((ratings == ratings[0]).all())
 
 
-TWO_OF_THE_PANEL = RestsOn(lambda panel: _met(panel, 2), "one rating of the panel")
+TWO_OF_THE_PANEL = RestsOn(lambda panel: _is_shared_with_panel(panel, 2), "one rating of the panel")
 
-NO_PAIRABLE_ITEM = Condition("no item has two ratings", _no_pairable)
+NO_PAIRABLE_ITEM = Condition("no item has two ratings", _has_no_pairable)
 ONE_PAIRABLE_CATEGORY = Condition(
     "every rating that can be compared with another gives one and the same label, so chance alone "
     "would give full agreement",
-    _one_pairable_category,
+    _has_one_pairable_category,
 )
 ONE_CATEGORY = Condition(
     "every rating is of one category, so chance alone would give full agreement",
-    lambda labels: _one_category(labels.unnamed(), labels.unnamed().sizes > 0),
+    lambda labels: _has_one_category(labels.unnamed(), labels.unnamed().sizes > 0),
 )
 ENDS_UNKNOWN = Condition(
     "the categories were read off the ratings, so the distance between the ends of the scale is "
     "not known; name the categories",
-    lambda counts: not ends_known(counts),
+    lambda counts: not has_known_ends(counts),
 )
 END_UNMET = Condition(
     "the lowest or the highest number given is on no item with a second rating, so chance would "
     "rest on numbers that nobody compared; krippendorff_alpha leaves single ratings out",
-    lambda labels: not ends_met(labels.unnamed()),
+    lambda labels: not has_paired_ends(labels.unnamed()),
 )
 NO_CROSSED_ITEM = Condition(
     "no item was rated by every rater",
@@ -79,28 +81,29 @@ ONE_RATER = Condition("there is only one rater", lambda values: values.n_raters 
 ONE_CROSSED_NUMBER = Condition(
     "every rating of the items that every rater rated is the same, so chance alone would give "
     "full agreement",
-    lambda values: _one_number(values, np.asarray(values.rated.all(1))),
+    lambda values: _has_one_number(values, np.asarray(values.rated.all(1))),
 )
 SILENT_RATER = Condition(
     "a rater gave no rating",
     lambda patterns: not patterns.given[patterns.weights > 0].any(0).all(),
 )
 CLASSIFIER_NEVER_MET = Condition(
-    "the classifier labelled no item that the panel rated", lambda panel: not _met(panel, 1).any()
+    "the classifier labelled no item that the panel rated",
+    lambda panel: not _is_shared_with_panel(panel, 1).any(),
 )
 CLASSIFIER_NEVER_MET_A_PAIR = Condition(
     "the classifier labelled no item that two of the panel rated",
-    lambda panel: not _met(panel, 2).any(),
+    lambda panel: not _is_shared_with_panel(panel, 2).any(),
 )
 PANEL_ONE_CATEGORY = Condition(
     "on the items that the classifier labelled, all ratings of the panel that can be compared are "
     "of one category",
-    lambda panel: _alike(panel, 2),
+    lambda panel: _has_identical_ratings(panel, 2),
 )
 PANEL_AND_CLASSIFIER_ONE_CATEGORY = Condition(
     "the classifier and the panel gave one and the same category to every item they share, so "
     "chance alone would give full agreement",
-    lambda panel: _alike(panel, 1, panel.labels[_met(panel, 1)]),
+    lambda panel: _has_identical_ratings(panel, 1, panel.labels[_is_shared_with_panel(panel, 1)]),
 )
 NOT_TWO_RATERS = Condition(
     "there are not exactly two raters; use shah_kappa_s or light_kappa for more",
@@ -111,7 +114,7 @@ NOT_TWO_CATEGORIES = Condition(
     lambda labels: len(labels.scale.names) != 2,
 )
 CONSTANT_RATER = Condition(
-    "a rater gave one single category to the items that both rated", _constant_rater
+    "a rater gave one single category to the items that both rated", _has_constant_rater
 )
 NO_REPLICATES = Condition(
     "no rater met an item twice", lambda replicates: not (replicates.cell_weights > 0).any()

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, of_two_raters, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, only_for_two_raters, ratio
 from agreement_pipeline.measures.conditions import (
     CONSTANT_RATER,
     NO_PAIRABLE_ITEM,
@@ -34,7 +34,7 @@ from agreement_pipeline.statistics import (
 SHARED_ITEMS = "over the items that both rated"
 
 
-def _nothing_in_common(patterns: LabelsByRater) -> bool:
+def _has_no_shared_category(patterns: LabelsByRater) -> bool:
     shared = patterns.codes[(patterns.codes >= 0).all(1) & (patterns.weights > 0)]
     return len(np.intersect1d(shared[:, 0], shared[:, 1])) == 0
 
@@ -43,7 +43,7 @@ def contingency(patterns: LabelsByRater) -> Array:
     """Shape (..., K, K), the first rater in rows."""
     x = patterns.indicators
     joint = x[:, :1].sum(1)[:, :, None] * x[:, 1:].sum(1)[:, None, :]
-    return of_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
+    return only_for_two_raters(patterns, np.tensordot(patterns.weights, joint, axes=1))
 
 
 class _Joint(NamedTuple):
@@ -55,7 +55,7 @@ class _Joint(NamedTuple):
     alike: Array
 
 
-def _joint(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
+def _joint_counts(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
     """Of many categories, only cells that occur. `shares` are those of all items."""
     k = len(patterns.scale.names)
     if k <= MANY_CATEGORIES or patterns.n_raters != 2:
@@ -63,19 +63,21 @@ def _joint(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
         table = ratio(table, table.sum((-2, -1))[..., None, None]) if shares else table
         alike, cells = np.diagonal(table, axis1=-2, axis2=-1), table.reshape(*table.shape[:-2], -1)
         return _Joint(cells, table.sum(-1), table.sum(-2), alike)
-    rows, first, second = patterns.kept(_cells)
+    rows, first_codes, second_codes = patterns.kept(_occurring_cells)
     cells = patterns.sums_of(rows)
     cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
-    one, other = (indicated(each[:, None], k).under(cells) for each in (first, second))
-    return _Joint(cells, one, other, cells[..., first == second])
+    first_counts, second_counts = (
+        indicated(codes[:, None], k).under(cells) for codes in (first_codes, second_codes)
+    )
+    return _Joint(cells, first_counts, second_counts, cells[..., first_codes == second_codes])
 
 
-def _cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:
-    k, (one, other) = len(patterns.scale.names), patterns.codes.T
-    rows = np.flatnonzero((one >= 0) & (other >= 0))
-    cells, at = np.unique(one[rows] * k + other[rows], return_inverse=True)
-    found = sparse(rows, at, np.ones(len(rows)), (len(one), len(cells)))
-    return found, *np.divmod(cells, k)
+def _occurring_cells(patterns: LabelsByRater) -> tuple[SomeRows, Codes, Codes]:
+    k, (first_codes, second_codes) = len(patterns.scale.names), patterns.codes.T
+    rows = np.flatnonzero((first_codes >= 0) & (second_codes >= 0))
+    cells, cell_index = np.unique(first_codes[rows] * k + second_codes[rows], return_inverse=True)
+    cell_rows = sparse(rows, cell_index, np.ones(len(rows)), (len(first_codes), len(cells)))
+    return cell_rows, *np.divmod(cells, k)
 
 
 _of_two_raters = partial(
@@ -93,7 +95,7 @@ _of_two_raters = partial(
     undefined=(
         NOT_TWO_RATERS,
         NO_PAIRABLE_ITEM,
-        Condition("the raters have no category in common", _nothing_in_common),
+        Condition("the raters have no category in common", _has_no_shared_category),
     ),
     chance_corrected=False,
     source="Bangdiwala, S. I. (1985), 45th session of the International Statistical Institute; "
@@ -113,8 +115,8 @@ def bangdiwala_b(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(bangdiwala_b(patterns).value), 4)
     0.5
     """
-    found = _joint(patterns)
-    b = ratio((found.alike**2).sum(-1), (found.first * found.second).sum(-1))
+    joint = _joint_counts(patterns)
+    b = ratio((joint.alike**2).sum(-1), (joint.first * joint.second).sum(-1))
     return Coefficient(b, observed=b)
 
 
@@ -175,8 +177,8 @@ def information_agreement(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(information_agreement(patterns).value), 4)
     0.1282
     """
-    mutual, least, _, _ = _parts(patterns)
-    return Coefficient(ratio(mutual, least), observed=mutual, greatest=least)
+    mutual, smaller_entropy, _, _ = _information_parts(patterns)
+    return Coefficient(ratio(mutual, smaller_entropy), observed=mutual, greatest=smaller_entropy)
 
 
 @_of_two_raters(
@@ -206,15 +208,15 @@ def information_agreement_c(patterns: LabelsByRater) -> Coefficient:
     >>> round(float(information_agreement_c(alike).value), 4)
     0.6667
     """
-    mutual, least, columns, rows = _parts(patterns)
+    mutual, smaller_entropy, columns, rows = _information_parts(patterns)
     k = len(patterns.scale.names)
     at_the_limit = np.where(columns == 1, 1 - rows / k, 1 - columns / k)
-    ia_c = np.where((columns == 1) | (rows == 1), at_the_limit, ratio(mutual, least))
-    return Coefficient(ia_c, observed=mutual, greatest=least)
+    ia_c = np.where((columns == 1) | (rows == 1), at_the_limit, ratio(mutual, smaller_entropy))
+    return Coefficient(ia_c, observed=mutual, greatest=smaller_entropy)
 
 
-def _parts(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
-    cells, p_y, p_x, _ = _joint(patterns, shares=True)
+def _information_parts(patterns: LabelsByRater) -> tuple[Array, Array, Array, Array]:
+    cells, p_y, p_x, _ = _joint_counts(patterns, shares=True)
     h_x, h_y, h_xy = _entropy(p_x), _entropy(p_y), _entropy(cells)
     mutual = np.maximum(h_x + h_y - h_xy, 0.0)
     return mutual, np.minimum(h_x, h_y), (p_x > 0).sum(-1), (p_y > 0).sum(-1)

@@ -19,7 +19,7 @@ from agreement_pipeline.measures._numbers import unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_REPLICATES
 from agreement_pipeline.measures.icc import NUMBERS, VARIANCE_NOT_POSITIVE, share_between_items
-from agreement_pipeline.measures.intra import NUMBERS_AGAIN, unreplicated
+from agreement_pipeline.measures.intra import REPLICATED_NUMBERS_EXAMPLE, raters_without_replicates
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import ReplicatedLabels, ReplicatedNumbers
@@ -29,29 +29,31 @@ ELIASZIW = (
     "Eliasziw, M., Young, S. L., Woodbury, M. G. & Fryday-Field, K. (1994), "
     "doi:10.1093/ptj/74.8.777"
 )
-BALANCED = "items that every rater with replicates rated equally often; other raters are left out"
+BALANCED_CONVENTION = (
+    "items that every rater with replicates rated equally often; other raters are left out"
+)
 
 
-def _design(values: ReplicatedNumbers, seen: Flags) -> tuple[Array, Codes] | None:
+def _balanced_design(values: ReplicatedNumbers, seen_items: Flags) -> tuple[Array, Codes] | None:
     """The seen items that have replicates (N, R, M), and their places.
 
     None unless every rater with replicates rated each of these items equally often.
     """
-    here = seen[values.item]
-    items, raters = np.unique(values.item[here]), np.unique(values.rater[here])
-    sizes = values.sizes[here]
-    if not here.any() or here.sum() != len(items) * len(raters) or np.ptp(sizes) > 0:
+    is_seen = seen_items[values.item]
+    items, raters = np.unique(values.item[is_seen]), np.unique(values.rater[is_seen])
+    sizes = values.sizes[is_seen]
+    if not is_seen.any() or is_seen.sum() != len(items) * len(raters) or np.ptp(sizes) > 0:
         return None
-    cells = values.values[here][np.lexsort((values.rater[here], values.item[here])), :, 0]
+    cells = values.values[is_seen][np.lexsort((values.rater[is_seen], values.item[is_seen])), :, 0]
     return cells[~np.isnan(cells)].reshape(len(items), len(raters), int(sizes[0])), items
 
 
-def _design_of(replicates: Replicates) -> tuple[Array, Codes] | None:
-    return _design(replicates.in_numbers(), replicates.weights > 0)
+def _design_of_round(replicates: Replicates) -> tuple[Array, Codes] | None:
+    return _balanced_design(replicates.in_numbers(), replicates.weights > 0)
 
 
-def _too_small(replicates: Replicates) -> bool:
-    design = _design_of(replicates)
+def _is_too_small(replicates: Replicates) -> bool:
+    design = _design_of_round(replicates)
     return (
         design is None
         or design[0].shape[1] < 2
@@ -61,9 +63,9 @@ def _too_small(replicates: Replicates) -> bool:
 
 UNBALANCED = Condition(
     "the raters with replicates did not all rate the same items equally often",
-    lambda replicates: _design_of(replicates) is None,
+    lambda replicates: _design_of_round(replicates) is None,
 )
-TOO_SMALL = Condition("fewer than two raters have replicates of two items", _too_small)
+TOO_SMALL = Condition("fewer than two raters have replicates of two items", _is_too_small)
 
 
 _of_design = partial(
@@ -72,10 +74,10 @@ _of_design = partial(
     undefined=(NO_REPLICATES, UNBALANCED, TOO_SMALL, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     continuous=True,
-    raters_left_out=unreplicated,
-    convention=BALANCED,
+    raters_left_out=raters_without_replicates,
+    convention=BALANCED_CONVENTION,
     source=ELIASZIW,
-    example=NUMBERS_AGAIN,
+    example=REPLICATED_NUMBERS_EXAMPLE,
 )
 
 
@@ -94,7 +96,7 @@ def eliasziw_inter_random(replicates: Replicates) -> Coefficient:
     >>> round(float(eliasziw_inter_random(replicates).value), 4)
     0.8163
     """
-    s, r, sr, e, unit = _variances(replicates)
+    s, r, sr, e, unit = _variance_components(replicates)
     return share_between_items(s, s + r + sr + e, unit)
 
 
@@ -116,7 +118,7 @@ def eliasziw_inter_fixed(replicates: Replicates) -> Coefficient:
     >>> round(float(eliasziw_inter_fixed(replicates).value), 4)
     0.8889
     """
-    s, _, sr, e, unit = _variances(replicates)
+    s, _, sr, e, unit = _variance_components(replicates)
     return share_between_items(s, s + sr + e, unit)
 
 
@@ -140,7 +142,7 @@ def eliasziw_intra_random(replicates: Replicates) -> Coefficient:
     >>> round(float(eliasziw_intra_random(replicates).value), 4)
     0.8367
     """
-    s, r, sr, e, unit = _variances(replicates)
+    s, r, sr, e, unit = _variance_components(replicates)
     return share_between_items(s + r + sr, s + r + sr + e, unit)
 
 
@@ -162,27 +164,29 @@ def eliasziw_intra_fixed(replicates: Replicates) -> Coefficient:
     >>> round(float(eliasziw_intra_fixed(replicates).value), 4)
     0.8222
     """
-    s, _, sr, e, unit = _variances(replicates)
+    s, _, sr, e, unit = _variance_components(replicates)
     return share_between_items(s + sr, s + sr + e, unit)
 
 
-def _variances(replicates: Replicates) -> Array:
+def _variance_components(replicates: Replicates) -> Array:
     """The components s, r, sr and e, and their unit (5, ...); nan if the design is unbalanced or
     small.
     """
     values = replicates.in_numbers()
     draws = values.weights.reshape(-1, values.weights.shape[-1])
     supports, support = np.unique(draws > 0, axis=0, return_inverse=True)
-    found = np.full((5, len(draws)), np.nan)
-    for place, seen in enumerate(supports):
-        some = support.ravel() == place
-        if design := _design(values, seen):
+    components = np.full((5, len(draws)), np.nan)
+    for place, seen_items in enumerate(supports):
+        has_support = support.ravel() == place
+        if design := _balanced_design(values, seen_items):
             numbers, items = design
-            found[:, some] = _components(numbers, draws[some][:, items])
-    return found.reshape(len(found), *values.weights.shape[:-1])
+            components[:, has_support] = _mean_square_components(
+                numbers, draws[has_support][:, items]
+            )
+    return components.reshape(len(components), *values.weights.shape[:-1])
 
 
-def _components(numbers: Array, w: Array) -> Array:
+def _mean_square_components(numbers: Array, w: Array) -> Array:
     _, t, m = numbers.shape
     z, unit = unit_free(numbers.reshape(len(numbers), t * m, 1))
     cell = z.reshape(numbers.shape).mean(2)

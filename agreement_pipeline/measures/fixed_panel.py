@@ -97,8 +97,8 @@ def shah_s(panel: LabelsByRater) -> Coefficient:
     k = len(panel.scale.names)
     sums = panel.sums(_features)
     total, agreed, greatest = np.moveaxis(sums[..., :3], -1, 0)
-    given = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
-    v = ratio(given, given.sum(-1, keepdims=True))
+    label_counts = sums[..., 3 + k :].reshape(*sums.shape[:-1], panel.panel.n_raters, k)
+    v = ratio(label_counts, label_counts.sum(-1, keepdims=True))
     r = (~np.isnan(v[..., 0])).sum(-1)[..., None]
     v = np.nan_to_num(v)
     by_chance = ratio(v.sum(-2) ** 2 - (v**2).sum(-2), r * (r - 1))
@@ -115,11 +115,13 @@ def _features(panel: LabelsByRater) -> SomeRows:
     counts, codes = panel.panel.counts(), panel.panel.codes
     c, m, k = counts.counts, counts.sizes, counts.counts.shape[1]
     agreed = c * (c - 1) / np.maximum(m * (m - 1), 1)[:, None]
-    found = np.empty((len(m), 3 + k + codes.shape[1] * k))
-    found[:, 0] = 1
-    found[:, 1] = (agreed * panel.label_indicators).sum(1)
-    found[:, 2] = agreed.max(1)
-    found[:, 3 : 3 + k] = panel.label_indicators
-    found[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(len(m), found.shape[1] - 3 - k)
-    found[~(panel.labelled & counts.pairable)] = 0
-    return every_row(found)
+    features = np.empty((len(m), 3 + k + codes.shape[1] * k))
+    features[:, 0] = 1
+    features[:, 1] = (agreed * panel.label_indicators).sum(1)
+    features[:, 2] = agreed.max(1)
+    features[:, 3 : 3 + k] = panel.label_indicators
+    features[:, 3 + k :] = (codes[:, :, None] == np.arange(k)).reshape(
+        len(m), features.shape[1] - 3 - k
+    )
+    features[~(panel.labelled & counts.pairable)] = 0
+    return every_row(features)

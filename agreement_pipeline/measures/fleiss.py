@@ -12,10 +12,10 @@ from agreement_pipeline.measures.coefficient import (
     Coefficient,
     chance_corrected,
     expected_disagreement,
-    kappa_of,
+    kappa_from_distances,
     observed_agreement,
     observed_variation,
-    of_two_raters,
+    only_for_two_raters,
     prevalence,
     ratio,
 )
@@ -30,7 +30,7 @@ from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater
 
-GWET = (
+GWET_CONVENTION = (
     "observed agreement over items with two ratings or more, prevalence over all rated items (Gwet)"
 )
 
@@ -73,7 +73,7 @@ def percent_agreement(counts: CategoryCounts) -> Coefficient:
     undefined=(NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY, END_UNMET),
     family="fleiss_kappa",
     exchangeable=True,
-    convention=GWET,
+    convention=GWET_CONVENTION,
     source=(
         "Fleiss, J. L. (1971), doi:10.1037/h0031619; weighted after Gwet, K. L. (2014). Handbook "
         "of Inter-Rater Reliability (4th ed.)"
@@ -93,8 +93,10 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     0.7321
     """
     pi = prevalence(counts)
-    apart = weighting.apart(counts.scale, pi)
-    return kappa_of(counts, apart, expected_disagreement(pi, apart.distances))
+    category_distances = weighting.category_distances(counts.scale, pi)
+    return kappa_from_distances(
+        counts, category_distances, expected_disagreement(pi, category_distances.distances)
+    )
 
 
 @register(
@@ -105,7 +107,7 @@ def fleiss_kappa(counts: CategoryCounts, weighting: Weighting = IDENTITY) -> Coe
     undefined=(NOT_TWO_RATERS, NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    convention=GWET,
+    convention=GWET_CONVENTION,
     source="Scott, W. A. (1955), doi:10.1086/266577",
 )
 def scott_pi(patterns: LabelsByRater) -> Coefficient:
@@ -120,7 +122,7 @@ def scott_pi(patterns: LabelsByRater) -> Coefficient:
     0.3939
     """
     counts = patterns.counts()
-    p_o = of_two_raters(patterns, observed_agreement(counts))
+    p_o = only_for_two_raters(patterns, observed_agreement(counts))
     p_e = (prevalence(counts) ** 2).sum(-1)
     return chance_corrected(p_o, p_e).where(observed_variation(counts))
 
@@ -157,8 +159,10 @@ def kraemer_icc(counts: CategoryCounts) -> Coefficient:
     0.7321
     """
     x, n = np.where(counts.counts.shape[1] == 2, counts.counts[:, -1], np.nan), counts.sizes
-    within = ratio(
+    within_variance = ratio(
         counts.weights @ (x * (n - x) / np.maximum(n, 1)), counts.weights @ np.maximum(n - 1, 0)
     )
     p = ratio(counts.weights @ x, counts.weights @ n)
-    return chance_corrected(1 - 2 * within, 1 - 2 * p * (1 - p)).where(observed_variation(counts))
+    return chance_corrected(1 - 2 * within_variance, 1 - 2 * p * (1 - p)).where(
+        observed_variation(counts)
+    )

@@ -14,32 +14,32 @@ from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater
 
 
-def _divisible(groups: LabelsByRater) -> Flags:
+def _has_own_disagreement(groups: LabelsByRater) -> Flags:
     """Only where each group gave an item two ratings or more can a group disagree with itself."""
-    shared = _shared(groups)
+    shared = _shared_weights(groups)
     return np.asarray(
         np.all([shared @ (counts.sum(1) >= 2) > 0 for counts in groups.group_counts], axis=0)
     )
 
 
-def _one_category(groups: LabelsByRater) -> bool:
+def _has_one_category(groups: LabelsByRater) -> bool:
     used = groups.readable & (groups.weights > 0)
     return int((sum(counts[used].sum(0) for counts in groups.group_counts) > 0).sum()) == 1
 
 
-NEVER_MET = Condition(
+NO_SHARED_ITEM = Condition(
     "no item was rated by both groups",
     lambda groups: not (groups.weights[groups.readable] > 0).any(),
 )
 SINGLE_RATINGS = Condition(
     "one group gave only one rating to each item that both rated, so its own disagreement was "
     "never seen; use vanbelle_albert_kappa for a single rater against a group",
-    lambda groups: not _divisible(groups),
+    lambda groups: not _has_own_disagreement(groups),
 )
 ONE_CATEGORY = Condition(
     "every rating of the items that both groups rated is of one category, so chance alone would "
     "give full agreement",
-    _one_category,
+    _has_one_category,
 )
 
 
@@ -49,7 +49,7 @@ ONE_CATEGORY = Condition(
     needs="groups",
     bounds=(-np.inf, 1.0),
     undefined=(
-        NEVER_MET,
+        NO_SHARED_ITEM,
         SINGLE_RATINGS,
         Condition(
             "the greatest agreement that the groups allow is what chance alone would give",
@@ -82,12 +82,12 @@ def vanbelle_albert_group_kappa(
     >>> round(float(vanbelle_albert_group_kappa(groups).value), 4)
     0.5
     """
-    p_t, p_e, p_m, span = _parts(groups, weighting)
+    p_t, p_e, p_m, span = _agreement_parts(groups, weighting)
     kappa = ratio(p_t - p_e, p_m - p_e)
     return (
         Coefficient(kappa, observed=p_t, expected=p_e, greatest=p_m)
         .in_spans(span)
-        .where(_divisible(groups))
+        .where(_has_own_disagreement(groups))
     )
 
 
@@ -96,7 +96,7 @@ def vanbelle_albert_group_kappa(
     question="classifier",
     needs="groups",
     bounds=(-np.inf, 1.0),
-    undefined=(NEVER_MET, ONE_CATEGORY),
+    undefined=(NO_SHARED_ITEM, ONE_CATEGORY),
     levels={"nominal", "ordinal"},
     exchangeable=True,
     convention=(
@@ -123,30 +123,45 @@ def cross_kappa(groups: LabelsByRater) -> Coefficient:
     """
     x, y = groups.group_counts
     r, s = x.sum(1), y.sum(1)
-    used = _shared(groups)
-    apart = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
-    d_o = ratio(used @ ((r + s) * apart), used @ (r + s))
+    used = _shared_weights(groups)
+    disagreement = 1 - (x * y).sum(1) / np.maximum(r * s, 1)
+    d_o = ratio(used @ ((r + s) * disagreement), used @ (r + s))
     d_e = 1 - (ratio(used @ x, (used @ r)[..., None]) * ratio(used @ y, (used @ s)[..., None])).sum(
         -1
     )
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o, expected=d_e)
 
 
-def _shared(groups: LabelsByRater) -> Array:
+def _shared_weights(groups: LabelsByRater) -> Array:
     return groups.weights_of(groups.readable)
 
 
-def _parts(groups: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+def _agreement_parts(
+    groups: LabelsByRater, weighting: Weighting
+) -> tuple[Array, Array, Array, Array]:
     """Observed, expected and greatest agreement, in units of the largest distance between two
     categories that are given; and the share of the scale that this is.
     """
-    one, other = (counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.group_counts)
-    used = _shared(groups)
+    first_shares, second_shares = (
+        counts / np.maximum(counts.sum(1), 1)[:, None] for counts in groups.group_counts
+    )
+    used = _shared_weights(groups)
     total = used.sum(-1)
-    apart = weighting.apart(groups.scale, used @ (one + other))
-    d = apart.distances
-    d_t = ratio(used @ (one @ d * other).sum(1), total)
-    d_e = (ratio(used @ one, total[..., None]) @ d * ratio(used @ other, total[..., None])).sum(-1)
-    within = [(shares @ d * shares).sum(1) for shares in (one, other)]
-    d_m = ratio(used @ np.minimum(*within), total)
-    return apart.agreement(d_t), apart.agreement(d_e), apart.agreement(d_m), apart.unit
+    category_distances = weighting.category_distances(
+        groups.scale, used @ (first_shares + second_shares)
+    )
+    d = category_distances.distances
+    d_t = ratio(used @ (first_shares @ d * second_shares).sum(1), total)
+    d_e = (
+        ratio(used @ first_shares, total[..., None])
+        @ d
+        * ratio(used @ second_shares, total[..., None])
+    ).sum(-1)
+    own_disagreements = [(shares @ d * shares).sum(1) for shares in (first_shares, second_shares)]
+    d_m = ratio(used @ np.minimum(*own_disagreements), total)
+    return (
+        category_distances.agreement(d_t),
+        category_distances.agreement(d_e),
+        category_distances.agreement(d_m),
+        category_distances.unit,
+    )

@@ -12,8 +12,8 @@ import numpy as np
 from agreement_pipeline.measures.coefficient import (
     Coefficient,
     chance_corrected,
-    ends_known,
     ends_of_scale,
+    has_known_ends,
     most_used_and_farthest,
     observed_agreement,
     observed_disagreement,
@@ -24,7 +24,7 @@ from agreement_pipeline.measures.conditions import (
     NO_PAIRABLE_ITEM,
     ONE_PAIRABLE_CATEGORY,
 )
-from agreement_pipeline.measures.fleiss import GWET
+from agreement_pipeline.measures.fleiss import GWET_CONVENTION
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
 from agreement_pipeline.measures.registry import register
 from agreement_pipeline.measures.weighting import ORDINAL, Weighting
@@ -43,7 +43,7 @@ GRADES = """
     undefined=(NO_PAIRABLE_ITEM,),
     levels={"nominal", "ordinal"},
     exchangeable=True,
-    convention=GWET,
+    convention=GWET_CONVENTION,
     source="Gwet, K. L. (2008), doi:10.1348/000711006X126600",
     passed_by_guessing=True,
 )
@@ -77,7 +77,7 @@ def gwet_ac1(counts: CategoryCounts) -> Coefficient:
     plain=False,
     split=ends_of_scale,
     exchangeable=True,
-    convention=GWET,
+    convention=GWET_CONVENTION,
     source="Gwet, K. L. (2014). Handbook of Inter-Rater Reliability (4th ed.), ch. 3",
     example=GRADES,
     passed_by_guessing=True,
@@ -104,7 +104,7 @@ def gwet_ac2(counts: CategoryCounts, weighting: Weighting) -> Coefficient:
     k = np.float64(pi.shape[-1])
     p_o = 1 - observed_disagreement(counts, weighting.distances(counts.scale))
     p_e = w.sum() / (k * (k - 1)) * (pi * (1 - pi)).sum(-1)
-    return chance_corrected(p_o, p_e).where(ends_known(counts))
+    return chance_corrected(p_o, p_e).where(has_known_ends(counts))
 
 
 @register(

@@ -31,34 +31,36 @@ from agreement_pipeline.ratings import Array, Level
 from agreement_pipeline.statistics import NumbersByRater
 
 
-def _few_items(values: NumbersByRater) -> bool:
+def _has_few_items(values: NumbersByRater) -> bool:
     return bool(values.weights[values.sizes > 0].sum() - 1 <= 1e-12)
 
 
 FEW_PAIRABLE_ITEMS = Condition(
-    "fewer than two items have two ratings", lambda values: _few_items(values.at(values.pairable))
+    "fewer than two items have two ratings",
+    lambda values: _has_few_items(values.at(values.pairable)),
 )
 FEW_CROSSED_ITEMS = Condition(
-    "fewer than two items were rated by every rater", lambda values: _few_items(values.crossed())
+    "fewer than two items were rated by every rater",
+    lambda values: _has_few_items(values.crossed()),
 )
 
 
-def one_way(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
+def one_way_mean_squares(values: NumbersByRater) -> tuple[Array, Array, Array, float]:
     """Mean squares between and within items with two ratings or more, the ratings per item, and the
     unit.
     """
     rated = values.at(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
-    apart = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
+    squared_deviations = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)
     n, total = w.sum(-1), w @ m
-    freedom = np.maximum(n - 1, 0.0)
-    bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), freedom)
-    k = ratio(total - ratio(w @ m**2, total), freedom)
-    return bms, ratio(w @ apart, total - n), k, unit
+    degrees_of_freedom = np.maximum(n - 1, 0.0)
+    bms = ratio(w @ (sums**2 / m) - ratio((w @ sums) ** 2, total), degrees_of_freedom)
+    k = ratio(total - ratio(w @ m**2, total), degrees_of_freedom)
+    return bms, ratio(w @ squared_deviations, total - n), k, unit
 
 
-def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, float]:
+def two_way_mean_squares(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, float]:
     """Over the items that every rater rated: mean squares of items, raters and the rest, the number
     of items (...), that of raters, and the unit.
 
@@ -67,28 +69,32 @@ def two_way(values: NumbersByRater) -> tuple[Array, Array, Array, Array, float, 
     """
     crossed = crossed_rows(values)
     x, w = crossed.values[:, :, 0], crossed.weights
-    start = x[0] if len(x) else np.zeros(x.shape[1])
-    z, unit = unit_free((x - start)[:, :, None])
-    z, unit = z[:, :, 0], unit or float(np.ptp(start))
-    added = (start - start[0]) / (unit or 1.0)
+    offsets = x[0] if len(x) else np.zeros(x.shape[1])
+    z, unit = unit_free((x - offsets)[:, :, None])
+    z, unit = z[:, :, 0], unit or float(np.ptp(offsets))
+    offset_differences = (offsets - offsets[0]) / (unit or 1.0)
     k, n = float(z.shape[1]), np.asarray(w.sum(-1))
-    items, raters, freedom = z.mean(1), ratio(w @ z, n[..., None]), np.maximum(n - 1, 0.0)
-    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, freedom)
-    rest = w @ ((z - items[:, None]) ** 2).sum(1) - n * _apart(raters)
-    jms = ratio(n * _apart(raters + added), np.asarray(k - 1))
-    return bms, jms, ratio(rest, freedom * (k - 1)), n, k, unit
+    items, raters, degrees_of_freedom = (
+        z.mean(1),
+        ratio(w @ z, n[..., None]),
+        np.maximum(n - 1, 0.0),
+    )
+    bms = k * ratio(w @ items**2 - n * raters.mean(-1) ** 2, degrees_of_freedom)
+    residual = w @ ((z - items[:, None]) ** 2).sum(1) - n * _squared_deviations(raters)
+    jms = ratio(n * _squared_deviations(raters + offset_differences), np.asarray(k - 1))
+    return bms, jms, ratio(residual, degrees_of_freedom * (k - 1)), n, k, unit
 
 
-def _apart(raters: Array) -> Array:
+def _squared_deviations(raters: Array) -> Array:
     return np.asarray(((raters - raters.mean(-1)[..., None]) ** 2).sum(-1))
 
 
-def share_between_items(between: Array, total: Array, unit: Array | float) -> Coefficient:
+def share_between_items(between_variance: Array, total: Array, unit: Array | float) -> Coefficient:
     """Where the total is not positive, the share is nan and the total is 0."""
     total = np.where(total > 1e-12, total, 0.0)
     return Coefficient(
-        ratio(between, total),
-        observed=(total - between) * unit * unit,
+        ratio(between_variance, total),
+        observed=(total - between_variance) * unit * unit,
         expected=total * unit * unit,
     )
 
@@ -98,11 +104,13 @@ SHROUT_FLEISS = (
     "McGraw, K. O. & Wong, S. P. (1996), doi:10.1037/1082-989X.1.1.30"
 )
 DONNER = SHROUT_FLEISS + "; unequal numbers of ratings after Donner, A. (1986), doi:10.2307/1403259"
-ONE_WAY = (
+ONE_WAY_CONVENTION = (
     "items with one rating are left out; every other item counts, whoever rated it; "
     "k is the mean number of ratings an item that Donner (1986) calls n_0"
 )
-TWO_WAY = "only items that every rater rated; those with missing ratings are left out and counted"
+TWO_WAY_CONVENTION = (
+    "only items that every rater rated; those with missing ratings are left out and counted"
+)
 NUMBERS: set[Level] = {"interval", "ratio"}
 VARIANCE_NOT_POSITIVE = Condition("the estimated variance is not positive")
 
@@ -115,7 +123,7 @@ _one_way_form = partial(
     undefined=(NO_PAIRABLE_ITEM, FEW_PAIRABLE_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     exchangeable=True,
-    convention=ONE_WAY,
+    convention=ONE_WAY_CONVENTION,
     source=DONNER,
 )
 
@@ -135,7 +143,7 @@ def icc_1_1(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_1_1(values).value), 4)
     0.1657
     """
-    bms, wms, k, unit = one_way(values)
+    bms, wms, k, unit = one_way_mean_squares(values)
     return share_between_items((bms - wms) / k, (bms + (k - 1) * wms) / k, unit)
 
 
@@ -152,7 +160,7 @@ def icc_1_k(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_1_k(values).value), 4)
     0.4428
     """
-    bms, wms, k, unit = one_way(values)
+    bms, wms, k, unit = one_way_mean_squares(values)
     return share_between_items((bms - wms) / k, bms / k, unit)
 
 
@@ -163,7 +171,7 @@ _two_way_form = partial(
     undefined=(ONE_RATER, NO_CROSSED_ITEM, FEW_CROSSED_ITEMS, VARIANCE_NOT_POSITIVE),
     levels=NUMBERS,
     crossed=True,
-    convention=TWO_WAY,
+    convention=TWO_WAY_CONVENTION,
     source=SHROUT_FLEISS,
 )
 
@@ -181,7 +189,7 @@ def icc_2_1(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_2_1(values).value), 4)
     0.2898
     """
-    bms, jms, ems, n, k, unit = two_way(values)
+    bms, jms, ems, n, k, unit = two_way_mean_squares(values)
     total = bms + (k - 1) * ems + k * ratio(jms - ems, n)
     return share_between_items((bms - ems) / k, total / k, unit)
 
@@ -199,7 +207,7 @@ def icc_2_k(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_2_k(values).value), 4)
     0.6201
     """
-    bms, jms, ems, n, k, unit = two_way(values)
+    bms, jms, ems, n, k, unit = two_way_mean_squares(values)
     return share_between_items((bms - ems) / k, (bms + ratio(jms - ems, n)) / k, unit)
 
 
@@ -217,7 +225,7 @@ def icc_3_1(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_3_1(values).value), 4)
     0.7148
     """
-    bms, _, ems, _, k, unit = two_way(values)
+    bms, _, ems, _, k, unit = two_way_mean_squares(values)
     return share_between_items((bms - ems) / k, (bms + (k - 1) * ems) / k, unit)
 
 
@@ -234,7 +242,7 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
     >>> round(float(icc_3_k(values).value), 4)
     0.9093
     """
-    bms, _, ems, _, k, unit = two_way(values)
+    bms, _, ems, _, k, unit = two_way_mean_squares(values)
     return share_between_items((bms - ems) / k, bms / k, unit)
 
 
@@ -246,7 +254,7 @@ def icc_3_k(values: NumbersByRater) -> Coefficient:
     undefined=(ONE_RATER, NO_CROSSED_ITEM, ONE_CROSSED_NUMBER),
     levels=NUMBERS,
     crossed=True,
-    convention=TWO_WAY,
+    convention=TWO_WAY_CONVENTION,
     source="Lin, L. I.-K. (1989), doi:10.2307/2532051; more than two raters after "
     "Barnhart, H. X., Haber, M. & Song, J. (2002), doi:10.1111/j.0006-341X.2002.01020.x",
 )
@@ -273,10 +281,10 @@ def lin_ccc(values: NumbersByRater) -> Coefficient:
     mu = ratio(w @ z, n)
     variances = (ratio(w @ z**2, n) - mu**2).sum(-1)
     twice_covariances = ratio(w @ z.sum(1) ** 2, n[..., 0]) - mu.sum(-1) ** 2 - variances
-    apart = (r - 1) * variances + r * (mu**2).sum(-1) - mu.sum(-1) ** 2
+    expected_squares = (r - 1) * variances + r * (mu**2).sum(-1) - mu.sum(-1) ** 2
     pairs = unit * unit / (r * (r - 1) / 2) if r > 1 else np.nan
     return Coefficient(
-        ratio(twice_covariances, apart),
-        observed=(apart - twice_covariances) * pairs,
-        expected=apart * pairs,
+        ratio(twice_covariances, expected_squares),
+        observed=(expected_squares - twice_covariances) * pairs,
+        expected=expected_squares * pairs,
     )

@@ -16,15 +16,15 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import ReplicatedLabels
 
 CAMPAGNER_CABITZA = "Campagner, A. & Cabitza, F. (2020), doi:10.3233/SHTI200167"
-NUMBERS_AGAIN = """
+REPLICATED_NUMBERS_EXAMPLE = """
 >>> said, scale = [[0, 2], [1, 3], [4, 6], [6, 8]], Scale(None, "interval")
 >>> places = [0, 0, 1, 1], [0, 1, 0, 1]
 >>> replicates = ReplicatedNumbers(said, *places, [1, 1], scale=scale, raters=("a", "b"))"""
 
 
-def unreplicated(replicates: ReplicatedLabels) -> tuple[str, ...]:
-    met = {replicates.raters[rater] for rater in replicates.rater}
-    return tuple(name for name in replicates.round_raters if name not in met)
+def raters_without_replicates(replicates: ReplicatedLabels) -> tuple[str, ...]:
+    replicating_raters = {replicates.raters[rater] for rater in replicates.rater}
+    return tuple(name for name in replicates.round_raters if name not in replicating_raters)
 
 
 _of_replicates = partial(
@@ -34,7 +34,7 @@ _of_replicates = partial(
     bounds=(0.0, 1.0),
     undefined=(NO_REPLICATES,),
     chance_corrected=False,
-    raters_left_out=unreplicated,
+    raters_left_out=raters_without_replicates,
     convention="every item that a rater rated again counts once for that rater, "
     "whatever the number of occurrences",
     passed_by_guessing=True,
@@ -79,8 +79,8 @@ def self_agreement_unbiased(replicates: ReplicatedLabels) -> Coefficient:
     0.8
     """
     c, m = replicates.counts, replicates.sizes
-    same = _mean_over_cells(replicates, (c * (c - 1)).sum(1) / (m * (m - 1)))
-    return Coefficient(same, observed=same)
+    agreeing_share = _mean_over_cells(replicates, (c * (c - 1)).sum(1) / (m * (m - 1)))
+    return Coefficient(agreeing_share, observed=agreeing_share)
 
 
 def _mean_over_cells(replicates: ReplicatedLabels, values: Array) -> Array:

@@ -28,7 +28,7 @@ from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics import LabelsByRater
 
-SHARES = (
+SHARES_CONVENTION = (
     "over the items that the classifier labelled and the panel rated, each with the shares of the "
     "raters who rated it"
 )
@@ -47,7 +47,7 @@ SHARES = (
     ),
     family="vanbelle_albert_kappa",
     exchangeable=True,
-    convention=SHARES,
+    convention=SHARES_CONVENTION,
     source="Vanbelle, S. & Albert, A. (2009), doi:10.1111/j.1467-9574.2008.00412.x",
 )
 def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
@@ -68,7 +68,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     >>> round(float(vanbelle_albert_kappa(panel).value), 4)
     0.7273
     """
-    p_o, p_e, p_max, span = _parts(panel, weighting)
+    p_o, p_e, p_max, span = _agreement_parts(panel, weighting)
     kappa = ratio(p_o - p_e, p_max - p_e)
     return Coefficient(kappa, observed=p_o, expected=p_e, greatest=p_max).in_spans(span)
 
@@ -81,7 +81,7 @@ def vanbelle_albert_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY)
     undefined=(CLASSIFIER_NEVER_MET, PANEL_AND_CLASSIFIER_ONE_CATEGORY),
     family="schouten_kappa",
     exchangeable=True,
-    convention=SHARES,
+    convention=SHARES_CONVENTION,
     source="Schouten, H. J. A. (1982), doi:10.1111/j.1467-9574.1982.tb00774.x",
 )
 def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coefficient:
@@ -99,7 +99,7 @@ def schouten_kappa(panel: LabelsByRater, weighting: Weighting = IDENTITY) -> Coe
     >>> round(float(schouten_kappa(panel).value), 4)
     0.5714
     """
-    p_o, p_e, _, span = _parts(panel, weighting)
+    p_o, p_e, _, span = _agreement_parts(panel, weighting)
     return chance_corrected(p_o, p_e).in_spans(span)
 
 
@@ -145,19 +145,28 @@ def williams_index(panel: LabelsByRater) -> Coefficient:
     return Coefficient(ratio(p_0, p_r), observed=p_0, greatest=p_r)
 
 
-def _parts(panel: LabelsByRater, weighting: Weighting) -> tuple[Array, Array, Array, Array]:
+def _agreement_parts(
+    panel: LabelsByRater, weighting: Weighting
+) -> tuple[Array, Array, Array, Array]:
     c = panel.panel.counts().counts
     used = panel.weights_of(panel.readable)
     total = used.sum(-1)
-    apart = weighting.apart(panel.scale, used @ (c + panel.label_indicators))
-    from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ apart.distances
+    category_distances = weighting.category_distances(
+        panel.scale, used @ (c + panel.label_indicators)
+    )
+    from_panel = c / np.maximum(c.sum(1), 1)[:, None] @ category_distances.distances
     d_o = ratio(used @ (from_panel * panel.label_indicators).sum(1), total)
     d_e = (
         ratio(used @ from_panel, total[..., None])
         * ratio(used @ panel.label_indicators, total[..., None])
     ).sum(-1)
-    least = ratio(used @ from_panel.min(1), total)
-    return apart.agreement(d_o), apart.agreement(d_e), apart.agreement(least), apart.unit
+    smallest_distance = ratio(used @ from_panel.min(1), total)
+    return (
+        category_distances.agreement(d_o),
+        category_distances.agreement(d_e),
+        category_distances.agreement(smallest_distance),
+        category_distances.unit,
+    )
 
 
 def strict_majority(panel: LabelsByRater) -> Codes:

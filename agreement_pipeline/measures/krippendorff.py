@@ -18,22 +18,22 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures._numbers import (
     Disagreement,
     mid_ranks,
-    proportion,
     proportional_disagreement,
-    proportions_within,
     rank_disagreement,
+    ratio_disagreement_within_items,
+    relative_difference,
     squared_disagreement,
     squares_within,
     unit_free,
 )
-from agreement_pipeline.measures.coefficient import Coefficient, across, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, ratio, sum_last_axis
 from agreement_pipeline.measures.conditions import NO_PAIRABLE_ITEM, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.registry import Condition, register
-from agreement_pipeline.measures.weighting import widest
+from agreement_pipeline.measures.weighting import largest_used_distance
 from agreement_pipeline.ratings import LEVELS, Array, Scale
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum, NumbersByRater
 
-Parts = tuple[Array, Array, Array | float]
+DisagreementParts = tuple[Array, Array, Array | float]
 """The disagreement within each row (P,), that over all pairs of ratings (...), and its unit."""
 
 
@@ -82,9 +82,9 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     if ratings.holds == "numbers":
         paired = ratings.weights_of(ratings.pairable)
         values = ratings.reweighted(paired)
-        found = _OF_VALUES[ratings.scale.level](values.at(values.seen))
-        return _alpha(found, paired @ ratings.sizes)
-    return _of_counts(ratings, _OF_COUNTS[ratings.scale.level])
+        disagreement = _VALUE_DISAGREEMENTS[ratings.scale.level](values.at(values.seen))
+        return _alpha(disagreement, paired @ ratings.sizes)
+    return _alpha_of_counts(ratings, _COUNT_DISAGREEMENTS[ratings.scale.level])
 
 
 def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
@@ -107,52 +107,64 @@ def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
     n = paired @ ratings.sizes
     # Rounding may find a difference between labels that are the same.
     if ratings.holds == "labels":
-        within, _, unit = _OF_COUNTS[ratings.scale.level](ratings, paired @ ratings.counts)
+        row_disagreement, _, unit = _COUNT_DISAGREEMENTS[ratings.scale.level](
+            ratings, paired @ ratings.counts
+        )
         differ = ratings.counts.max(1) < ratings.sizes
     else:
-        within, unit = _within_values(ratings)
+        row_disagreement, unit = _disagreement_within_rows(ratings)
         values = ratings.values
         differ = (np.fmax.reduce(values, axis=1) > np.fmin.reduce(values, axis=1)).any(-1)
-    return np.where(ratings.pairable & differ, ratio(within * unit, n), 0.0)
+    return np.where(ratings.pairable & differ, ratio(row_disagreement * unit, n), 0.0)
 
 
-def _within_values(values: NumbersByRater) -> tuple[Array, float]:
+def _disagreement_within_rows(values: NumbersByRater) -> tuple[Array, float]:
     rows, level = values.pairable, values.scale.level
-    paired, within = values.at(rows), np.zeros(len(rows))
+    paired, row_disagreement = values.at(rows), np.zeros(len(rows))
     if level == "ratio":
-        within[rows] = proportions_within(paired)
-        return within, 1.0
+        row_disagreement[rows] = ratio_disagreement_within_items(paired)
+        return row_disagreement, 1.0
     z, unit = (mid_ranks(paired), 1.0) if level == "ordinal" else unit_free(paired.values)
-    within[rows] = squares_within(z, paired.sizes)
-    return within, unit**2
+    row_disagreement[rows] = squares_within(z, paired.sizes)
+    return row_disagreement, unit**2
 
 
 def alpha_by_distance(counts: CategoryCounts, distances: Array) -> Coefficient:
-    return _of_counts(counts, lambda counts, n_c: _by_distance(counts, n_c, distances))
+    return _alpha_of_counts(
+        counts, lambda counts, n_c: _disagreement_by_distance(counts, n_c, distances)
+    )
 
 
-def _alpha(found: Disagreement, n: Array) -> Coefficient:
-    d_o = ratio(found.within, n)
-    d_e = ratio(found.between, n * (n - 1))
-    return Coefficient(1 - ratio(d_o, d_e), observed=found.unit * d_o, expected=found.unit * d_e)
+def _alpha(disagreement: Disagreement, n: Array) -> Coefficient:
+    d_o = ratio(disagreement.within, n)
+    d_e = ratio(disagreement.between, n * (n - 1))
+    return Coefficient(
+        1 - ratio(d_o, d_e), observed=disagreement.unit * d_o, expected=disagreement.unit * d_e
+    )
 
 
-def _of_counts(
+def _alpha_of_counts(
     counts: CategoryCounts,
-    disagreement: Callable[[CategoryCounts, Array], Parts],
+    disagreement: Callable[[CategoryCounts, Array], DisagreementParts],
 ) -> Coefficient:
     paired = counts.paired
     n_c = paired @ counts.counts
-    within, between, unit = disagreement(counts, n_c)
-    return _alpha(Disagreement(across(paired * within), between, unit), across(n_c))
+    within_rows, over_all_pairs, unit = disagreement(counts, n_c)
+    return _alpha(
+        Disagreement(sum_last_axis(paired * within_rows), over_all_pairs, unit), sum_last_axis(n_c)
+    )
 
 
-def _nominal(counts: CategoryCounts, n_c: Array) -> Parts:
+def _nominal_disagreement(counts: CategoryCounts, n_c: Array) -> DisagreementParts:
     c, m = counts.counts, counts.sizes
-    return (m**2 - (c**2).sum(1)) / np.maximum(m - 1, 1), across(n_c) ** 2 - across(n_c**2), 1.0
+    return (
+        (m**2 - (c**2).sum(1)) / np.maximum(m - 1, 1),
+        sum_last_axis(n_c) ** 2 - sum_last_axis(n_c**2),
+        1.0,
+    )
 
 
-def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
+def _squared_disagreement(counts: CategoryCounts, n_c: Array, scores: Array) -> DisagreementParts:
     """Differences are counted in spans of the scores in use, so that rounding is alike on every
     scale.
     """
@@ -160,29 +172,35 @@ def _squared(counts: CategoryCounts, n_c: Array, scores: Array) -> Parts:
     low = np.where(n_c > 0, scores, np.inf).min(-1, keepdims=True)
     span = np.where(n_c > 0, scores, -np.inf).max(-1, keepdims=True) - low
     s = (scores - low) / np.where(span > 0, span, np.nan)
-    within = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / np.maximum(m - 1, 1)
-    between = 2 * (across(n_c) * across(n_c * s**2) - across(n_c * s) ** 2)
-    return within, between, span[..., 0] ** 2
+    within_rows = 2 * (m * (s**2 @ c.T) - (s @ c.T) ** 2) / np.maximum(m - 1, 1)
+    over_all_pairs = 2 * (
+        sum_last_axis(n_c) * sum_last_axis(n_c * s**2) - sum_last_axis(n_c * s) ** 2
+    )
+    return within_rows, over_all_pairs, span[..., 0] ** 2
 
 
-def _by_distance(counts: CategoryCounts, n_c: Array, distances: Array) -> Parts:
-    c, m, unit = counts.counts, counts.sizes, widest(distances, n_c)
-    within = ((c @ distances) * c).sum(1) / np.maximum(m - 1, 1) / unit[..., None]
-    return within, ((n_c @ distances) * n_c).sum(-1) / unit, unit
+def _disagreement_by_distance(
+    counts: CategoryCounts, n_c: Array, distances: Array
+) -> DisagreementParts:
+    c, m, unit = counts.counts, counts.sizes, largest_used_distance(distances, n_c)
+    within_rows = ((c @ distances) * c).sum(1) / np.maximum(m - 1, 1) / unit[..., None]
+    return within_rows, ((n_c @ distances) * n_c).sum(-1) / unit, unit
 
 
-_OF_COUNTS: dict[str, Callable[[CategoryCounts, Array], Parts]] = {
-    "nominal": _nominal,
+_COUNT_DISAGREEMENTS: dict[str, Callable[[CategoryCounts, Array], DisagreementParts]] = {
+    "nominal": _nominal_disagreement,
     # By mid-ranks, which is Krippendorff's ordinal metric.
-    "ordinal": lambda counts, n_c: _squared(counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2),
-    "interval": lambda counts, n_c: _squared(
+    "ordinal": lambda counts, n_c: _squared_disagreement(
+        counts, n_c, np.cumsum(n_c, axis=-1) - n_c / 2
+    ),
+    "interval": lambda counts, n_c: _squared_disagreement(
         counts, n_c, np.broadcast_to(counts.scale.scores, n_c.shape)
     ),
-    "ratio": lambda counts, n_c: _by_distance(
-        counts, n_c, proportion(counts.scale.scores[:, None], counts.scale.scores) ** 2
+    "ratio": lambda counts, n_c: _disagreement_by_distance(
+        counts, n_c, relative_difference(counts.scale.scores[:, None], counts.scale.scores) ** 2
     ),
 }
-_OF_VALUES = {
+_VALUE_DISAGREEMENTS = {
     "ordinal": rank_disagreement,
     "interval": squared_disagreement,
     "ratio": proportional_disagreement,
@@ -213,19 +231,19 @@ def alpha_with_distance(counts: CategoryCounts, distance: Distance | ArrayLike) 
     >>> float(found.value)
     1.0
     """
-    return alpha_by_distance(counts, _between(counts.scale, distance))
+    return alpha_by_distance(counts, _distance_matrix(counts.scale, distance))
 
 
-def _between(scale: Scale, distance: Distance | ArrayLike) -> Array:
+def _distance_matrix(scale: Scale, distance: Distance | ArrayLike) -> Array:
     names = scale.names
     distances = (
-        np.array([[float(distance(one, other)) for other in names] for one in names])
+        np.array([[float(distance(name, other_name)) for other_name in names] for name in names])
         if callable(distance)
         else np.asarray(distance, dtype=float)
     )
-    likely = distances.shape == (len(names), len(names)) and np.isfinite(distances).all()
+    is_finite_square = distances.shape == (len(names), len(names)) and np.isfinite(distances).all()
     if not (
-        likely
+        is_finite_square
         and (distances >= 0).all()
         and (distances == distances.T).all()
         and not np.diag(distances).any()
@@ -279,8 +297,11 @@ def stratum_alpha(ratings: CountsOfStratum) -> Coefficient:
     [0.4, 1.0]
     """
     paired = ratings.paired
-    n_c, here = paired @ ratings.counts, np.where(ratings.inside, paired, 0.0)
-    within, between, unit = _OF_COUNTS[ratings.scale.level](ratings, n_c)
+    n_c, stratum_weights = paired @ ratings.counts, np.where(ratings.inside, paired, 0.0)
+    within_rows, over_all_pairs, unit = _COUNT_DISAGREEMENTS[ratings.scale.level](ratings, n_c)
     n = n_c.sum(-1)
-    d_o, d_e = ratio((here * within).sum(-1), here @ ratings.sizes), ratio(between, n * (n - 1))
+    d_o, d_e = (
+        ratio((stratum_weights * within_rows).sum(-1), stratum_weights @ ratings.sizes),
+        ratio(over_all_pairs, n * (n - 1)),
+    )
     return Coefficient(1 - ratio(d_o, d_e), observed=unit * d_o, expected=unit * d_e)

@@ -16,52 +16,63 @@ from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import CategoryCounts, farthest
 
-LEFT_OUT = (
+SETS_CONVENTION = (
     "items with one rating are left out; all other items count with their number of ratings; the "
     "empty set is a rating"
 )
 Labels = frozenset[str]
 
 
-def _sets(counts: CategoryCounts) -> list[Labels]:
+def _label_sets(counts: CategoryCounts) -> list[Labels]:
     return [frozenset(label for label in name.split("|") if label) for name in counts.scale.names]
 
 
-def _one_set(counts: CategoryCounts) -> bool:
+def _has_one_set(counts: CategoryCounts) -> bool:
     used = counts.counts[counts.pairable & (counts.weights > 0)].sum(0) > 0
-    return len({labels for labels, here in zip(_sets(counts), used, strict=True) if here}) < 2
+    return (
+        len({labels for labels, is_used in zip(_label_sets(counts), used, strict=True) if is_used})
+        < 2
+    )
 
 
 ONE_SET = Condition(
     "every rating that can be compared with another is the same set of labels, so chance alone "
     "would give full agreement",
-    _one_set,
+    _has_one_set,
 )
 
 
-def _jaccard(one: Labels, other: Labels) -> float:
-    return 1 - len(one & other) / len(one | other) if one | other else 0.0
+def _jaccard_distance(labels: Labels, other_labels: Labels) -> float:
+    return (
+        1 - len(labels & other_labels) / len(labels | other_labels)
+        if labels | other_labels
+        else 0.0
+    )
 
 
-def _masi(one: Labels, other: Labels) -> float:
-    if one == other:
+def _masi_distance(labels: Labels, other_labels: Labels) -> float:
+    if labels == other_labels:
         return 0.0
-    monotonicity = 2 / 3 if one <= other or other <= one else 1 / 3
-    return 1 - (1 - _jaccard(one, other)) * monotonicity
+    monotonicity = 2 / 3 if labels <= other_labels or other_labels <= labels else 1 / 3
+    return 1 - (1 - _jaccard_distance(labels, other_labels)) * monotonicity
 
 
-def _distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
-    sets = _sets(counts)
-    return np.array([[distance(one, other) for other in sets] for one in sets])
+def _set_distances(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> Array:
+    sets = _label_sets(counts)
+    return np.array([[distance(labels, other_labels) for other_labels in sets] for labels in sets])
 
 
-def _split(counts: CategoryCounts, distance: Callable[[Labels, Labels], float]) -> tuple[int, int]:
+def _most_used_and_farthest_sets(
+    counts: CategoryCounts, distance: Callable[[Labels, Labels], float]
+) -> tuple[int, int]:
     """The most used set, and the set that is farthest from it.
 
     Two nearly equal sets would not show how far raters may differ.
     """
-    first, declared = int(counts.meeting.argmax()), counts.scale.declared
-    return first, farthest(counts.meeting, _distances(counts, distance)[first], first, declared)
+    most_used, declared = int(counts.meeting.argmax()), counts.scale.declared
+    return most_used, farthest(
+        counts.meeting, _set_distances(counts, distance)[most_used], most_used, declared
+    )
 
 
 _of_sets = partial(
@@ -73,7 +84,7 @@ _of_sets = partial(
     undefined=(NO_PAIRABLE_ITEM, ONE_SET),
     levels={"nominal"},
     exchangeable=True,
-    convention=LEFT_OUT,
+    convention=SETS_CONVENTION,
     example="""
 >>> scale = Scale(("joy", "sadness", "anger|sadness"))
 >>> counts = CategoryCounts([[2, 0, 0], [0, 2, 0], [0, 1, 1]], scale=scale)""",
@@ -82,7 +93,7 @@ _of_sets = partial(
 
 @_of_sets(
     "Krippendorff's α with Jaccard's distance",
-    split=partial(_split, distance=_jaccard),
+    split=partial(_most_used_and_farthest_sets, distance=_jaccard_distance),
     source=(
         "Krippendorff, K. (2018). Content Analysis (4th ed.), ch. 12; Jaccard, P. (1912), "
         "doi:10.1111/j.1469-8137.1912.tb05611.x"
@@ -101,12 +112,12 @@ def alpha_jaccard(counts: CategoryCounts) -> Coefficient:
     >>> round(float(alpha_jaccard(counts).value), 4)
     0.7368
     """
-    return alpha_by_distance(counts, _distances(counts, _jaccard))
+    return alpha_by_distance(counts, _set_distances(counts, _jaccard_distance))
 
 
 @_of_sets(
     "Krippendorff's α with the MASI distance",
-    split=partial(_split, distance=_masi),
+    split=partial(_most_used_and_farthest_sets, distance=_masi_distance),
     source=(
         "Passonneau, R. (2006). Measuring agreement on set-valued items (MASI). LREC 2006, 831-836"
     ),
@@ -126,4 +137,4 @@ def alpha_masi(counts: CategoryCounts) -> Coefficient:
     >>> round(float(alpha_masi(counts).value), 4)
     0.6667
     """
-    return alpha_by_distance(counts, _distances(counts, _masi))
+    return alpha_by_distance(counts, _set_distances(counts, _masi_distance))

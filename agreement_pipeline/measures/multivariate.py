@@ -21,12 +21,12 @@ from numpy.typing import NDArray
 from agreement_pipeline.measures._numbers import crossed_unit_free
 from agreement_pipeline.measures.coefficient import Coefficient, ratio
 from agreement_pipeline.measures.conditions import NO_CROSSED_ITEM, ONE_CROSSED_NUMBER, ONE_RATER
-from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY
+from agreement_pipeline.measures.icc import NUMBERS, TWO_WAY_CONVENTION
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.ratings import Array, Codes, Level
 from agreement_pipeline.statistics import NumbersByRater
 
-FLAT = 1e-9
+MIN_STRETCH_RATIO = 1e-9
 VECTORS: set[Level] = {*NUMBERS, "multivariate interval"}
 
 
@@ -36,7 +36,7 @@ _of_vectors = partial(
     needs="values",
     levels=VECTORS,
     crossed=True,
-    convention=TWO_WAY,
+    convention=TWO_WAY_CONVENTION,
     example="""
 >>> import numpy as np
 >>> weight = [[71, 74, 76], [73, 80, 80], [86, 101, 93], [59, 62, 66], [71, 83, 77]]
@@ -70,9 +70,9 @@ def janson_olsson_iota(values: NumbersByRater) -> Coefficient:
     total, b = w.sum(-1), np.asarray(float(z.shape[1]))
     squares = ratio(w @ (z**2).sum((1, 2)), total)
     means = ratio(np.tensordot(w, z, axes=1), total[..., None, None])
-    together = (means.sum(-2) ** 2).sum(-1) - (means**2).sum((-2, -1))
+    rater_products = (means.sum(-2) ** 2).sum(-1) - (means**2).sum((-2, -1))
     d_o = ratio(w @ ((z - z.mean(1, keepdims=True)) ** 2).sum((1, 2)), total * (b - 1) / 2)
-    d_e = ratio((b - 1) * squares - together, b * (b - 1) / 2)
+    d_e = ratio((b - 1) * squares - rater_products, b * (b - 1) / 2)
     return Coefficient(1 - ratio(d_o, d_e), observed=d_o * unit * unit, expected=d_e * unit * unit)
 
 
@@ -108,15 +108,15 @@ def berry_mielke_r(values: NumbersByRater) -> Coefficient:
     )
 
 
-def _flat(values: NumbersByRater) -> bool:
-    points, unit = _whitened(crossed_unit_free(values)[0])
+def _is_flat(values: NumbersByRater) -> bool:
+    points, unit = _whiten(crossed_unit_free(values)[0])
     items, raters, dimensions = points.shape
     if unit == 0 or not items or raters <= dimensions:
         return True
     # If any simplex has a volume, a few thousand random ones almost always show it.
     rng = np.random.default_rng(SEED)
-    panels = _panels(raters, dimensions + 1, max(1, CELLS // items), rng)
-    if (volume(_random_corners(points, panels, rng)[1]) > 1e-9).any():
+    panels = _draw_panels(raters, dimensions + 1, max(1, CELLS_PER_BLOCK // items), rng)
+    if (volume(_draw_corners(points, panels, rng)[1]) > 1e-9).any():
         return False
     return not (mean_volumes(points, np.ones(items)).d_e > 1e-12).any()
 
@@ -133,7 +133,7 @@ def _flat(values: NumbersByRater) -> bool:
         Condition(
             "every simplex of ratings by different raters has volume 0, "
             "for example because the dimensions are linearly dependent",
-            _flat,
+            _is_flat,
         ),
     ),
     cannot_hold="it does not see raters who answer at random if they are fewer than the "
@@ -169,14 +169,14 @@ def um_phi(values: NumbersByRater) -> Coefficient:
     0.732
     """
     z, w, unit = crossed_unit_free(values)
-    points, unit = _whitened(z, unit)
+    points, unit = _whiten(z, unit)
     d_o, d_e, error = mean_volumes(points, w)
     return Coefficient(
         1 - ratio(d_o, d_e), observed=d_o * unit, expected=d_e * unit, monte_carlo_error=error
     )
 
 
-def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
+def _whiten(z: Array, unit: float = 1.0) -> tuple[Array, float]:
     """The points turned and stretched to variance 1, and the volume that 1 stands for; 0
     if flat.
     """
@@ -185,15 +185,15 @@ def _whitened(z: Array, unit: float = 1.0) -> tuple[Array, float]:
         return z * 0, 0.0
     spread = points.std(0)
     _, stretch, turn = np.linalg.svd((points - points.mean(0)) / spread, full_matrices=False)
-    if stretch[-1] <= stretch[0] * FLAT:
+    if stretch[-1] <= stretch[0] * MIN_STRETCH_RATIO:
         return z * 0, 0.0
     stretch = stretch / np.sqrt(len(points))
     return (z - points.mean(0)) / spread @ turn.T / stretch, float(np.prod(unit * spread * stretch))
 
 
-CELLS = 8_192
-DISTANCES = 1_200_000_000
-FEWEST_REPLICATES = 50
+CELLS_PER_BLOCK = 8_192
+MAX_EXACT_DISTANCES = 1_200_000_000
+MIN_REPLICATES = 50
 SEED = 2004
 
 Plane = NDArray[np.complex128]
@@ -209,8 +209,8 @@ class _Effort(NamedTuple):
     random: int
 
 
-OF_VALUE = _Effort(500_000_000, 10_000_000, 1_000_000)
-OF_EACH_DRAW = _Effort(2_500_000, 200_000, 200_000)
+VALUE_EFFORT = _Effort(500_000_000, 10_000_000, 1_000_000)
+DRAW_EFFORT = _Effort(2_500_000, 200_000, 200_000)
 
 
 class Volumes(NamedTuple):
@@ -221,26 +221,30 @@ class Volumes(NamedTuple):
 
 def mean_volumes(points: Array, weights: Array) -> Volumes:
     items, raters, dimensions = points.shape
-    effort = OF_VALUE if weights.ndim == 1 else OF_EACH_DRAW
+    effort = VALUE_EFFORT if weights.ndim == 1 else DRAW_EFFORT
     panels = math.comb(raters, dimensions + 1)
     if dimensions == 1:
         exact, affordable = sum_of_gaps, True
     elif dimensions == 2:
-        exact, affordable = _areas, items**2 * (raters * (raters - 1) - 2) <= effort.points
+        exact, affordable = _sum_of_areas, items**2 * (raters * (raters - 1) - 2) <= effort.points
     else:
-        exact, affordable = _every_volume, items ** (dimensions + 1) * panels <= effort.simplices
-    affordable &= dimensions == 1 or items * panels <= OF_VALUE.simplices
-    return _means(points, weights, dimensions + 1, exact if affordable else None, effort.random)
+        exact, affordable = _sum_of_volumes, items ** (dimensions + 1) * panels <= effort.simplices
+    affordable &= dimensions == 1 or items * panels <= VALUE_EFFORT.simplices
+    return _mean_simplex_volumes(
+        points, weights, dimensions + 1, exact if affordable else None, effort.random
+    )
 
 
 def mean_distances(points: Array, weights: Array) -> Volumes:
     items, raters, dimensions = points.shape
-    exact = sum_of_gaps if dimensions == 1 else _distances
-    affordable = dimensions == 1 or items**2 * math.comb(raters, 2) <= DISTANCES
-    return _means(points, weights, 2, exact if affordable else None, OF_VALUE.random)
+    exact = sum_of_gaps if dimensions == 1 else _sum_of_distances
+    affordable = dimensions == 1 or items**2 * math.comb(raters, 2) <= MAX_EXACT_DISTANCES
+    return _mean_simplex_volumes(
+        points, weights, 2, exact if affordable else None, VALUE_EFFORT.random
+    )
 
 
-def _means(
+def _mean_simplex_volumes(
     points: Array,
     weights: Array,
     corners: int,
@@ -249,15 +253,15 @@ def _means(
 ) -> Volumes:
     items, panels = len(points), math.comb(points.shape[1], corners)
     if not (items and panels):
-        nothing = np.full(weights.shape[:-1], np.nan)
-        return Volumes(nothing, nothing, None)
+        undefined = np.full(weights.shape[:-1], np.nan)
+        return Volumes(undefined, undefined, None)
     mean = weights.mean(-1, keepdims=True)
     of_mean_1 = np.full(weights.shape, np.nan)
     np.divide(weights, mean, out=of_mean_1, where=mean > 0)
     if exact is None:
-        return _sampled(points, of_mean_1, corners, simplices)
-    within = of_mean_1 @ _within(points, corners) / items
-    return Volumes(within, exact(points, of_mean_1) / panels / float(items) ** corners, None)
+        return _sample_volumes(points, of_mean_1, corners, simplices)
+    observed = of_mean_1 @ _mean_volumes_within_items(points, corners) / items
+    return Volumes(observed, exact(points, of_mean_1) / panels / float(items) ** corners, None)
 
 
 def volume(corners: Array) -> Array:
@@ -271,7 +275,7 @@ def volume(corners: Array) -> Array:
     return np.asarray(np.abs(np.linalg.det(edges))) / math.factorial(dimensions)
 
 
-def _within(points: Array, corners: int) -> Array:
+def _mean_volumes_within_items(points: Array, corners: int) -> Array:
     """The mean is over the panels of raters of each item; shape (N,)."""
     _, raters, dimensions = points.shape
     if dimensions == 1:
@@ -298,26 +302,29 @@ def _gaps_between(numbers: Array, weights: Array) -> Array:
     return (below[..., :-1] * (below[..., -1:] - below[..., :-1])) @ np.diff(numbers[order])
 
 
-def _distances(points: Array, weights: Array) -> Array:
+def _sum_of_distances(points: Array, weights: Array) -> Array:
     """It goes in blocks of items, with memory linear in N."""
-    step = max(1, 8 * CELLS // len(points))
+    step = max(1, 8 * CELLS_PER_BLOCK // len(points))
     total = np.zeros(weights.shape[:-1])
     for start in range(0, len(points), step):
         rows = slice(start, start + step)
         pairs = combinations(range(points.shape[1]), 2)
-        apart = sum(
-            (_between(points[:, t], points[rows, s]) for s, t in pairs), np.zeros((len(points), 1))
+        distances = sum(
+            (_distances_between(points[:, t], points[rows, s]) for s, t in pairs),
+            np.zeros((len(points), 1)),
         )
-        total += ((weights @ apart) * weights[..., rows]).sum(-1)
+        total += ((weights @ distances) * weights[..., rows]).sum(-1)
     return total
 
 
-def _between(one: Array, other: Array) -> Array:
-    squares = sum((one[:, None, d] - other[None, :, d]) ** 2 for d in range(one.shape[1]))
+def _distances_between(points: Array, other_points: Array) -> Array:
+    squares = sum(
+        (points[:, None, d] - other_points[None, :, d]) ** 2 for d in range(points.shape[1])
+    )
     return np.sqrt(squares)
 
 
-def _areas(points: Array, weights: Array) -> Array:
+def _sum_of_areas(points: Array, weights: Array) -> Array:
     """The weighted sum of triangles over any three items and all raters.
 
     It is a fan from each rater to all raters after them, less the fans within one of those raters.
@@ -325,27 +332,30 @@ def _areas(points: Array, weights: Array) -> Array:
     plane = points[..., 0] + 1j * points[..., 1]
     total = np.zeros(weights.shape[:-1])
     for apex in range(plane.shape[1] - 2):
-        rest = plane[:, apex + 1 :]
-        total += _fans(plane[:, apex], rest, weights)
-        total -= sum(_fans(plane[:, apex], rest[:, [r]], weights) for r in range(rest.shape[1]))
+        later_raters = plane[:, apex + 1 :]
+        total += _sum_of_fans(plane[:, apex], later_raters, weights)
+        total -= sum(
+            _sum_of_fans(plane[:, apex], later_raters[:, [r]], weights)
+            for r in range(later_raters.shape[1])
+        )
     return total / 2
 
 
-def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
+def _sum_of_fans(apexes: Plane, other_points: Plane, weights: Array) -> Array:
     """The weighted sum of |u × v| over apexes and pairs of other points.
 
     u and v are the vectors from an apex (N,) to two of the other points (N, S). In the order of
     their angle, all u × v have one sign, so each vector is multiplied by the sum of all vectors
     before it. For complex numbers the product is Im(ū v).
     """
-    of_others = np.repeat(weights, others.shape[1], axis=-1)
-    step = max(1, CELLS // of_others.shape[-1])
+    other_weights = np.repeat(weights, other_points.shape[1], axis=-1)
+    step = max(1, CELLS_PER_BLOCK // other_weights.shape[-1])
     total = np.zeros(weights.shape[:-1])
     for start in range(0, len(apexes), step):
         rows = slice(start, start + step)
-        vectors, order = _by_angle(others.reshape(-1) - apexes[rows, None])
+        vectors, order = _sort_by_angle(other_points.reshape(-1) - apexes[rows, None])
         for draw in np.ndindex(total.shape):
-            weighted = of_others[draw][order] * vectors
+            weighted = other_weights[draw][order] * vectors
             total[draw] += (
                 weights[draw][rows]
                 @ np.einsum("am,am->a", weighted.conj(), np.cumsum(weighted, axis=1)).imag
@@ -353,7 +363,7 @@ def _fans(apexes: Plane, others: Plane, weights: Array) -> Array:
     return total
 
 
-def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
+def _sort_by_angle(vectors: Plane) -> tuple[Plane, Codes]:
     """Vectors (A, M) folded into the upper half-plane, by falling angle; and that order.
 
     Where y is 0, the sign of the quotient x / y says at which end the vector lies.
@@ -363,14 +373,16 @@ def _by_angle(vectors: Plane) -> tuple[Plane, Codes]:
     return np.take_along_axis(vectors * np.copysign(1.0, vectors.imag), order, 1), order
 
 
-def _every_volume(points: Array, weights: Array) -> Array:
+def _sum_of_volumes(points: Array, weights: Array) -> Array:
     items, raters, dimensions = points.shape
     shape = (items,) * (dimensions + 1)
     total = np.zeros(weights.shape[:-1])
     for panel in combinations(range(raters), dimensions + 1):
-        for start in range(0, math.prod(shape), CELLS):
+        for start in range(0, math.prod(shape), CELLS_PER_BLOCK):
             rows = np.array(
-                np.unravel_index(np.arange(start, min(start + CELLS, math.prod(shape))), shape)
+                np.unravel_index(
+                    np.arange(start, min(start + CELLS_PER_BLOCK, math.prod(shape))), shape
+                )
             )
             total += weights[..., rows].prod(-2) @ volume(
                 np.swapaxes(points[rows, np.array(panel)[:, None]], 0, 1)
@@ -378,46 +390,48 @@ def _every_volume(points: Array, weights: Array) -> Array:
     return total
 
 
-def _sampled(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
+def _sample_volumes(points: Array, weights: Array, corners: int, simplices: int) -> Volumes:
     """Each replicate uses every item of each rater of its panel once, so the means are unbiased
     under equal weights. Under other weights they are divided by the weight of the simplices used.
     """
     items, raters, _ = points.shape
     rng = np.random.default_rng(SEED)
-    panels = _panels(raters, corners, max(FEWEST_REPLICATES, math.ceil(simplices / items)), rng)
-    within = (
-        _within(points, corners)
-        if items * math.comb(raters, corners) <= OF_VALUE.simplices
+    panels = _draw_panels(raters, corners, max(MIN_REPLICATES, math.ceil(simplices / items)), rng)
+    within_items = (
+        _mean_volumes_within_items(points, corners)
+        if items * math.comb(raters, corners) <= VALUE_EFFORT.simplices
         else None
     )
     d_o, sums, joint = [], [], []
-    for start in range(0, len(panels), step := max(1, CELLS // items)):
+    for start in range(0, len(panels), step := max(1, CELLS_PER_BLOCK // items)):
         block = panels[start : start + step]
-        rows, chosen = _random_corners(points, block, rng)
-        together = reduce(np.multiply, (weights[..., rows[:, corner]] for corner in range(corners)))
-        own = (
-            volume(np.swapaxes(points[:, block], 0, 1))
-            if within is None
-            else np.broadcast_to(within, (len(block), items))
+        rows, corner_points = _draw_corners(points, block, rng)
+        joint_weights = reduce(
+            np.multiply, (weights[..., rows[:, corner]] for corner in range(corners))
         )
-        d_o.append(weights @ own.T / items)
-        sums.append((together * volume(chosen)).sum(-1))
-        joint.append(together.sum(-1))
-    return _over_replicates(*(np.concatenate(parts, axis=-1) for parts in (d_o, sums, joint)))
+        own_volumes = (
+            volume(np.swapaxes(points[:, block], 0, 1))
+            if within_items is None
+            else np.broadcast_to(within_items, (len(block), items))
+        )
+        d_o.append(weights @ own_volumes.T / items)
+        sums.append((joint_weights * volume(corner_points)).sum(-1))
+        joint.append(joint_weights.sum(-1))
+    return _mean_over_replicates(*(np.concatenate(parts, axis=-1) for parts in (d_o, sums, joint)))
 
 
-def _over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
-    every = joint.mean(-1, keepdims=True)
-    share, apart = ratio(joint, every), ratio(sums, every)
-    within, between = d_o.mean(-1), apart.mean(-1)
-    quotient = ratio(within, between)[..., None]
-    error = (d_o - quotient * (apart - between[..., None] * share)).std(-1, ddof=1) / math.sqrt(
-        d_o.shape[-1]
-    )
-    return Volumes(within, between, ratio(error, between))
+def _mean_over_replicates(d_o: Array, sums: Array, joint: Array) -> Volumes:
+    mean_joint = joint.mean(-1, keepdims=True)
+    share, expected_by_replicate = ratio(joint, mean_joint), ratio(sums, mean_joint)
+    observed, expected = d_o.mean(-1), expected_by_replicate.mean(-1)
+    quotient = ratio(observed, expected)[..., None]
+    error = (d_o - quotient * (expected_by_replicate - expected[..., None] * share)).std(
+        -1, ddof=1
+    ) / math.sqrt(d_o.shape[-1])
+    return Volumes(observed, expected, ratio(error, expected))
 
 
-def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator) -> Codes:
+def _draw_panels(raters: int, corners: int, replicates: int, rng: np.random.Generator) -> Codes:
     count = math.comb(raters, corners)
     if count > replicates:
         return rng.permuted(np.tile(np.arange(raters), (replicates, 1)), axis=1)[:, :corners]
@@ -426,6 +440,6 @@ def _panels(raters: int, corners: int, replicates: int, rng: np.random.Generator
     )
 
 
-def _random_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
+def _draw_corners(points: Array, panels: Codes, rng: np.random.Generator) -> tuple[Codes, Array]:
     rows = rng.permuted(np.tile(np.arange(len(points)), (*panels.shape, 1)), axis=-1)
     return rows, np.swapaxes(points[rows, panels[:, :, None]], 1, 2)

@@ -11,7 +11,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from agreement_pipeline.measures.coefficient import Coefficient, across, ratio
+from agreement_pipeline.measures.coefficient import Coefficient, ratio, sum_last_axis
+from agreement_pipeline.measures.cohen import MAX_REMEMBERED_CELLS
 from agreement_pipeline.measures.conditions import (
     CLASSIFIER_NEVER_MET,
     CLASSIFIER_NEVER_MET_A_PAIR,
@@ -35,86 +36,102 @@ EACH_LABEL = (
 )
 EACH_PAIR = "as the classifier's, over the items that the classifier and both raters labelled"
 
-MOST_SUMS_OF_PAIRS, MOST_CELLS, MOST_REMEMBERED = 150, 40_000_000, 10_000_000
+MAX_REMEMBERED_SUMS = 150
+MAX_REMEMBERED_VALUES = 10_000_000
 
 
-def _few(panel: LabelsByRater) -> bool:
-    sums = len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1)
-    small = panel.together is not None or sums * len(panel.codes) <= MOST_CELLS
-    return sums <= MOST_SUMS_OF_PAIRS and small
+def _can_remember_sums(panel: LabelsByRater) -> bool:
+    n_sums = len(panel.scale.names) * panel.n_raters * (panel.n_raters - 1)
+    is_small = panel.together is not None or n_sums * len(panel.codes) <= MAX_REMEMBERED_CELLS
+    return n_sums <= MAX_REMEMBERED_SUMS and is_small
 
 
 @cache
-def _read(recall: bool, category: int, of: range) -> Callable[[LabelsByRater], SomeRows]:
+def _pair_reader(
+    recall: bool, category: int, columns: range
+) -> Callable[[LabelsByRater], SomeRows]:
     """Of columns beside each rater, the classifier last: both gave the category, or one did."""
 
-    def read(panel: LabelsByRater) -> SomeRows:
+    def read_rows(panel: LabelsByRater) -> SomeRows:
         codes = np.column_stack([panel.codes, panel.labels])
         gave = codes == category
         rows = np.flatnonzero(panel.labelled & gave.any(1))
-        gave, another = gave[rows], (codes[rows] >= 0) & ~gave[rows]
-        own, theirs = (another, gave) if recall else (gave, another)
-        raters = np.array([[j for j in range(panel.n_raters) if j != one] for one in of], int)
-        both = gave[:, of, None] & gave[:, raters], own[:, of, None] & theirs[:, raters]
-        values = np.stack(both, axis=2).reshape(len(rows), 2 * raters.size)
-        some = values.any(1)
-        return SomeRows(rows[some], values[some].astype(float))
+        gave, gave_other = gave[rows], (codes[rows] >= 0) & ~gave[rows]
+        own_flags, other_flags = (gave_other, gave) if recall else (gave, gave_other)
+        raters = np.array(
+            [[j for j in range(panel.n_raters) if j != column] for column in columns], int
+        )
+        pair_flags = (
+            gave[:, columns, None] & gave[:, raters],
+            own_flags[:, columns, None] & other_flags[:, raters],
+        )
+        values = np.stack(pair_flags, axis=2).reshape(len(rows), 2 * raters.size)
+        is_used = values.any(1)
+        return SomeRows(rows[is_used], values[is_used].astype(float))
 
-    return read
+    return read_rows
 
 
-def _of_classifier(panel: LabelsByRater, recall: bool) -> Array:
+def _classifier_means(panel: LabelsByRater, recall: bool) -> Array:
     values = np.full((*panel.weights.shape[:-1], len(panel.scale.names)), np.nan)
-    alone = range(panel.n_raters, panel.n_raters + 1)
+    classifier_column = range(panel.n_raters, panel.n_raters + 1)
     for category in panel.asked:
-        (values[..., category],) = _mean_shares(panel.sums(_read(recall, category, alone)), 1)
+        (values[..., category],) = _mean_shares(
+            panel.sums(_pair_reader(recall, category, classifier_column)), 1
+        )
     return values
 
 
-def _of_raters(panel: LabelsByRater, recall: bool) -> Array:
+def _rater_means(panel: LabelsByRater, recall: bool) -> Array:
     draws, r, k = panel.weights.shape[:-1], panel.n_raters, len(panel.scale.names)
-    few, values = _few(panel), np.full((*draws, k), np.nan)
-    remembered = 2 * k * r * (r - 1) * math.prod(draws) <= MOST_REMEMBERED
-    size = max(1, MOST_SUMS_OF_PAIRS // (2 * max(1, r)))
-    each = np.empty((r, *draws))
+    can_remember, values = _can_remember_sums(panel), np.full((*draws, k), np.nan)
+    remembered = 2 * k * r * (r - 1) * math.prod(draws) <= MAX_REMEMBERED_VALUES
+    size = max(1, MAX_REMEMBERED_SUMS // (2 * max(1, r)))
+    rater_means = np.empty((r, *draws))
     for category in panel.asked:
         for start in range(0, r, size):
-            of = range(start, min(start + size, r))
-            read = _read(recall, category, of)
-            known = read if remembered else None
-            sums = panel.sums(read) if few else panel.sums_of(read(panel), known)
-            each[of] = _mean_shares(sums, len(of))
-        values[..., category] = _mean(np.moveaxis(each, 0, -1))
+            columns = range(start, min(start + size, r))
+            reader = _pair_reader(recall, category, columns)
+            remembered_reader = reader if remembered else None
+            sums = (
+                panel.sums(reader)
+                if can_remember
+                else panel.sums_of(reader(panel), remembered_reader)
+            )
+            rater_means[columns] = _mean_shares(sums, len(columns))
+        values[..., category] = _mean_of_defined(np.moveaxis(rater_means, 0, -1))
     return values
 
 
 def _mean_shares(sums: Array, n: int) -> Array:
     shape = *sums.shape[:-1], n, 2, sums.shape[-1] // (2 * n)
-    both, alone = np.moveaxis(sums.reshape(shape), -2, 0)
-    return np.moveaxis(_mean(ratio(both, both + alone)), -1, 0)
+    both_gave, only_one = np.moveaxis(sums.reshape(shape), -2, 0)
+    return np.moveaxis(_mean_of_defined(ratio(both_gave, both_gave + only_one)), -1, 0)
 
 
-def _mean(values: Array) -> Array:
-    known = ~np.isnan(values)
-    return ratio(across(np.where(known, values, 0.0)), across(known.astype(float)))
+def _mean_of_defined(values: Array) -> Array:
+    is_defined = ~np.isnan(values)
+    return ratio(
+        sum_last_axis(np.where(is_defined, values, 0.0)), sum_last_axis(is_defined.astype(float))
+    )
 
 
-def _beside(panel: LabelsByRater, recall: bool) -> Coefficient:
-    classifier, raters = _of_classifier(panel, recall), _of_raters(panel, recall)
+def _classifier_minus_raters(panel: LabelsByRater, recall: bool) -> Coefficient:
+    classifier, raters = _classifier_means(panel, recall), _rater_means(panel, recall)
     return Coefficient(classifier - raters, observed=classifier, expected=raters)
 
 
-def _nothing_in_common(panel: LabelsByRater) -> bool:
+def _has_no_shared_category(panel: LabelsByRater) -> bool:
     weights = np.where(panel.labelled & (panel.weights > 0), 1.0, 0.0)
-    met = np.where(panel.given.sum(1) >= 2, weights, 0.0)
-    by_raters = met @ panel.indicators.sum(1) > 0
+    pair_weights = np.where(panel.given.sum(1) >= 2, weights, 0.0)
+    by_raters = pair_weights @ panel.indicators.sum(1) > 0
     by_classifier = np.where(panel.given.any(1), weights, 0.0) @ panel.label_indicators > 0
     return not (by_raters & by_classifier).any()
 
 
 NOTHING_IN_COMMON = Condition(
     "the classifier gave no category that a rater gave where two of the panel rated",
-    _nothing_in_common,
+    _has_no_shared_category,
 )
 
 
@@ -153,7 +170,7 @@ def recall_by_category(panel: LabelsByRater) -> Coefficient:
     >>> recall_by_category(panel).value.round(4).tolist()
     [0.75, 1.0]
     """
-    recall = _of_classifier(panel, True)
+    recall = _classifier_means(panel, True)
     return Coefficient(recall, observed=recall)
 
 
@@ -176,7 +193,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     >>> precision_by_category(panel).value.round(4).tolist()
     [1.0, 0.8333]
     """
-    precision = _of_classifier(panel, False)
+    precision = _classifier_means(panel, False)
     return Coefficient(precision, observed=precision)
 
 
@@ -186,7 +203,7 @@ def precision_by_category(panel: LabelsByRater) -> Coefficient:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR,),
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
-    sums_of_raters=_few,
+    sums_of_raters=_can_remember_sums,
     classifiers_only=True,
     convention=EACH_PAIR,
 )
@@ -204,7 +221,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> recall_beside_raters(panel).value.round(4).tolist()
     [0.0, 0.1667]
     """
-    return _beside(panel, True)
+    return _classifier_minus_raters(panel, True)
 
 
 @_of_each_category(
@@ -213,7 +230,7 @@ def recall_beside_raters(panel: LabelsByRater) -> Coefficient:
     undefined=(CLASSIFIER_NEVER_MET_A_PAIR, NOTHING_IN_COMMON),
     rests_on=TWO_OF_THE_PANEL,
     by_pair=True,
-    sums_of_raters=_few,
+    sums_of_raters=_can_remember_sums,
     classifiers_only=True,
     convention=EACH_PAIR,
 )
@@ -229,4 +246,4 @@ def precision_beside_raters(panel: LabelsByRater) -> Coefficient:
     >>> precision_beside_raters(panel).value.round(4).tolist()
     [0.25, 0.0]
     """
-    return _beside(panel, False)
+    return _classifier_minus_raters(panel, False)

@@ -102,15 +102,15 @@ class RestsOn(NamedTuple):
         return int(statistic.clusters.at(self.rows(statistic) & (statistic.weights > 0)).n)
 
     def units(self, statistic: Any) -> float:
-        return _units(statistic, self.rows(statistic))
+        return _count_units(statistic, self.rows(statistic))
 
     def deciding(self, statistic: Any) -> float:
         """How many units decide what is known: the fewer of the used rows and those in `also`."""
         parts = (self.rows,) if self.also is None else (self.rows, self.also)
-        return min(_units(statistic, rows(statistic)) for rows in parts)
+        return min(_count_units(statistic, rows(statistic)) for rows in parts)
 
 
-def _units(statistic: Any, rows: Flags) -> float:
+def _count_units(statistic: Any, rows: Flags) -> float:
     if statistic.clusters is None:
         return round(float(statistic.weights[rows].sum()))
     return float(statistic.clusters.effective(statistic.weights, rows))
@@ -234,7 +234,7 @@ FAMILIES: dict[str, Measure] = {}
 """The measures that take a distance of categories, by what its name follows."""
 
 SHORT = {"alpha": "krippendorff_alpha"}
-NAMED = ("linear", "quadratic")
+REGISTERED_WEIGHTINGS = ("linear", "quadratic")
 
 
 def register(
@@ -258,18 +258,20 @@ def register(
     def register(function: F) -> F:
         name = function.__name__
         record = Measure(name, title, function, levels=frozenset(levels), **fields)
-        function.__doc__ = _documented(record, example or EXAMPLES.get(record.needs, ""))
+        function.__doc__ = _build_docstring(record, example or EXAMPLES.get(record.needs, ""))
         if family is None:
-            _add(record)
+            _add_measure(record)
         else:
             FAMILIES[family] = record
             if plain:
-                unweighted = _weighted(record, name, IDENTITY)
-                _add(replace(unweighted, bounds=plain_bounds or record.bounds))
-            for distance in NAMED:
-                _add(_weighted(record, f"{family}_{distance}", WEIGHTINGS[distance]))
-        for alias, of in (aliases or {}).items():
-            _add(replace(MEASURES[of], name=alias, alias_of=of))
+                unweighted = _build_weighted_measure(record, name, IDENTITY)
+                _add_measure(replace(unweighted, bounds=plain_bounds or record.bounds))
+            for distance in REGISTERED_WEIGHTINGS:
+                _add_measure(
+                    _build_weighted_measure(record, f"{family}_{distance}", WEIGHTINGS[distance])
+                )
+        for alias, target_name in (aliases or {}).items():
+            _add_measure(replace(MEASURES[target_name], name=alias, alias_of=target_name))
         return function
 
     return register
@@ -284,11 +286,11 @@ def measure_named(name: str) -> Measure | None:
     family, _, distance = name.rpartition("_")
     if name in MEASURES or family not in FAMILIES or distance not in WEIGHTINGS:
         return MEASURES.get(name)
-    return _weighted(FAMILIES[family], name, WEIGHTINGS[distance])
+    return _build_weighted_measure(FAMILIES[family], name, WEIGHTINGS[distance])
 
 
 @cache
-def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
+def _build_weighted_measure(record: Measure, name: str, weighting: Weighting) -> Measure:
     split = record.split or (None if weighting is IDENTITY else most_used_and_farthest)
     return replace(
         record,
@@ -301,30 +303,31 @@ def _weighted(record: Measure, name: str, weighting: Weighting) -> Measure:
     )
 
 
-def _documented(record: Measure, example: str) -> str:
-    written = inspect.cleandoc(record.function.__doc__ or "")
-    prose, _, shown = written.partition("\nExamples\n--------\n")
-    shown = f"{example.strip()}\n{shown}".strip()
-    statistics = sorted({*re.findall(r"\b([A-Z][a-z]+[A-Z]\w+)\(", shown)})
+def _build_docstring(record: Measure, example: str) -> str:
+    docstring = inspect.cleandoc(record.function.__doc__ or "")
+    prose, _, examples = docstring.partition("\nExamples\n--------\n")
+    examples = f"{example.strip()}\n{examples}".strip()
+    statistics = sorted({*re.findall(r"\b([A-Z][a-z]+[A-Z]\w+)\(", examples)})
     argument, *weighting = inspect.signature(record.function).parameters
     low, high = record.bounds
     shape = "(..., K)" if record.per_category else "(...)"
-    of_each = " A category without a case has no value." if record.per_category else ""
+    category_note = " A category without a case has no value." if record.per_category else ""
     lines = [
         *("Parameters", "----------", argument, f"    {ARGUMENTS[record.needs]}"),
         *(f"{name}\n    how much two different categories agree" for name in weighting),
         *("", "Returns", "-------", "Coefficient"),
-        f"    Its value has shape {shape}, from {low:g} to {high:g}.{of_each} Undefined when:",
+        f"    Its value has shape {shape}, from {low:g} to {high:g}.{category_note} "
+        "Undefined when:",
         *("", *(f"    - {condition.reason}" for condition in record.undefined), ""),
         *("References", "----------", record.source, ""),
         *("Examples", "--------", ">>> from agreement_pipeline import Scale"),
         f">>> from agreement_pipeline.statistics import {', '.join(statistics)}",
-        shown,
+        examples,
     ]
     return "\n".join([prose, *lines])
 
 
-def _add(record: Measure) -> None:
+def _add_measure(record: Measure) -> None:
     if not re.fullmatch(r"[a-z][a-z0-9_]*", record.name) or record.name in MEASURES:
         raise ValueError(
             f"measure {record.name!r}: found a name that is taken or has other characters; "

@@ -18,7 +18,7 @@ from agreement_pipeline.measures.registry import Condition, RestsOn, register
 from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
 
-MOST_STEPS = 200
+MAX_NEWTON_STEPS = 200
 LARGEST_SHARE = np.nextafter(1.0, 0.0)
 
 
@@ -33,28 +33,32 @@ def random_choice(d: Array, p: Array) -> Array:
     shares = np.divide(
         rows, p, out=np.full(np.broadcast_shapes(rows.shape, p.shape), np.inf), where=p > 0
     )
-    most = shares.min(-1)
-    inner = (most > 0) & np.isfinite(most)
-    x = np.zeros(most.shape)
-    x[inner] = most[inner] * _root(
-        shares[inner] / most[inner][:, None], np.broadcast_to(p, shares.shape)[inner]
+    largest_share = shares.min(-1)
+    is_inner = (largest_share > 0) & np.isfinite(largest_share)
+    x = np.zeros(largest_share.shape)
+    x[is_inner] = largest_share[is_inner] * _solve_for_choice_share(
+        shares[is_inner] / largest_share[is_inner][:, None],
+        np.broadcast_to(p, shares.shape)[is_inner],
     )
     return x[..., place.ravel()]
 
 
-def _root(c: Array, p: Array) -> Array:
+def _solve_for_choice_share(c: Array, p: Array) -> Array:
     """The s in (0, 1) at which ln s = Σ p ln p + Σ p ln(c - s), by Newton's method in a bracket."""
     c = np.where(p > 0, c, 2.0)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
     low, high, s = np.zeros(len(c)), np.ones(len(c)), np.full(len(c), 0.5)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         gap = c - s[:, None]
         f = np.log(s) + entropy - (p * np.log(gap)).sum(-1)
         low, high = np.where(f < 0, s, low), np.where(f < 0, high, s)
         newton = s - f / (1 / s + (p / gap).sum(-1))
-        inside = (newton > low) & (newton < high)
-        before, s = s, np.minimum(np.where(inside, newton, (low + high) / 2), LARGEST_SHARE)
-        if np.abs(s - before).max(initial=0.0) < 1e-15:
+        is_in_bracket = (newton > low) & (newton < high)
+        previous, s = (
+            s,
+            np.minimum(np.where(is_in_bracket, newton, (low + high) / 2), LARGEST_SHARE),
+        )
+        if np.abs(s - previous).max(initial=0.0) < 1e-15:
             break
     return s
 
@@ -77,31 +81,34 @@ class _Guessing(NamedTuple):
     p: Array
 
 
-def _paired_rows(replicates: ReplicatedLabels) -> Flags:
-    known = np.isfinite(_guessing(replicates).x).astype(float)
-    return np.asarray(_paired_weights(replicates, known) > 0)
+def _is_paired(replicates: ReplicatedLabels) -> Flags:
+    has_known_guessing = np.isfinite(_estimate_guessing(replicates).x).astype(float)
+    return np.asarray(_paired_weights(replicates, has_known_guessing) > 0)
 
 
-def _paired_by_rater(replicates: ReplicatedLabels, rows: Flags) -> Array:
+def _paired_items_by_rater(replicates: ReplicatedLabels, rows: Flags) -> Array:
     """How many of these items each rater rated; 0 where the rater's replicates do not show
     guessing.
     """
     raters = np.unique(replicates.rater)
-    known = np.isfinite(_guessing(replicates).x[raters])
+    has_known_guessing = np.isfinite(_estimate_guessing(replicates).x[raters])
     return np.asarray(
-        known * (replicates.weights[rows] @ (replicates.first.codes[np.ix_(rows, raters)] >= 0))
+        has_known_guessing
+        * (replicates.weights[rows] @ (replicates.first.codes[np.ix_(rows, raters)] >= 0))
     )
 
 
-def _showing_guessing(replicates: ReplicatedLabels) -> Flags:
-    long = replicates.sizes >= (replicates.first.used > 0).sum(-1)
-    return np.isin(np.arange(len(replicates.first.codes)), replicates.item[long])
+def _shows_guessing(replicates: ReplicatedLabels) -> Flags:
+    has_enough_repetitions = replicates.sizes >= (replicates.first.used > 0).sum(-1)
+    return np.isin(np.arange(len(replicates.first.codes)), replicates.item[has_enough_repetitions])
 
 
-def _without_shares(replicates: ReplicatedLabels) -> tuple[str, ...]:
-    known = np.isfinite(_guessing(replicates).x)
+def _raters_without_guessing_share(replicates: ReplicatedLabels) -> tuple[str, ...]:
+    has_known_guessing = np.isfinite(_estimate_guessing(replicates).x)
     return tuple(
-        name for name in replicates.round_raters if not known[replicates.raters.index(name)]
+        name
+        for name in replicates.round_raters
+        if not has_known_guessing[replicates.raters.index(name)]
     )
 
 
@@ -112,23 +119,23 @@ FEWER_THAN_TWO_CATEGORIES = Condition(
 TOO_FEW_REPETITIONS = Condition(
     "every rater met their repeated items fewer times than there are categories in use, which is "
     "too few to show guessing",
-    lambda replicates: not np.isfinite(_guessing(replicates).x).any(),
+    lambda replicates: not np.isfinite(_estimate_guessing(replicates).x).any(),
 )
-NEVER_MET = Condition(
+NO_PAIRED_ITEM = Condition(
     "no item was rated by two raters with replicates",
-    lambda replicates: not _paired_rows(replicates).any(),
+    lambda replicates: not _is_paired(replicates).any(),
 )
-NEVER_GIVEN = Condition(
+UNKNOWN_GUESSING_OF_CATEGORY = Condition(
     "raters agree on a category that one of them never gave to an item they met again, so how "
     "often that rater guesses it is not known",
-    lambda replicates: bool(_unknown(replicates, _factors(replicates))),
+    lambda replicates: bool(_has_unknown_guessing(replicates, _genuine_shares(replicates))),
 )
 PAIRED_ITEMS = RestsOn(
-    _paired_rows,
+    _is_paired,
     "fewer than two ratings of raters whose replicates show guessing",
     lambda replicates: replicates.first.n_items,
-    by_rater=_paired_by_rater,
-    also=_showing_guessing,
+    by_rater=_paired_items_by_rater,
+    also=_shows_guessing,
 )
 
 
@@ -139,7 +146,7 @@ _less_guessing = partial(
     bounds=(0.0, 1.0),
     levels={"nominal", "ordinal"},
     chance_corrected=False,
-    raters_left_out=_without_shares,
+    raters_left_out=_raters_without_guessing_share,
     rests_on=PAIRED_ITEMS,
     convention=CONVENTION,
     passed_by_guessing=True,
@@ -152,8 +159,8 @@ _less_guessing = partial(
         NO_REPLICATES,
         FEWER_THAN_TWO_CATEGORIES,
         TOO_FEW_REPETITIONS,
-        NEVER_MET,
-        NEVER_GIVEN,
+        NO_PAIRED_ITEM,
+        UNKNOWN_GUESSING_OF_CATEGORY,
     ),
     source=CAMPAGNER_CABITZA + ", equations 1 to 5",
 )
@@ -181,12 +188,12 @@ def campagner_cabitza_rho(replicates: ReplicatedLabels) -> Coefficient:
     >>> round(float(campagner_cabitza_rho(replicates).value), 4)
     0.6969
     """
-    return _discounted(replicates, _factors(replicates))
+    return _discount_guessing(replicates, _genuine_shares(replicates))
 
 
 @_less_guessing(
     "Campagner and Cabitza's ρ, robust form",
-    undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NEVER_MET),
+    undefined=(NO_REPLICATES, FEWER_THAN_TWO_CATEGORIES, TOO_FEW_REPETITIONS, NO_PAIRED_ITEM),
     source=CAMPAGNER_CABITZA + ", section 2, last paragraph",
 )
 def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
@@ -202,52 +209,62 @@ def campagner_cabitza_rho_robust(replicates: ReplicatedLabels) -> Coefficient:
     >>> round(float(campagner_cabitza_rho_robust(replicates).value), 4)
     0.7458
     """
-    return _discounted(replicates, _factors(replicates, robust=True))
+    return _discount_guessing(replicates, _genuine_shares(replicates, robust=True))
 
 
-def _discounted(replicates: ReplicatedLabels, g: Array) -> Coefficient:
-    known = np.isfinite(g).any(-1).astype(float)
-    weights = _paired_weights(replicates, known)
-    raters = known @ replicates.first.given.T
+def _discount_guessing(replicates: ReplicatedLabels, g: Array) -> Coefficient:
+    has_known_guessing = np.isfinite(g).any(-1).astype(float)
+    weights = _paired_weights(replicates, has_known_guessing)
+    raters = has_known_guessing @ replicates.first.given.T
     pairs = np.maximum(raters * (raters - 1), 1)
-    genuine = _agreed(replicates, np.nan_to_num(g)) / pairs
-    seen = _agreed(replicates, np.broadcast_to(known[..., None], g.shape)) / pairs
+    genuine = _sum_of_agreements(replicates, np.nan_to_num(g)) / pairs
+    agreeing = (
+        _sum_of_agreements(replicates, np.broadcast_to(has_known_guessing[..., None], g.shape))
+        / pairs
+    )
     rho = ratio((weights * genuine).sum(-1), weights.sum(-1))
-    observed = ratio((weights * seen).sum(-1), weights.sum(-1))
-    return Coefficient(np.where(_unknown(replicates, g), np.nan, rho), observed=observed)
-
-
-def _agreed(replicates: ReplicatedLabels, g: Array) -> Array:
-    given = replicates.first.indicators
-    with_herself = np.tensordot(g**2, given, axes=((-2, -1), (1, 2)))
-    return np.asarray(
-        sum((g[..., k] @ given[..., k].T) ** 2 for k in range(given.shape[-1])) - with_herself
+    observed = ratio((weights * agreeing).sum(-1), weights.sum(-1))
+    return Coefficient(
+        np.where(_has_unknown_guessing(replicates, g), np.nan, rho), observed=observed
     )
 
 
-def _paired_weights(replicates: ReplicatedLabels, known: Array) -> Array:
-    mine = np.unique(replicates.rater)
-    met = known[..., mine] @ replicates.first.given[:, mine].T
-    return np.where(met >= 2, replicates.weights, 0.0)
+def _sum_of_agreements(replicates: ReplicatedLabels, g: Array) -> Array:
+    label_flags = replicates.first.indicators
+    with_herself = np.tensordot(g**2, label_flags, axes=((-2, -1), (1, 2)))
+    return np.asarray(
+        sum((g[..., k] @ label_flags[..., k].T) ** 2 for k in range(label_flags.shape[-1]))
+        - with_herself
+    )
 
 
-def _unknown(replicates: ReplicatedLabels, g: Array) -> Array:
-    known = np.isfinite(g).any(-1)
-    given = replicates.first.indicators
+def _paired_weights(replicates: ReplicatedLabels, has_known_guessing: Array) -> Array:
+    replicating_raters = np.unique(replicates.rater)
+    n_known_raters = (
+        has_known_guessing[..., replicating_raters]
+        @ replicates.first.given[:, replicating_raters].T
+    )
+    return np.where(n_known_raters >= 2, replicates.weights, 0.0)
+
+
+def _has_unknown_guessing(replicates: ReplicatedLabels, g: Array) -> Array:
+    has_known_guessing = np.isfinite(g).any(-1)
+    label_flags = replicates.first.indicators
     lacking = [
-        (known @ given[..., k].T >= 2) & ((known & np.isnan(g[..., k])) @ given[..., k].T >= 1)
-        for k in range(given.shape[-1])
+        (has_known_guessing @ label_flags[..., k].T >= 2)
+        & ((has_known_guessing & np.isnan(g[..., k])) @ label_flags[..., k].T >= 1)
+        for k in range(label_flags.shape[-1])
     ]
     return np.asarray((np.any(lacking, axis=0) & (replicates.weights > 0)).any(-1))
 
 
-def _factors(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
-    x, y, p = _guessing(replicates)
+def _genuine_shares(replicates: ReplicatedLabels, *, robust: bool = False) -> Array:
+    x, y, p = _estimate_guessing(replicates)
     y = y.sum(-1, keepdims=True) if robust else y
     return ratio(y, y + p[..., None, :] * x[..., None])
 
 
-def _guessing(replicates: ReplicatedLabels) -> _Guessing:
+def _estimate_guessing(replicates: ReplicatedLabels) -> _Guessing:
     used = replicates.first.used
     several = (used > 0).sum(-1, keepdims=True) >= 2
     p = ratio(np.where(several, used, np.nan), used.sum(-1, keepdims=True))
@@ -262,7 +279,7 @@ def _guessing(replicates: ReplicatedLabels) -> _Guessing:
     return _Guessing(x, np.maximum(mean_d - x[..., None] * p[..., None, :], 0.0), p)
 
 
-def _without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
+def _raters_without_confidence(ratings: LabelsByRater) -> tuple[str, ...]:
     silent = np.asarray(ratings.given.any(0) & ~ratings.rated.any(0))
     return tuple(
         sorted(name for name, left_out in zip(ratings.raters, silent, strict=True) if left_out)
@@ -284,7 +301,7 @@ NO_PAIR_OF_STATED_CONFIDENCE = Condition(
     levels={"nominal", "ordinal"},
     chance_corrected=False,
     exchangeable=True,
-    raters_left_out=_without_confidence,
+    raters_left_out=_raters_without_confidence,
     convention="over the items with two or more ratings of stated confidence; "
     "ratings without one count only for the use of the categories",
     source=CAMPAGNER_CABITZA + ", equations 4 and 5, and section 4 on confidence",
@@ -309,20 +326,20 @@ def campagner_cabitza_rho_confidence(ratings: LabelsByRater) -> Coefficient:
     >>> round(float(campagner_cabitza_rho_confidence(torn).value), 4)
     0.4444
     """
-    pairs = _pairs(ratings.rated.astype(float))
+    pairs = _sum_over_pairs(ratings.rated.astype(float))
     weights = np.where(pairs > 0, ratings.weights, 0.0)
     of_pair = weights / np.maximum(pairs, 1)
     p = ratio(ratings.used, ratings.used.sum(-1, keepdims=True))
-    genuine = seen = np.zeros(())
+    genuine = agreeing = np.zeros(())
     for k in range(p.shape[-1]):
         gave = ratings.rated & (ratings.codes == k)
         rows = gave.sum(1) >= 2
         gave, y = gave[rows], np.nan_to_num(ratings.sure[rows])
         g = np.nan_to_num(ratio(y, y + p[..., k, None, None] * (1 - y)))
-        genuine = genuine + (of_pair[..., rows] * _pairs(np.where(gave, g, 0.0))).sum(-1)
-        seen = seen + (of_pair[..., rows] * _pairs(gave.astype(float))).sum(-1)
-    return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(seen, weights.sum(-1)))
+        genuine = genuine + (of_pair[..., rows] * _sum_over_pairs(np.where(gave, g, 0.0))).sum(-1)
+        agreeing = agreeing + (of_pair[..., rows] * _sum_over_pairs(gave.astype(float))).sum(-1)
+    return Coefficient(ratio(genuine, weights.sum(-1)), observed=ratio(agreeing, weights.sum(-1)))
 
 
-def _pairs(values: Array) -> Array:
+def _sum_over_pairs(values: Array) -> Array:
     return np.asarray(values.sum(-1) ** 2 - (values**2).sum(-1))

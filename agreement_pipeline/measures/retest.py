@@ -23,7 +23,7 @@ from agreement_pipeline.measures.coefficient import (
 from agreement_pipeline.measures.conditions import NO_REPLICATES, ONE_PAIRABLE_CATEGORY
 from agreement_pipeline.measures.fleiss import fleiss_kappa
 from agreement_pipeline.measures.icc import DONNER, FEW_PAIRABLE_ITEMS, icc_1_1
-from agreement_pipeline.measures.intra import NUMBERS_AGAIN
+from agreement_pipeline.measures.intra import REPLICATED_NUMBERS_EXAMPLE
 from agreement_pipeline.measures.krippendorff import krippendorff_alpha
 from agreement_pipeline.measures.registry import USED, Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
@@ -39,7 +39,7 @@ Replicates = ReplicatedLabels | ReplicatedNumbers
 Cells = CategoryCounts | NumbersByRater
 
 
-def _each_rater(replicates: Replicates) -> Iterator[Cells]:
+def _cells_of_raters(replicates: Replicates) -> Iterator[Cells]:
     return (
         replicates.of(replicates.raters[rater]).cells() for rater in np.unique(replicates.rater)
     )
@@ -48,34 +48,38 @@ def _each_rater(replicates: Replicates) -> Iterator[Cells]:
 ALWAYS_THE_SAME = Condition(
     "every rater gave one and the same label to all items they met again, so chance alone would "
     "give full agreement",
-    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _each_rater(replicates))),
+    lambda replicates: all(map(ONE_PAIRABLE_CATEGORY.holds, _cells_of_raters(replicates))),
 )
 NO_TWO_ITEMS = Condition(
     "no rater met two items again",
-    lambda replicates: all(map(FEW_PAIRABLE_ITEMS.holds, _each_rater(replicates.in_numbers()))),
+    lambda replicates: all(
+        map(FEW_PAIRABLE_ITEMS.holds, _cells_of_raters(replicates.in_numbers()))
+    ),
 )
 NO_VARIANCE = Condition(
     "every rater who met two items again gave one and the same number to all of them",
     lambda replicates: all(
         FEW_PAIRABLE_ITEMS.holds(cells) or ONE_PAIRABLE_CATEGORY.holds(cells)
-        for cells in _each_rater(replicates.in_numbers())
+        for cells in _cells_of_raters(replicates.in_numbers())
     ),
 )
 
 
-def _own_alpha(cells: Cells) -> tuple[Coefficient, Array]:
+def _rater_alpha(cells: Cells) -> tuple[Coefficient, Array]:
     """Ordinal disagreement is in squared ranks among the rater's labels, so it is divided by their
     squared number.
     """
-    found, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
-    if cells.scale.level == "ordinal" and found.expected is not None:
-        found = Coefficient(
-            found.value, observed=ratio(found.observed, n**2), expected=ratio(found.expected, n**2)
+    alpha, n = krippendorff_alpha(cells), np.asarray(cells.weights @ cells.sizes)
+    if cells.scale.level == "ordinal" and alpha.expected is not None:
+        alpha = Coefficient(
+            alpha.value, observed=ratio(alpha.observed, n**2), expected=ratio(alpha.expected, n**2)
         )
-    return found, n
+    return alpha, n
 
 
-def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[Coefficient, Array]:
+def _rater_kappa(
+    cells: CategoryCounts, weighting: Weighting = IDENTITY
+) -> tuple[Coefficient, Array]:
     distances = weighting.distances(cells.scale)
     d_o = observed_disagreement(cells, distances)
     d_e = expected_disagreement(prevalence(cells), distances)
@@ -83,73 +87,79 @@ def _own_kappa(cells: CategoryCounts, weighting: Weighting = IDENTITY) -> tuple[
     return Coefficient(kappa, observed=d_o, expected=d_e), cells.weights.sum(-1)
 
 
-def _own_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
+def _rater_kappa_by_category(cells: CategoryCounts) -> tuple[Coefficient, Array]:
     return _complement(kappa_by_category(cells)), cells.weights.sum(-1)[..., None]
 
 
-def _own_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
+def _rater_icc(cells: NumbersByRater) -> tuple[Coefficient, Array]:
     return icc_1_1(cells), cells.weights.sum(-1)
 
 
-def _weight_of_each(
-    replicates: Replicates, _rows: Flags, own: Callable[..., tuple[Coefficient, Array]]
+def _weights_of_raters(
+    replicates: Replicates,
+    _rows: Flags,
+    coefficient_of_rater: Callable[..., tuple[Coefficient, Array]],
 ) -> Array:
     """Shape (R,); 0 where the rater's own coefficient is undefined."""
-    each = [own(cells) for cells in replicates.cells_of_raters()]
+    rater_results = [coefficient_of_rater(cells) for cells in replicates.cells_of_raters()]
     weights = np.concatenate(
         [
-            np.where(np.isfinite(found.value), n * np.asarray(found.expected), 0.0)
-            for found, n in each
+            np.where(np.isfinite(coefficient.value), n * np.asarray(coefficient.expected), 0.0)
+            for coefficient, n in rater_results
         ]
     )
     return np.asarray(weights.reshape(len(weights), -1).sum(1))
 
 
-def _complement(found: Coefficient) -> Coefficient:
+def _complement(coefficient: Coefficient) -> Coefficient:
     return Coefficient(
-        found.value, observed=1 - found.observed, expected=1 - np.asarray(found.expected)
+        coefficient.value,
+        observed=1 - coefficient.observed,
+        expected=1 - np.asarray(coefficient.expected),
     )
 
 
-def _left_out(
-    replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]
+def _raters_left_out(
+    replicates: Replicates, coefficient_of_rater: Callable[..., tuple[Coefficient, Array]]
 ) -> tuple[str, ...]:
     return tuple(
         name
         for name in replicates.round_raters
-        if not np.isfinite(own(replicates.of(name).cells())[0].value).any()
+        if not np.isfinite(coefficient_of_rater(replicates.of(name).cells())[0].value).any()
     )
 
 
-def _read_by(own: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
-    by_rater = partial(_weight_of_each, own=own)
+def _rater_fields(coefficient_of_rater: Callable[..., tuple[Coefficient, Array]]) -> dict[str, Any]:
+    by_rater = partial(_weights_of_raters, coefficient_of_rater=coefficient_of_rater)
     return {
-        "raters_left_out": partial(_left_out, own=own),
+        "raters_left_out": partial(_raters_left_out, coefficient_of_rater=coefficient_of_rater),
         "rests_on": USED._replace(by_rater=by_rater),
     }
 
 
-def _pooled(replicates: Replicates, own: Callable[..., tuple[Coefficient, Array]]) -> Coefficient:
+def _pool_over_raters(
+    replicates: Replicates, coefficient_of_rater: Callable[..., tuple[Coefficient, Array]]
+) -> Coefficient:
     """The mean of the raters' own coefficients, by the disagreement that chance alone would leave.
 
     If that is too small for a number, all weigh alike.
     """
-    each = [own(cells) for cells in replicates.cells_of_raters()]
+    rater_results = [coefficient_of_rater(cells) for cells in replicates.cells_of_raters()]
     value, d_o, d_e = (
-        np.concatenate([getattr(found, part) for found, _ in each])
+        np.concatenate([getattr(coefficient, part) for coefficient, _ in rater_results])
         for part in ("value", "observed", "expected")
     )
-    known = np.isfinite(value)
-    n = np.where(known, np.concatenate([size for _, size in each]), 0.0)
+    is_defined = np.isfinite(value)
+    n = np.where(is_defined, np.concatenate([size for _, size in rater_results]), 0.0)
     observed, expected = (
-        ratio(np.where(known, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
+        ratio(np.where(is_defined, n * part, 0.0).sum(0), n.sum(0)) for part in (d_o, d_e)
     )
-    chance = np.where(known, n * d_e, 0.0)
-    most = chance.max(0, initial=0.0)
-    alike = np.where(known, 1.0, 0.0)
-    share = np.divide(chance, most, out=alike, where=most > 0)
+    chance = np.where(is_defined, n * d_e, 0.0)
+    largest_chance = chance.max(0, initial=0.0)
+    alike = np.where(is_defined, 1.0, 0.0)
+    share = np.divide(chance, largest_chance, out=alike, where=largest_chance > 0)
     return Coefficient(
-        ratio((share * np.where(known, value, 0.0)).sum(0), share.sum(0)),
+        ratio((share * np.where(is_defined, value, 0.0)).sum(0), share.sum(0)),
         observed=observed,
         expected=expected,
     )
@@ -175,7 +185,7 @@ _of_replicates = partial(register, question="intra-rater", needs="replicates")
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels=set(LEVELS),
     continuous=True,
-    **_read_by(_own_alpha),
+    **_rater_fields(_rater_alpha),
     convention=(
         f"every item that a rater met again counts with its number of meetings; {OWN_CHANCE}"
     ),
@@ -199,7 +209,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_alpha(replicates).value), 4)
     0.62
     """
-    return _pooled(replicates, _own_alpha)
+    return _pool_over_raters(replicates, _rater_alpha)
 
 
 @_of_replicates(
@@ -207,7 +217,7 @@ def test_retest_alpha(replicates: Replicates) -> Coefficient:
     bounds=(-1.0, 1.0),
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     family="test_retest_kappa",
-    **_read_by(_own_kappa),
+    **_rater_fields(_rater_kappa),
     convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=(
         "Fleiss, J. L. (1971), doi:10.1037/h0031619; Kraemer, H. C. (1979), "
@@ -233,7 +243,7 @@ def test_retest_kappa(
     >>> round(float(test_retest_kappa(replicates).value), 4)
     0.6
     """
-    return _complement(_pooled(replicates, partial(_own_kappa, weighting=weighting)))
+    return _complement(_pool_over_raters(replicates, partial(_rater_kappa, weighting=weighting)))
 
 
 @_of_replicates(
@@ -242,7 +252,7 @@ def test_retest_kappa(
     undefined=(NO_REPLICATES, ALWAYS_THE_SAME),
     levels={"nominal", "ordinal"},
     per_category=True,
-    **_read_by(_own_kappa_by_category),
+    **_rater_fields(_rater_kappa_by_category),
     convention=f"{EACH_ITEM_ONCE}; {OWN_CHANCE}",
     source=f"Fleiss, J. L. (1971), doi:10.1037/h0031619; {STRATIFIED}",
 )
@@ -259,7 +269,7 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     >>> test_retest_kappa_by_category(replicates).value.round(4).tolist()
     [0.6, 0.6]
     """
-    return _complement(_pooled(replicates, _own_kappa_by_category))
+    return _complement(_pool_over_raters(replicates, _rater_kappa_by_category))
 
 
 @_of_replicates(
@@ -268,16 +278,18 @@ def test_retest_kappa_by_category(replicates: ReplicatedLabels) -> Coefficient:
     undefined=(NO_REPLICATES, NO_TWO_ITEMS, NO_VARIANCE),
     levels={"interval", "ratio"},
     continuous=True,
-    raters_left_out=lambda replicates: _left_out(replicates.in_numbers(), _own_icc),
+    raters_left_out=lambda replicates: _raters_left_out(replicates.in_numbers(), _rater_icc),
     rests_on=USED._replace(
-        by_rater=lambda replicates, rows: _weight_of_each(replicates.in_numbers(), rows, _own_icc)
+        by_rater=lambda replicates, rows: _weights_of_raters(
+            replicates.in_numbers(), rows, _rater_icc
+        )
     ),
     convention=(
         "every item that a rater met again counts; k is the mean number of meetings that Donner "
         f"(1986) calls n_0; {OWN_CHANCE}"
     ),
     source=f"{DONNER}; {STRATIFIED}",
-    example=NUMBERS_AGAIN,
+    example=REPLICATED_NUMBERS_EXAMPLE,
 )
 def test_retest_icc(replicates: Replicates) -> Coefficient:
     r"""The share of the variance of a rater's numbers that lies between items.
@@ -294,4 +306,4 @@ def test_retest_icc(replicates: Replicates) -> Coefficient:
     >>> round(float(test_retest_icc(replicates).value), 4)
     0.8222
     """
-    return _pooled(replicates.in_numbers(), _own_icc)
+    return _pool_over_raters(replicates.in_numbers(), _rater_icc)

@@ -35,12 +35,12 @@ class Weighting(NamedTuple):
         distance = self.distance(scale.scores)
         return distance / float(distance.max())
 
-    def apart(self, scale: Scale, given: Array) -> "Apart":
+    def category_distances(self, scale: Scale, label_counts: Array) -> "CategoryDistances":
         distances = self.distances(scale)
-        return Apart(distances, widest(distances, given))
+        return CategoryDistances(distances, largest_used_distance(distances, label_counts))
 
 
-class Apart(NamedTuple):
+class CategoryDistances(NamedTuple):
     """How far apart categories are, as shares of the largest distance on the scale (K, K).
 
     `unit` is the largest distance between two categories that are given (...). A category that
@@ -54,16 +54,18 @@ class Apart(NamedTuple):
         return np.asarray(1 - disagreement / self.unit)
 
 
-def widest(distances: Array, given: Array) -> Array:
-    used, largest = given > 0, float(distances.max())
+def largest_used_distance(distances: Array, label_counts: Array) -> Array:
+    """The largest distance between two categories that occur; 1 if that is 0; shape (...)."""
+    used, largest = label_counts > 0, float(distances.max())
     if (distances[~np.eye(len(distances), dtype=bool)] == largest).all():
         return np.where((used.sum(-1) >= 2) & (largest > 0), largest, 1.0)
-    few = np.asarray(~used.all(-1))
-    some, unit = used[few], np.full(few.shape, largest)
+    lacks_category = np.asarray(~used.all(-1))
+    is_used, unit = used[lacks_category], np.full(lacks_category.shape, largest)
     from_each = [
-        np.where(some & some[..., [k]], distances[k], 0.0).max(-1) for k in range(len(distances))
+        np.where(is_used & is_used[..., [k]], distances[k], 0.0).max(-1)
+        for k in range(len(distances))
     ]
-    unit[few] = np.max(from_each, axis=0)
+    unit[lacks_category] = np.max(from_each, axis=0)
     return np.where(unit > 0, unit, 1.0)
 
 
@@ -72,8 +74,8 @@ def _differences(x: Array) -> Array:
 
 
 def _ordinal(x: Array) -> Array:
-    between = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
-    return between * (between - 1) / 2
+    rank_differences = _differences(np.argsort(np.argsort(x)).astype(float)) + 1
+    return rank_differences * (rank_differences - 1) / 2
 
 
 def _ratio(x: Array) -> Array:

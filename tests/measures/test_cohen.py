@@ -156,11 +156,11 @@ def test_a_slow_measure_beside_others_is_the_same_as_alone(monkeypatch, cores):
     assert estimate_each(names, panel, Inference()) == alone
 
 
-@pytest.mark.parametrize("most", [0, cohen.MOST_SUMS_OF_PAIRS])
+@pytest.mark.parametrize("most", [0, cohen.MAX_REMEMBERED_SUMS])
 @pytest.mark.parametrize("rows", ["strangers", "one category", "some of each"])
 def test_light_with_one_more_row_is_that_of_the_whole_table_of_weights(rows, most, monkeypatch):
     """Pairs of few raters are summed in one way, and those of many in another."""
-    monkeypatch.setattr(cohen, "MOST_SUMS_OF_PAIRS", most)
+    monkeypatch.setattr(cohen, "MAX_REMEMBERED_SUMS", most)
     codes = {
         "strangers": [[0, 0, -1], [1, 0, -1], [-1, 1, 1], [-1, 0, 1]],
         "one category": [[0, 0, 1], [0, 0, 0], [0, 0, 2], [0, 0, 1]],

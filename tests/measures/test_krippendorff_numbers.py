@@ -148,8 +148,10 @@ def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
     read = []
     monkeypatch.setattr(
         _numbers,
-        "_ranked",
-        lambda values, once=_numbers._ranked: read.append(len(values.values)) or once(values),
+        "_items_and_ranks",
+        lambda values, once=_numbers._items_and_ranks: (
+            read.append(len(values.values)) or once(values)
+        ),
     )
     values = NumbersByRater(
         np.random.default_rng(3).normal(size=(20, 3)),

@@ -37,7 +37,7 @@ def test_a_crowd_of_two_hundred_raters_takes_less_than_a_hundred_megabytes():
 
 @pytest.mark.parametrize("cells", [1, 40, 10**9])
 def test_pairs_taken_in_blocks_have_the_mean_of_all_pairs(monkeypatch, cells):
-    monkeypatch.setattr(cohen, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(cohen, "CELLS_PER_BLOCK", cells)
     patterns = crowd(60, 6, 5)
     pairs = [
         float(MEASURES["cohen_kappa"](patterns.only(pair)).value)

@@ -59,7 +59,7 @@ def test_each_measure_is_what_its_definition_says(measure, items, raters, dimens
 
 @pytest.mark.parametrize("cells", [1, 3, 10**6])
 def test_distances_are_those_of_the_definition_in_blocks_of_any_size(monkeypatch, cells):
-    monkeypatch.setattr("agreement_pipeline.measures.multivariate.CELLS", cells)
+    monkeypatch.setattr("agreement_pipeline.measures.multivariate.CELLS_PER_BLOCK", cells)
     table = random_table(np.random.default_rng(9), 11, 3, 2)
     found = berry_mielke_r(vectors(table))
     expected = slow_parts(berry_mielke_r, table, np.ones(11))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.intervals import resampled
-from agreement_pipeline.measures.reliability import _guessing, random_choice
+from agreement_pipeline.measures.reliability import _estimate_guessing, random_choice
 from tests.measures.meetings import bisected, replicated
 
 
@@ -44,7 +44,7 @@ def shares_drawn(first, cells, names):
     """Each rater's share of random choice in every draw, shape (B, R)."""
     return np.concatenate(
         [
-            _guessing(block).x
+            _estimate_guessing(block).x
             for block in resampled(replicated(first, cells, names=names), 500, seed=1)
         ]
     )

@@ -20,7 +20,7 @@ def test_numbers_on_one_line_that_rounding_moves_off_it_are_undefined_too():
 def sampled(table, simplices, weights=None, corners=3):
     """Means from random simplices, even if all of them could be computed; weights of any mean."""
     weights = np.ones(len(table)) if weights is None else weights
-    return multivariate._means(np.asarray(table), weights, corners, None, simplices)
+    return multivariate._mean_simplex_volumes(np.asarray(table), weights, corners, None, simplices)
 
 
 @pytest.mark.parametrize("mean", [multivariate.mean_volumes, multivariate.mean_distances])
@@ -61,8 +61,8 @@ def test_random_simplices_serve_every_draw_alike(mean, corners):
 def test_many_dimensions_and_raters_are_sampled_with_a_standard_error_that_the_estimate_tells(
     monkeypatch,
 ):
-    monkeypatch.setattr(multivariate, "OF_VALUE", multivariate._Effort(0, 1_000, 20_000))
-    monkeypatch.setattr(multivariate, "OF_EACH_DRAW", multivariate._Effort(0, 1_000, 5_000))
+    monkeypatch.setattr(multivariate, "VALUE_EFFORT", multivariate._Effort(0, 1_000, 20_000))
+    monkeypatch.setattr(multivariate, "DRAW_EFFORT", multivariate._Effort(0, 1_000, 5_000))
     values = vectors(random_table(np.random.default_rng(9), 30, 12, 4))
     found = um_phi(values)
     assert 0 < found.monte_carlo_error < 0.01
@@ -85,8 +85,8 @@ def test_what_is_computed_exactly_has_no_monte_carlo_error():
 def test_distances_of_too_many_items_are_sampled_and_the_estimate_tells_the_error(monkeypatch):
     table = random_table(np.random.default_rng(11), 60, 3, 2)
     exact = berry_mielke_r(vectors(table))
-    monkeypatch.setattr(multivariate, "DISTANCES", 60**2 * 3 - 1)
-    monkeypatch.setattr(multivariate, "OF_VALUE", multivariate._Effort(0, 1_000, 20_000))
+    monkeypatch.setattr(multivariate, "MAX_EXACT_DISTANCES", 60**2 * 3 - 1)
+    monkeypatch.setattr(multivariate, "VALUE_EFFORT", multivariate._Effort(0, 1_000, 20_000))
     found = berry_mielke_r(vectors(table))
     assert found.observed == pytest.approx(exact.observed, rel=1e-12)
     assert 0 < abs(found.value - exact.value) < 4 * found.monte_carlo_error < 0.05
