@@ -24,8 +24,8 @@ from agreement_pipeline.intervals import (
     METHODS,
     Inference,
     Interval,
-    gathered,
-    points_of,
+    compute_points,
+    gather_evidence,
 )
 from agreement_pipeline.measures import MEASURES
 from benchmarks.populations import CELLS, CELLS_AT_LARGE, Population, Sample, design
@@ -109,7 +109,7 @@ def limits(
     records = [MEASURES[name] for name in dict.fromkeys(GROUPS[group].values())]
     statistic = statistic_of(sample, group)
     inference = Inference(n_resamples=draws, method=SOURCES[methods[0]], seed=seed)
-    found = gathered(points_of(records, statistic), statistic, inference)
+    found = gather_evidence(compute_points(records, statistic), statistic, inference)
     return {
         (name, method): [known.limits((1 - level) / 2) for level in LEVELS]
         for name, evidence in found.items()

@@ -67,13 +67,13 @@ def _laid_out(root: Path, path: Path) -> None:
 def interval(items: str, missing: str, measures: str) -> dict[str, object]:
     """Seconds of the intervals of some measures, from counts that are there already."""
     from agreement_pipeline.estimates import estimate_each
-    from agreement_pipeline.intervals import points_of
+    from agreement_pipeline.intervals import compute_points
     from agreement_pipeline.measures import MEASURES
 
     names, statistic = INTERVALS[measures], _counted(measures, int(items), float(missing))
     estimate_each(names, statistic)
     cpu, wall, found = seconds(lambda: estimate_each(names, statistic))
-    rows = points_of([MEASURES[names[0]]], statistic)[0].basis.weights.shape[-1]
+    rows = compute_points([MEASURES[names[0]]], statistic)[0].basis.weights.shape[-1]
     drawn = len(found[0].draws)
     note = f"{rows:,} rows, {drawn:,} draws"
     return {"cpu": cpu, "wall": wall, "value": found[0].value, "note": note}

@@ -29,7 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.intervals import Interval, in_blocks, share_interval
+from agreement_pipeline.intervals import Interval, draw_in_blocks, share_interval
 from agreement_pipeline.ratings import Array, Codes
 
 N_DRAWS, SEED, DECIMALS = 10_000, 20231103, 12
@@ -116,7 +116,7 @@ class Stratum:
             items = items + usual * one_more
             return np.array([(total + least * one_more) / items, (total + most * one_more) / items])
 
-        blocks = in_blocks(drawn, N_DRAWS, len(times), (SEED, seed))
+        blocks = draw_in_blocks(drawn, N_DRAWS, len(times), (SEED, seed))
         low, high = np.concatenate(list(blocks), axis=1)
         return low, high
 

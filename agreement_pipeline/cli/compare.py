@@ -93,7 +93,7 @@ def compare(
     Items that both sides share are paired. All other items count too.
     """
     inference = Inference(confidence_level, n_resamples)
-    inference.refuse_too_few()
+    inference.require_enough_resamples()
     ratings = read_table(file, reading)
     against = read_table(other, {**reading, "level": ratings.scale.level}) if other else None
     tell_models(file, ratings)

@@ -143,7 +143,7 @@ def measure(
         )
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
-        inference.refuse_too_few()
+        inference.require_enough_resamples()
     if panel_label:
         ratings = _open(on_disk(file), reading)
         reliability = label_reliability(ratings, panel_size=panel_size, inference=inference)

@@ -40,7 +40,7 @@ def to_date(
     from agreement_pipeline.text import counted, listed
 
     inference = Inference(confidence_level, n_resamples)
-    inference.refuse_too_few()
+    inference.require_enough_resamples()
     found = Store(store)
     ratings = to_date(found)
     last = {each["round"]: each["decision"] for each in of_event("decided", found.history())}

@@ -288,7 +288,7 @@ def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
 
 
 def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
-    if any(side.why_without() for side in sides):
+    if any(side.find_undefined_reason() for side in sides):
         return sides, {}
     one, other = sides
     shares = [shares_of(side.statistic) for side in sides]

@@ -28,13 +28,13 @@ from agreement_pipeline.intervals import (
     ConfidenceDistribution,
     Inference,
     Interval,
-    affordable,
-    drawn_masses,
-    expanded,
-    in_blocks,
-    row_weights,
-    split_for,
-    why_without,
+    affordable_resamples,
+    apply_split,
+    build_expanded_percentiles,
+    draw_in_blocks,
+    find_undefined_reason,
+    resampling_masses,
+    spread_over_rows,
 )
 from agreement_pipeline.measures import Measure
 from agreement_pipeline.ratings import Array
@@ -85,16 +85,16 @@ class Side(NamedTuple):
         return self.record.rests_on.deciding(self.statistic)
 
     @property
-    def affordable(self) -> int:
-        most = affordable(self.record, self.statistic)
+    def affordable_resamples(self) -> int:
+        most = affordable_resamples(self.record, self.statistic)
         cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
         return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
 
-    def why_without(self) -> str | None:
+    def find_undefined_reason(self) -> str | None:
         if self.impossible is not None:
             return self.impossible
         basis, place = self._basis(self.statistic), self.place
-        why = why_without(self.record, basis)
+        why = find_undefined_reason(self.record, basis)
         if why is not None or not self.record.per_category:
             return why
         values = self.record(basis).value
@@ -118,7 +118,7 @@ class Side(NamedTuple):
 
     def possible(self, mass: float) -> Any:
         split = self.record.split is not None
-        whole = split_for(self.record, self._basis(self.statistic)) if split else self.statistic
+        whole = apply_split(self.record, self._basis(self.statistic)) if split else self.statistic
         return whole.with_unseen(mass, self.place)
 
     def _basis(self, statistic: Any) -> Any:
@@ -148,7 +148,7 @@ def drawn_sides(
     ]
 
     def drawn(rng: np.random.Generator, size: int) -> list[Array]:
-        masses = [drawn_masses(side.statistic) for side in sides]
+        masses = [resampling_masses(side.statistic) for side in sides]
         of_one = rng.standard_gamma(masses[0], size=(size, len(masses[0])))
         of_other = of_one
         if not paired:
@@ -160,11 +160,11 @@ def drawn_sides(
             unseen = form.weights[side.statistic.weights.shape[-1] :]
             gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(size, len(unseen)))])
             weights = gamma * (mass.sum() / gamma.sum(1, keepdims=True))
-            found.append(row_weights(side.statistic, weights))
+            found.append(spread_over_rows(side.statistic, weights))
         return found
 
     rows = max(each.weights.shape[-1] for each in possible)
-    for first, second in in_blocks(drawn, n, rows, seed):
+    for first, second in draw_in_blocks(drawn, n, rows, seed):
         yield possible[0].reweighted(first), possible[1].reweighted(second)
 
 
@@ -326,7 +326,7 @@ def difference(
     weights, row by row. Else the sides share no item and no cluster, and are resampled
     independently.
     """
-    inference.refuse_other_methods("difference")
+    inference.require_default_method("difference")
     sides = one, other
     for side in sides:
         if side.record.crossed and side.statistic.crossed() is not side.statistic:
@@ -335,11 +335,11 @@ def difference(
                 "needs every rater's rating. Leave them out."
             )
     level = inference.confidence_level
-    undefined = [f"{side.name}: {why}" for side in sides if (why := side.why_without())]
+    undefined = [f"{side.name}: {why}" for side in sides if (why := side.find_undefined_reason())]
     if undefined:
         why = "; ".join(undefined)
         return Difference(one.name, other.name, None, None, level, METHOD, shared, undefined=why)
-    n = min(inference.n_resamples, one.affordable, other.affordable)
+    n = min(inference.n_resamples, one.affordable_resamples, other.affordable_resamples)
     read, read_other = one.reader(), other.reader()
     blocks = drawn_sides(one, other, shared is not None, n, inference.seed)
     draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
@@ -347,8 +347,8 @@ def difference(
     (low, high), (other_low, other_high) = one.record.bounds, other.record.bounds
     bounds, value = (low - other_high, high - other_low), values[0] - values[1]
     known: ConfidenceDistribution = BoundsOnly(bounds, TOO_FEW_DRAWS)
-    if not inference.too_few(n):
-        known = expanded(draws, value, bounds, min(one.units, other.units))
+    if not inference.has_too_few(n):
+        known = build_expanded_percentiles(draws, value, bounds, min(one.units, other.units))
     return Difference(
         one.name,
         other.name,
@@ -375,6 +375,6 @@ def _method(
         said.append("whole clusters")
     paired = f"paired by {'cluster' if clustered else 'item'}"
     said.append("drawn apart" if shared is None else paired)
-    if why := known.why_without(inference.tail):
+    if why := known.missing_limits_reason(inference.tail):
         said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
     return "; ".join(said)

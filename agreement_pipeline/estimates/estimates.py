@@ -13,7 +13,7 @@ import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import (
-    NOTHING,
+    UNDEFINED_COEFFICIENT,
     ConfidenceDistribution,
     Evidence,
     Inference,
@@ -22,9 +22,9 @@ from agreement_pipeline.intervals import (
     Percentiles,
     Point,
     Population,
-    gathered,
-    points_of,
-    what_is_known,
+    build_confidence_distribution,
+    compute_points,
+    gather_evidence,
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
@@ -216,7 +216,7 @@ class Estimate(WithLimits):
         return (
             None
             if self.distribution is None
-            else self.distribution.why_without((1 - self.confidence_level) / 2)
+            else self.distribution.missing_limits_reason((1 - self.confidence_level) / 2)
         )
 
     def p_value(self, cutoff: float) -> float | None:
@@ -311,8 +311,8 @@ def estimate_each(
     """
     asked = [registered(name) for name in measures]
     records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
-    points = points_of(records, statistic)
-    evidence = gathered(points, statistic, inference)
+    points = compute_points(records, statistic)
+    evidence = gather_evidence(points, statistic, inference)
     found = {
         point.record.name: list(_Maker(point, inference).each(scope, evidence)) for point in points
     }
@@ -342,14 +342,14 @@ class _Maker:
     inference: Inference
 
     def each(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
-        found, record = self.point.found, self.point.record
+        found, record = self.point.coefficient, self.point.record
         known, scale = evidence.get(record.name), self.point.statistic.scale
         if known is None or not record.per_category:
             yield self.one(scope, found, known, undefined=self.point.undefined)
             return
         used = ~np.isnan(found.value)
         if why := why_no_lowest(found.value, scale):
-            yield self.one(scope, NOTHING, known, undefined=why)
+            yield self.one(scope, UNDEFINED_COEFFICIENT, known, undefined=why)
         else:
             lowest = int(np.nanargmin(found.value))
             of_lowest = known.at(lambda each: each[..., used].min(-1))
@@ -374,7 +374,7 @@ class _Maker:
         if judged_on is None:
             judged_on = n_items if clusters is None else clusters.n
         if evidence is not None and undefined is None:
-            known = what_is_known(evidence, inference, record.bounds, judged_on)
+            known = build_confidence_distribution(evidence, inference, record.bounds, judged_on)
         dropped = n_items - rests_on.items(statistic)
         of_panel = scope.kind in ("round", "category")
         counts = None
@@ -424,7 +424,7 @@ class _Maker:
         elif inference.looks is not None:
             said.append(f"for looks at {inference.looks} {units}")
         said.append(method.population)
-        if known is not None and (why := known.why_without(inference.tail)):
+        if known is not None and (why := known.missing_limits_reason(inference.tail)):
             said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
         if self.point.record.crossed and statistic.left_out:
             said.append(f"items with missing ratings left out: {statistic.left_out}")

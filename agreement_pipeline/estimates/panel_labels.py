@@ -39,9 +39,9 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import DEFAULT
 from agreement_pipeline.intervals import (
     Inference,
-    drawn_masses,
-    in_blocks,
-    row_weights,
+    draw_in_blocks,
+    resampling_masses,
+    spread_over_rows,
 )
 from agreement_pipeline.ratings import Array, Flags
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater, seed_of
@@ -446,14 +446,14 @@ def _resamples(
     statistic: CategoryCounts | NumbersByRater, inference: Inference
 ) -> Iterator[tuple[Array, Array]]:
     """Weights of rows (B, P) by the Bayesian bootstrap, and that of one unseen item (B,)."""
-    masses = np.append(drawn_masses(statistic), 1.0)
+    masses = np.append(resampling_masses(statistic), 1.0)
 
     def drawn(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
         found = rng.dirichlet(masses, size=size) * masses.sum()
-        weights = row_weights(statistic, found)
+        weights = spread_over_rows(statistic, found)
         return weights[:, :-1], weights[:, -1]
 
-    yield from in_blocks(drawn, inference.n_resamples, len(masses), seed_of(statistic))
+    yield from draw_in_blocks(drawn, inference.n_resamples, len(masses), seed_of(statistic))
 
 
 def _estimate(

@@ -31,7 +31,7 @@ from agreement_pipeline.estimates.parts import (
     strata_of,
     together,
 )
-from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, each_in_order, points_of
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, compute_points, map_in_order
 from agreement_pipeline.measures import MEASURES, Needs
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Statistic, seed_of
@@ -100,8 +100,10 @@ def measure(
 def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
     record = registered(registered(measure).computed_as)
     parts = parts_of(ratings, record.needs, Asked((kind,)))
-    points = ((scope, points_of([record], made())[0]) for scope, made in parts)
-    return {scope: float(point.found.value) for scope, point in points if point.undefined is None}
+    points = ((scope, compute_points([record], made())[0]) for scope, made in parts)
+    return {
+        scope: float(point.coefficient.value) for scope, point in points if point.undefined is None
+    }
 
 
 def require_defined(scale: Scale, measure: str) -> None:
@@ -178,7 +180,7 @@ def _tasks(
 def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> Iterator[Estimate]:
     large = shown is not None and shown.left_out() is not None
     cores = (os.cpu_count() or 1) if large else 1
-    for found in each_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
+    for found in map_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
         yield from (_of(ratings, each) for each in _as_listed(found, ratings.scale))
 
 
@@ -258,7 +260,7 @@ def survey(
     others = [kind for kind in asked if kind not in details]
     whole = _tasks(ratings, measures, inference, others, shown)
     once = replace(inference, always_valid_at=None, looks=None)
-    fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.needed_resamples()))
+    fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.min_resamples()))
     once = replace(once, n_resamples=fewer)
     parts = _tasks(ratings, measures, once, details, shown)
     return Table(tuple(_of_tasks(chain(whole, parts), ratings, shown)))

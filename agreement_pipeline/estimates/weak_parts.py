@@ -13,7 +13,7 @@ import numpy as np
 
 from agreement_pipeline.estimates.estimates import Estimate, estimate, registered
 from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum, strata_of
-from agreement_pipeline.intervals import Inference, Interval, points_of
+from agreement_pipeline.intervals import Inference, Interval, compute_points
 from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.students_t import lower_tail, quantile
@@ -119,10 +119,10 @@ def _alike(made: Callable[[], Any]) -> Any:
 
 
 def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: Inference) -> Part:
-    (point,) = points_of([registered(measure)], statistic)
+    (point,) = compute_points([registered(measure)], statistic)
     if point.undefined is not None:
         return part._replace(differs=False, is_judged=False)
-    value = float(np.nanmin(point.found.value))
+    value = float(np.nanmin(point.coefficient.value))
     if value >= cutoff:
         return part._replace(value=value)
     seeded = replace(inference, seed=seed_of(statistic))

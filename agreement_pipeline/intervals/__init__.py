@@ -5,7 +5,7 @@ from agreement_pipeline.intervals.looks import (
     critical_value as critical_value,
     mixture as mixture,
     Looks as Looks,
-    second_look as second_look,
+    tail_with_second_look as tail_with_second_look,
 )
 from agreement_pipeline.intervals.distributions import (
     NORMAL as NORMAL,
@@ -13,33 +13,33 @@ from agreement_pipeline.intervals.distributions import (
     BoundsOnly as BoundsOnly,
     ConfidenceDistribution as ConfidenceDistribution,
     WiderOf as WiderOf,
-    fewest_draws as fewest_draws,
+    min_draws as min_draws,
     ExpandedPercentiles as ExpandedPercentiles,
     Percentiles as Percentiles,
-    expanded as expanded,
-    reached_again as reached_again,
+    build_expanded_percentiles as build_expanded_percentiles,
+    estimate_repeat_rate as estimate_repeat_rate,
 )
 from agreement_pipeline.intervals.draws import (
     PRIOR_MASS as PRIOR_MASS,
     Interval as Interval,
-    drawn_masses as drawn_masses,
-    each_in_order as each_in_order,
-    in_blocks as in_blocks,
-    resampled as resampled,
-    row_weights as row_weights,
+    resampling_masses as resampling_masses,
+    map_in_order as map_in_order,
+    draw_in_blocks as draw_in_blocks,
+    resample as resample,
+    spread_over_rows as spread_over_rows,
 )
 from agreement_pipeline.intervals.evidence import (
-    affordable as affordable,
-    gathered as gathered,
-    NOTHING as NOTHING,
+    affordable_resamples as affordable_resamples,
+    gather_evidence as gather_evidence,
+    UNDEFINED_COEFFICIENT as UNDEFINED_COEFFICIENT,
     Point as Point,
-    points_of as points_of,
-    split_for as split_for,
-    why_without as why_without,
+    compute_points as compute_points,
+    apply_split as apply_split,
+    find_undefined_reason as find_undefined_reason,
 )
 from agreement_pipeline.intervals.inference import (
     Inference as Inference,
-    what_is_known as what_is_known,
+    build_confidence_distribution as build_confidence_distribution,
 )
 from agreement_pipeline.intervals.methods import (
     DEFAULT_METHOD as DEFAULT_METHOD,

@@ -20,36 +20,42 @@ from agreement_pipeline.intervals.draws import Interval, quantile_interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import lower_tail, quantile
 
-FEWEST_TAIL_DRAWS, FEWEST_UNITS = 10, 2
-TOO_FEW_DRAWS, TOO_FEW_ITEMS = "too few draws", "too few items or draws"
-FINEST_TAIL = 1e-9
+MIN_TAIL_DRAWS = 10
+"""So many resamples must lie beyond a limit."""
+MIN_UNITS = 2
+TOO_FEW_DRAWS = "too few draws"
+TOO_FEW_ITEMS = "too few items or draws"
+MIN_TAIL = 1e-9
 """The smallest tail that the arithmetic tells from 0."""
-HALVINGS = 60
-MOST_POWER = 700.0
+N_BISECTIONS = 60
+MAX_EXPONENT = 700.0
 
 NORMAL = NormalDist()
 Bounds = tuple[float, float]
 
 
-def fewest_draws(tail: float) -> int:
+def min_draws(tail: float) -> int:
     """The fewest resamples of which ten lie beyond a limit at the tail.
 
     >>> fewest_draws(0.025)
     400
     """
-    return math.ceil(FEWEST_TAIL_DRAWS / tail * (1 - 1e-12))
+    return math.ceil(MIN_TAIL_DRAWS / tail * (1 - 1e-12))
 
 
-def beyond_all(cutoff: float, bounds: Bounds, upper: bool) -> bool:
+def is_beyond_bounds(cutoff: float, bounds: Bounds, upper: bool) -> bool:
+    """True if no true value is on that side of the cut-off."""
     return cutoff > bounds[1] if upper else cutoff <= bounds[0]
 
 
-def clears(limits: Interval, cutoff: float, upper: bool) -> bool:
+def clears_cutoff(limits: Interval, cutoff: float, upper: bool) -> bool:
+    """True if the upper limit is under the cut-off, or the lower one at or over it."""
     return limits.high < cutoff if upper else limits.low >= cutoff
 
 
-def halved(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
-    for _ in range(HALVINGS):
+def bisect(low: float, high: float, above: Callable[[float], bool]) -> tuple[float, float]:
+    """Two numbers around the place where `above` turns from true to false."""
+    for _ in range(N_BISECTIONS):
         middle = (low + high) / 2
         low, high = (middle, high) if above(middle) else (low, middle)
     return low, high
@@ -62,9 +68,9 @@ class ConfidenceDistribution(ABC):
 
     @property
     def finest(self) -> float:
-        return FINEST_TAIL
+        return MIN_TAIL
 
-    def why_without(self, tail: float) -> str | None:
+    def missing_limits_reason(self, tail: float) -> str | None:
         """Why the limits at `tail` are only the measure's bounds."""
         return None
 
@@ -98,27 +104,27 @@ class Student(ConfidenceDistribution):
     log: bool = False
 
     @property
-    def _apart(self) -> float | None:
-        apart = self.bounds[1] - self.value
-        return apart if self.log and 0 < apart < math.inf else None
+    def _distance_to_max(self) -> float | None:
+        distance = self.bounds[1] - self.value
+        return distance if self.log and 0 < distance < math.inf else None
 
     def limits(self, tail: float) -> Interval:
-        reach, apart = -quantile(tail, self.df) * self.error, self._apart
-        if apart is None:
+        reach, distance = -quantile(tail, self.df) * self.error, self._distance_to_max
+        if distance is None:
             low, high = self.value - reach, self.value + reach
             return Interval(max(low, self.bounds[0]), min(high, self.bounds[1]))
-        factor = math.exp(min(reach / apart, MOST_POWER))
-        low, high = self.bounds[1] - apart * factor, self.bounds[1] - apart / factor
+        factor = math.exp(min(reach / distance, MAX_EXPONENT))
+        low, high = self.bounds[1] - distance * factor, self.bounds[1] - distance / factor
         return Interval(max(low, self.bounds[0]), high)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        apart, errors = self._apart, math.inf
-        if beyond_all(cutoff, self.bounds, upper):
+        distance, errors = self._distance_to_max, math.inf
+        if is_beyond_bounds(cutoff, self.bounds, upper):
             return 0.0
-        if apart is None:
+        if distance is None:
             errors = (cutoff - self.value) / self.error
         elif cutoff < self.bounds[1]:
-            errors = math.log(apart / (self.bounds[1] - cutoff)) * apart / self.error
+            errors = math.log(distance / (self.bounds[1] - cutoff)) * distance / self.error
         return lower_tail(-errors if upper else errors, self.df)
 
 
@@ -135,26 +141,28 @@ class Exact(ConfidenceDistribution):
     bounds: Bounds
 
     def limits(self, tail: float) -> Interval:
-        found = self.unlike(tail)
-        low, high = (np.where(np.isnan(found), bound, found) for bound in self.bounds)
+        unlike_values = self.unlike(tail)
+        low, high = (
+            np.where(np.isnan(unlike_values), bound, unlike_values) for bound in self.bounds
+        )
         return Interval(float(low.min()), float(high.max())).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
         if (cutoff <= self.value) == upper:
             return 1.0
-        if clears(self.limits(FINEST_TAIL), cutoff, upper):
+        if clears_cutoff(self.limits(MIN_TAIL), cutoff, upper):
             return 0.0
 
         def too_small(power: float) -> bool:
-            return not clears(self.limits(math.exp(power)), cutoff, upper)
+            return not clears_cutoff(self.limits(math.exp(power)), cutoff, upper)
 
-        return math.exp(halved(math.log(FINEST_TAIL), 0.0, too_small)[1])
+        return math.exp(bisect(math.log(MIN_TAIL), 0.0, too_small)[1])
 
 
 @dataclass(frozen=True)
 class BoundsOnly(ConfidenceDistribution):
     bounds: Bounds
-    why: str
+    reason: str
 
     @property
     def finest(self) -> float:
@@ -163,11 +171,11 @@ class BoundsOnly(ConfidenceDistribution):
     def limits(self, tail: float) -> Interval:
         return Interval(*self.bounds)
 
-    def why_without(self, tail: float) -> str | None:
-        return self.why
+    def missing_limits_reason(self, tail: float) -> str | None:
+        return self.reason
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        return float(not beyond_all(cutoff, self.bounds, upper))
+        return float(not is_beyond_bounds(cutoff, self.bounds, upper))
 
 
 @dataclass(frozen=True)
@@ -177,25 +185,27 @@ class WiderOf(ConfidenceDistribution):
     The second p is computed only if the second limit misses the cut-off at the first p.
     """
 
-    one: ConfidenceDistribution
-    other: ConfidenceDistribution
+    first: ConfidenceDistribution
+    second: ConfidenceDistribution
 
     @property
     def finest(self) -> float:
-        return max(self.one.finest, self.other.finest)
+        return max(self.first.finest, self.second.finest)
 
     def limits(self, tail: float) -> Interval:
-        one, other = self.one.limits(tail), self.other.limits(tail)
-        return Interval(min(one.low, other.low), max(one.high, other.high))
+        first_limits, second_limits = self.first.limits(tail), self.second.limits(tail)
+        return Interval(
+            min(first_limits.low, second_limits.low), max(first_limits.high, second_limits.high)
+        )
 
-    def why_without(self, tail: float) -> str | None:
-        return self.one.why_without(tail) or self.other.why_without(tail)
+    def missing_limits_reason(self, tail: float) -> str | None:
+        return self.first.missing_limits_reason(tail) or self.second.missing_limits_reason(tail)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        tail = self.one.tail_at(cutoff, upper)
-        if tail >= 1 or clears(self.other.limits(max(tail, self.finest)), cutoff, upper):
+        tail = self.first.tail_at(cutoff, upper)
+        if tail >= 1 or clears_cutoff(self.second.limits(max(tail, self.finest)), cutoff, upper):
             return tail
-        return max(tail, self.other.tail_at(cutoff, upper))
+        return max(tail, self.second.tail_at(cutoff, upper))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,31 +223,35 @@ class Percentiles(ConfidenceDistribution):
     draws: Array
     value: float
     bounds: Bounds
-    seen: Array | None = field(default=None, kw_only=True)
-    raised: Array | None = field(default=None, kw_only=True)
+    seen_draws: Array | None = field(default=None, kw_only=True)
+    raised_draws: Array | None = field(default=None, kw_only=True)
 
     @property
     def finest(self) -> float:
-        return FEWEST_TAIL_DRAWS / len(self.draws)
+        return MIN_TAIL_DRAWS / len(self.draws)
 
     def limits(self, tail: float) -> Interval:
         shares = self._share(tail), self._share(1 - tail)
-        limits = [quantile_interval(each, *shares, self.bounds) for each in self._read(upper=True)]
-        low = min(each.low for each in limits[: len(self._read(upper=False))])
-        return Interval(low, max(each.high for each in limits)).including(self.value)
+        intervals = [
+            quantile_interval(draws, *shares, self.bounds) for draws in self._draw_sets(upper=True)
+        ]
+        # The raised draws are read last, and for the upper limit alone.
+        low = min(interval.low for interval in intervals[: len(self._draw_sets(upper=False))])
+        high = max(interval.high for interval in intervals)
+        return Interval(low, high).including(self.value)
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
         bound = self.bounds[upper]
-        under = [
-            float(np.mean(np.where(np.isnan(each), bound, each) < cutoff))
-            for each in self._read(upper)
+        shares_under = [
+            float(np.mean(np.where(np.isnan(draws), bound, draws) < cutoff))
+            for draws in self._draw_sets(upper)
         ]
-        tail = 1 - self._tail(min(under)) if upper else self._tail(max(under))
+        tail = 1 - self._tail(min(shares_under)) if upper else self._tail(max(shares_under))
         return max(tail, 0.5 if (cutoff <= self.value) == upper else 0.0)
 
-    def _read(self, upper: bool) -> list[Array]:
-        read = [self.draws, self.seen, self.raised if upper else None]
-        return [each for each in read if each is not None]
+    def _draw_sets(self, upper: bool) -> list[Array]:
+        draw_sets = [self.draws, self.seen_draws, self.raised_draws if upper else None]
+        return [draws for draws in draw_sets if draws is not None]
 
     def _share(self, tail: float) -> float:
         return tail
@@ -257,15 +271,15 @@ class CorrectedPercentiles(Percentiles):
     acceleration: float
 
     def _share(self, tail: float) -> float:
-        moved = self.bias + NORMAL.inv_cdf(tail)
-        return NORMAL.cdf(self.bias + moved / max(1 - self.acceleration * moved, 1e-9))
+        shifted = self.bias + NORMAL.inv_cdf(tail)
+        return NORMAL.cdf(self.bias + shifted / max(1 - self.acceleration * shifted, 1e-9))
 
     def _tail(self, share: float) -> float:
         if not 0 < share < 1:
             return share
-        moved = NORMAL.inv_cdf(share) - self.bias
-        scale = 1 + self.acceleration * moved
-        return NORMAL.cdf(moved / scale - self.bias) if scale > 0 else float(moved > 0)
+        shifted = NORMAL.inv_cdf(share) - self.bias
+        scale = 1 + self.acceleration * shifted
+        return NORMAL.cdf(shifted / scale - self.bias) if scale > 0 else float(shifted > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -288,13 +302,13 @@ class ExpandedPercentiles(Percentiles):
         return max(super().finest, self._tail_of_one_draw)
 
     def limits(self, tail: float) -> Interval:
-        return Interval(*self.bounds) if self.why_without(tail) else super().limits(tail)
+        return Interval(*self.bounds) if self.missing_limits_reason(tail) else super().limits(tail)
 
-    def why_without(self, tail: float) -> str | None:
+    def missing_limits_reason(self, tail: float) -> str | None:
         return None if self._share(tail) >= 1 / len(self.draws) else TOO_FEW_ITEMS
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        if beyond_all(cutoff, self.bounds, upper):
+        if is_beyond_bounds(cutoff, self.bounds, upper):
             return 0.0
         return max(super().tail_at(cutoff, upper), self._tail_of_one_draw)
 
@@ -323,22 +337,26 @@ def _reach(tail: float, n: int) -> float:
     return _stretch(n) * quantile(tail, n - 1)
 
 
-def expanded(
+def build_expanded_percentiles(
     draws: Array,
     value: float,
     bounds: Bounds,
     n: float,
     *,
-    seen: Array | None = None,
-    raised: Array | None = None,
+    seen_draws: Array | None = None,
+    raised_draws: Array | None = None,
 ) -> ConfidenceDistribution:
     units = round(n)
-    if units < FEWEST_UNITS:
+    if units < MIN_UNITS:
         return BoundsOnly(bounds, TOO_FEW_ITEMS)
-    return ExpandedPercentiles(draws, value, bounds, units, seen=seen, raised=raised)
+    return ExpandedPercentiles(
+        draws, value, bounds, units, seen_draws=seen_draws, raised_draws=raised_draws
+    )
 
 
-def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> float | None:
+def estimate_repeat_rate(
+    distributions_and_cutoffs: Sequence[tuple[Percentiles, float]], tail: float
+) -> float | None:
     r"""How likely the lower limits of another such round reach their cut-offs, from 0 to 1.
 
     The other round has as many items from the same raters. Both rounds vary around the truth, so
@@ -361,15 +379,22 @@ def reached_again(asked: Sequence[tuple[Percentiles, float]], tail: float) -> fl
     >>> round(reached_again([(known, known.limits(0.025).low - 0.2)], 0.025), 4)
     0.9967
     """
-    n = max(len(known.draws) for known, _ in asked)
+    n = max(len(distribution.draws) for distribution, _ in distributions_and_cutoffs)
     reached, weights = np.ones(n, dtype=bool), np.ones(n)
-    for known, cutoff in asked:
-        (least, most), low = known.bounds, known.limits(tail).low
-        draws = known.draws if known.seen is None or not np.ptp(known.seen) else known.seen
-        draws = np.where(np.isnan(draws), least, draws)
-        if not np.isfinite([low, most, draws.min()]).all():
+    for distribution, cutoff in distributions_and_cutoffs:
+        (lowest, greatest), low = distribution.bounds, distribution.limits(tail).low
+        draws = (
+            distribution.draws
+            if distribution.seen_draws is None or not np.ptp(distribution.seen_draws)
+            else distribution.seen_draws
+        )
+        draws = np.where(np.isnan(draws), lowest, draws)
+        if not np.isfinite([low, greatest, draws.min()]).all():
             return None
-        apart = np.resize(np.sqrt(np.maximum(most - draws, 0.0)), n)
-        other = math.sqrt(most - low) + apart - np.roll(apart, 1)
-        reached, weights = reached & (other <= math.sqrt(most - cutoff)), weights * apart
+        distance_roots = np.resize(np.sqrt(np.maximum(greatest - draws, 0.0)), n)
+        other_limit_roots = math.sqrt(greatest - low) + distance_roots - np.roll(distance_roots, 1)
+        reached, weights = (
+            reached & (other_limit_roots <= math.sqrt(greatest - cutoff)),
+            weights * distance_roots,
+        )
     return float(np.average(reached, weights=weights)) if weights.any() else None

@@ -21,7 +21,7 @@ from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import Statistic
 
 PRIOR_MASS = 3.0
-BLOCK_CELLS = 2_000_000
+CELLS_PER_BLOCK = 2_000_000
 
 S = TypeVar("S", bound=Statistic)
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class Interval(NamedTuple):
 
 class Scheme(NamedTuple):
     prior_mass: float
-    whole: bool = False
+    whole_items: bool = False
 
 
 SMOOTHED = Scheme(PRIOR_MASS)
@@ -48,14 +48,14 @@ BAYESIAN = Scheme(0.0)
 
 https://doi.org/10.1214/aos/1176345338
 """
-ITEMS = Scheme(0.0, whole=True)
+ITEMS = Scheme(0.0, whole_items=True)
 """Efron's (1979) bootstrap: as many items as there are, drawn with replacement.
 
 https://doi.org/10.1214/aos/1176344552
 """
 
 
-def resampled(
+def resample(
     statistic: S, n_resamples: int, seed: int | Sequence[int], *, scheme: Scheme = SMOOTHED
 ) -> Iterator[S]:
     """The statistic with resampled weights, in blocks whose weights have shape (b, P).
@@ -65,52 +65,52 @@ def resampled(
     large as the cluster of a typical item.
     """
     possible = statistic.with_unseen(scheme.prior_mass)
-    seen = drawn_masses(statistic)
-    masses = np.concatenate([seen, possible.weights[statistic.weights.shape[-1] :]])
-    items, mass = float(seen.sum()), float(masses.sum())
+    seen_masses = resampling_masses(statistic)
+    masses = np.concatenate([seen_masses, possible.weights[statistic.weights.shape[-1] :]])
+    items, mass = float(seen_masses.sum()), float(masses.sum())
     spread = items / math.sqrt(mass * (mass + 1))
 
     def weights(rng: np.random.Generator, size: int) -> Array:
-        if scheme.whole:
-            whole = rng.multinomial(round(mass), masses / masses.sum(), size=size)
-            found = np.asarray(whole * (items / masses.sum()))
+        if scheme.whole_items:
+            counts = rng.multinomial(round(mass), masses / masses.sum(), size=size)
+            unit_weights = np.asarray(counts * (items / masses.sum()))
         else:
-            found = rng.dirichlet(masses, size=size)
-            found *= items
+            unit_weights = rng.dirichlet(masses, size=size)
+            unit_weights *= items
             # A product of matrices takes three times as long with numbers under this one.
-            found[found < np.finfo(float).tiny] = 0.0
-        drawn = row_weights(statistic, found)
+            unit_weights[unit_weights < np.finfo(float).tiny] = 0.0
+        block_weights = spread_over_rows(statistic, unit_weights)
         # A stream of its own, so that a shorter run gives the first resamples of a longer one.
         normal = rng.spawn(1)[0].standard_normal((size, len(statistic.normal)))
-        drawn[:, statistic.normal] = spread * normal
-        return drawn
+        block_weights[:, statistic.normal] = spread * normal
+        return block_weights
 
     yield from (
-        possible.reweighted(drawn)
-        for drawn in in_blocks(weights, n_resamples, possible.weights.shape[-1], seed)
+        possible.reweighted(block_weights)
+        for block_weights in draw_in_blocks(weights, n_resamples, possible.weights.shape[-1], seed)
     )
 
 
-def in_blocks(
-    drawn: Callable[[np.random.Generator, int], T],
+def draw_in_blocks(
+    draw_block: Callable[[np.random.Generator, int], T],
     n_resamples: int,
     rows: int,
     seed: int | Sequence[int],
 ) -> Iterator[T]:
-    size = max(1, BLOCK_CELLS // rows)
+    size = max(1, CELLS_PER_BLOCK // rows)
     starts = range(0, n_resamples, size)
     children = np.random.SeedSequence(seed).spawn(len(starts))
 
-    def made(place: int) -> T:
+    def draw_block_at(place: int) -> T:
         rng = np.random.Generator(np.random.SFC64(children[place]))
-        return drawn(rng, min(size, n_resamples - starts[place]))
+        return draw_block(rng, min(size, n_resamples - starts[place]))
 
     cores = 1 if len(starts) == 1 else os.cpu_count() or 1
-    return each_in_order(made, range(len(starts)), cores=cores, ahead=cores - 1)
+    return map_in_order(draw_block_at, range(len(starts)), cores=cores, ahead=cores - 1)
 
 
-def each_in_order(
-    made: Callable[[W], T], things: Iterable[W], *, cores: int, ahead: int
+def map_in_order(
+    compute: Callable[[W], T], tasks: Iterable[W], *, cores: int, ahead: int
 ) -> Iterator[T]:
     """So many cores work at it, and so many things wait made.
 
@@ -118,15 +118,15 @@ def each_in_order(
     """
     with one_core_products():
         if cores == 1:
-            yield from map(made, things)
+            yield from map(compute, tasks)
             return
         with ThreadPoolExecutor(cores) as pool:
             waiting: deque[Future[T]] = deque()
-            for thing in things:
-                waiting.append(pool.submit(made, thing))
+            for task in tasks:
+                waiting.append(pool.submit(compute, task))
                 if len(waiting) > ahead:
                     yield waiting.popleft().result()
-            yield from (each.result() for each in waiting)
+            yield from (future.result() for future in waiting)
 
 
 def one_core_products() -> AbstractContextManager[object]:
@@ -137,28 +137,28 @@ def one_core_products() -> AbstractContextManager[object]:
 _libraries = cache(ThreadpoolController)
 
 
-def drawn_masses(statistic: Statistic) -> Array:
+def resampling_masses(statistic: Statistic) -> Array:
     return statistic.weights if statistic.clusters is None else statistic.clusters.times
 
 
-def row_weights(statistic: Statistic, drawn: Array) -> Array:
+def spread_over_rows(statistic: Statistic, unit_weights: Array) -> Array:
     """Weights of seen and then unseen rows. All rows of a cluster share its draw."""
     clusters = statistic.clusters
     if clusters is None:
-        return drawn
+        return unit_weights
     n, weights = len(clusters.times), statistic.weights
-    places = np.append(clusters.places, np.arange(n, drawn.shape[1]))
-    typical = np.full(drawn.shape[1] - n, clusters.typical(weights, statistic.readable))
-    found = np.take(drawn, places, axis=1)
-    found *= np.append(clusters.sizes(weights), typical)
-    return found
+    places = np.append(clusters.places, np.arange(n, unit_weights.shape[1]))
+    typical = np.full(unit_weights.shape[1] - n, clusters.typical(weights, statistic.readable))
+    weights_of_rows = np.take(unit_weights, places, axis=1)
+    weights_of_rows *= np.append(clusters.sizes(weights), typical)
+    return weights_of_rows
 
 
-MOST_VALUES = 200
+MIN_LEFT_OUT_GROUPS = 200
 
 
 def without_items(
-    statistic: Statistic, most_weights: int, seed: int | tuple[int, ...]
+    statistic: Statistic, max_weights: int, seed: int | tuple[int, ...]
 ) -> Iterator[tuple[Array, Array]]:
     """The weights without each item, or without each cluster if items come in clusters; and how
     many such items there are.
@@ -172,24 +172,27 @@ def without_items(
     if clusters is not None:
         times, sizes = clusters.times, clusters.sizes(weights)
         order = np.argsort(clusters.places, kind="stable")
-        ends = np.searchsorted(clusters.places[order], np.arange(1, len(times)))
-        groups = [(some, sizes[some]) for some in np.split(order, ends)]
-    elif rows * np.count_nonzero(weights) <= most_weights:
-        held = np.flatnonzero(weights)
-        times = weights[held]
-        groups = list(zip(held, np.minimum(1.0, times), strict=True))
+        cluster_ends = np.searchsorted(clusters.places[order], np.arange(1, len(times)))
+        groups = [
+            (rows_of_cluster, sizes[rows_of_cluster])
+            for rows_of_cluster in np.split(order, cluster_ends)
+        ]
+    elif rows * np.count_nonzero(weights) <= max_weights:
+        weighted_rows = np.flatnonzero(weights)
+        times = weights[weighted_rows]
+        groups = list(zip(weighted_rows, np.minimum(1.0, times), strict=True))
     else:
         items = np.random.default_rng(seed).permutation(
             np.repeat(np.arange(rows), weights.round().astype(int))
         )
-        times = np.ones(min(len(items), max(MOST_VALUES, most_weights // rows)))
+        times = np.ones(min(len(items), max(MIN_LEFT_OUT_GROUPS, max_weights // rows)))
         groups = [(items[place :: len(times)], np.ones(1)) for place in range(len(times))]
-    for start in range(0, len(groups), size := max(1, BLOCK_CELLS // max(1, rows))):
-        some = groups[start : start + size]
-        left = np.tile(weights, (len(some), 1))
-        for place, (out, share) in enumerate(some):
-            np.subtract.at(left[place], out, share)
-        yield left, times[start : start + size]
+    for start in range(0, len(groups), size := max(1, CELLS_PER_BLOCK // max(1, rows))):
+        block = groups[start : start + size]
+        remaining_weights = np.tile(weights, (len(block), 1))
+        for place, (left_out_rows, share) in enumerate(block):
+            np.subtract.at(remaining_weights[place], left_out_rows, share)
+        yield remaining_weights, times[start : start + size]
 
 
 def quantile_interval(

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from agreement_pipeline.intervals.draws import (
-    BLOCK_CELLS,
+    CELLS_PER_BLOCK,
     PRIOR_MASS,
-    each_in_order,
+    map_in_order,
     one_core_products,
-    resampled,
+    resample,
     without_items,
 )
 from agreement_pipeline.intervals.inference import Inference
@@ -38,15 +38,16 @@ from agreement_pipeline.statistics import (
     with_equal_counts_as_one,
 )
 
-NOTHING = Coefficient(np.array(np.nan), observed=np.array(np.nan))
-OFTEN = 5.0
+UNDEFINED_COEFFICIENT = Coefficient(np.array(np.nan), observed=np.array(np.nan))
+OFTEN_SEEN_TIMES = 5.0
 RAISING_SHARE = 1 / PRIOR_MASS
-MOST_CELLS = 8 * BLOCK_CELLS
-MOST_ROWS_MOVED = 1_000
+MAX_CELLS = 8 * CELLS_PER_BLOCK
+MAX_ROWS_FOR_RAISING = 1_000
 """Beside so many rows of numbers without categories one item more is looked at."""
-N_RESAMPLES_OF_EXPENSIVE, N_RESAMPLES_OF_MANY_ROWS = 400, 1_000
-MOST_DRAWN_WEIGHTS = 200_000_000
-MOST_PRODUCTS = 10_000_000_000
+N_RESAMPLES_OF_EXPENSIVE = 400
+N_RESAMPLES_OF_MANY_ROWS = 1_000
+MAX_DRAWN_WEIGHTS = 200_000_000
+MAX_PRODUCTS = 10_000_000_000
 
 S = TypeVar("S", bound=Statistic)
 Values = dict[str, Array]
@@ -56,56 +57,62 @@ class Point(NamedTuple):
     record: Measure
     statistic: Any
     basis: Any
-    found: Coefficient
+    coefficient: Coefficient
     undefined: str | None = None
 
 
-def points_of(records: Sequence[Measure], statistic: Any) -> list[Point]:
+def compute_points(records: Sequence[Measure], statistic: Any) -> list[Point]:
     """A measure may use the whole statistic, only the items that every rater rated, or the labels
     without the raters' names, with equal rows made one. What names raters beside a classifier says
     nothing of other items than the classifier's.
     """
     crossed = statistic.crossed() if any(record.crossed for record in records) else statistic
-    unnamed = statistic.unnamed() if any(map(_forgets, records)) else statistic
+    unnamed = statistic.unnamed() if any(map(_ignores_rater_names, records)) else statistic
     forgotten = statistic if unnamed is statistic else unnamed.merged()
-    named = statistic.beside_classifier() if isinstance(statistic, LabelsByRater) else statistic
+    with_names = (
+        statistic.beside_classifier() if isinstance(statistic, LabelsByRater) else statistic
+    )
 
     points = []
     with one_core_products():
         for record in records:
-            forgets = _forgets(record)
-            spoken_of = crossed if record.crossed else statistic if forgets else named
-            basis = split_for(record, forgotten if forgets else spoken_of)
-            why = why_without(record, basis)
-            found = record.function(basis) if why is None else NOTHING
-            points.append(Point(record, spoken_of, basis, found, why))
+            forgets = _ignores_rater_names(record)
+            described_statistic = (
+                crossed if record.crossed else statistic if forgets else with_names
+            )
+            basis = apply_split(record, forgotten if forgets else described_statistic)
+            reason = find_undefined_reason(record, basis)
+            coefficient = record.function(basis) if reason is None else UNDEFINED_COEFFICIENT
+            points.append(Point(record, described_statistic, basis, coefficient, reason))
     return points
 
 
-def _forgets(record: Measure) -> bool:
+def _ignores_rater_names(record: Measure) -> bool:
     return not record.crossed and (
         record.needs == "counts" or (record.needs == "panel" and record.exchangeable)
     )
 
 
-def split_for(record: Measure, basis: Any) -> Any:
+def apply_split(record: Measure, basis: Any) -> Any:
     return basis if record.split is None else basis.split_between(record.split(basis))
 
 
-def why_without(record: Measure, statistic: Any) -> str | None:
+def find_undefined_reason(record: Measure, statistic: Any) -> str | None:
     """A declared condition holds, or agreement is read in one cluster alone, which cannot show how
     clusters differ.
     """
     n = record.rests_on.clusters(statistic)
-    why = record.why_undefined(statistic)
-    if why or n is None or n >= FEWEST_CLUSTERS:
-        return why
+    reason = record.why_undefined(statistic)
+    if reason or n is None or n >= FEWEST_CLUSTERS:
+        return reason
     return (
         f"agreement is read on items of {n} cluster; {FEWEST_CLUSTERS} are required for an interval"
     )
 
 
-def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> dict[str, Evidence]:
+def gather_evidence(
+    points: Sequence[Point], statistic: Any, inference: Inference
+) -> dict[str, Evidence]:
     """Measures share resamples if their bases have the same weights, and as many resamples.
 
     Slow ones get fewer resamples, and are computed beside the others, on all cores.
@@ -115,21 +122,25 @@ def gathered(points: Sequence[Point], statistic: Any, inference: Inference) -> d
     if method.by_tail:
         bases = {id(point.basis): point.basis.with_unseen_by_tail() for point in points}
         points = [point._replace(basis=bases[id(point.basis)]) for point in points]
-    if method.scheme is not None and not method.scheme.whole and not method.leaves_out:
+    if method.scheme is not None and not method.scheme.whole_items and not method.leaves_out:
         with one_core_products():
             points = [_on_fewer_rows(point) for point in points]
     for point in points:
         if point.undefined is None:
             point.basis.kept(in_one)  # before cores share it
-            n = min(inference.n_resamples, affordable(point.record, point.basis))
-            drawn_as = _drawn_as(point.basis) if len(points) > 1 else None
+            n = min(inference.n_resamples, affordable_resamples(point.record, point.basis))
+            drawn_as = _resampling_key(point.basis) if len(points) > 1 else None
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
     some_slow = any(n < inference.n_resamples for *_, n in groups)
     cores = (os.cpu_count() or 1) if some_slow and len(groups) > 1 else 1
-    asked = [(some, replace(inference, n_resamples=n)) for (*_, n), some in groups.items()]
-    each = each_in_order(_of_group, asked, cores=cores, ahead=cores)
-    found = {name: evidence for some in each for name, evidence in some.items()}
-    return _with_raters(found, points, statistic) if method.at_large else found
+    tasks = [(group, replace(inference, n_resamples=n)) for (*_, n), group in groups.items()]
+    results = map_in_order(_evidence_of_group, tasks, cores=cores, ahead=cores)
+    evidence_by_measure = {name: evidence for group in results for name, evidence in group.items()}
+    return (
+        _add_values_without_raters(evidence_by_measure, points, statistic)
+        if method.at_large
+        else evidence_by_measure
+    )
 
 
 def _on_fewer_rows(point: Point) -> Point:
@@ -140,7 +151,7 @@ def _on_fewer_rows(point: Point) -> Point:
     return point._replace(basis=with_equal_counts_as_one(basis, record))
 
 
-def _drawn_as(basis: Statistic) -> object:
+def _resampling_key(basis: Statistic) -> object:
     """Equal for bases whose resampled weights are equal.
 
     Such bases differ in the kind of their unseen items alone. Each basis in clusters stands alone.
@@ -151,112 +162,127 @@ def _drawn_as(basis: Statistic) -> object:
     return type(basis), weights.tobytes(), basis.normal.tobytes()
 
 
-def _with_raters(
-    found: dict[str, Evidence], points: Sequence[Point], statistic: Any
+def _add_values_without_raters(
+    evidence_by_measure: dict[str, Evidence], points: Sequence[Point], statistic: Any
 ) -> dict[str, Evidence]:
-    defined = [point for point in points if point.record.name in found]
+    defined = [point for point in points if point.record.name in evidence_by_measure]
     records = [point.record for point in defined]
-    without = [points_of(records, each) for each in statistic.without_each_rater()]
+    without = [
+        compute_points(records, statistic_without_rater)
+        for statistic_without_rater in statistic.without_each_rater()
+    ]
     for place, point in enumerate(defined):
-        of_all = found[point.record.name]
+        evidence = evidence_by_measure[point.record.name]
         by_rater = point.record.rests_on.of_each_rater(point.statistic)
         values = [
-            np.broadcast_to(others[place].found.value, np.shape(of_all.value))
-            for others, here in zip(without, by_rater > 0, strict=True)
-            if here
+            np.broadcast_to(other_points[place].coefficient.value, np.shape(evidence.value))
+            for other_points, has_items in zip(without, by_rater > 0, strict=True)
+            if has_items
         ]
-        found[point.record.name] = replace(
-            of_all, without_rater=np.array(values), n_raters=effective_raters(by_rater)
+        evidence_by_measure[point.record.name] = replace(
+            evidence, without_rater=np.array(values), n_raters=effective_raters(by_rater)
         )
-    return found
+    return evidence_by_measure
 
 
-def affordable(record: Measure, statistic: Statistic) -> int:
+def affordable_resamples(record: Measure, statistic: Statistic) -> int:
     if record.expensive:
         return N_RESAMPLES_OF_EXPENSIVE
     rows = max(1, int(statistic.weights.shape[-1]))
-    most = max(N_RESAMPLES_OF_MANY_ROWS, MOST_DRAWN_WEIGHTS // rows)
+    max_resamples = max(N_RESAMPLES_OF_MANY_ROWS, MAX_DRAWN_WEIGHTS // rows)
     if not record.by_pair:
-        return most
+        return max_resamples
     raters = len(statistic.raters or ())
     pairs = max(1, raters * (raters - 1) // 2)
-    return min(most, max(N_RESAMPLES_OF_EXPENSIVE, MOST_PRODUCTS // (rows * pairs)))
+    return min(max_resamples, max(N_RESAMPLES_OF_EXPENSIVE, MAX_PRODUCTS // (rows * pairs)))
 
 
-def _of_group(asked: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
-    group, inference = asked
-    base, method, possible = group[0].basis, inference.interval_method, possible_in(group)
-    nothing = {point.record.name: np.empty((0, *np.shape(point.found.value))) for point in group}
-    drawn, seen, raised, left, times = nothing, nothing, nothing, nothing, np.empty(0)
+def _evidence_of_group(task: tuple[Sequence[Point], Inference]) -> dict[str, Evidence]:
+    group, inference = task
+    base, method, possible = group[0].basis, inference.interval_method, build_possible_forms(group)
+    no_values = {
+        point.record.name: np.empty((0, *np.shape(point.coefficient.value))) for point in group
+    }
+    drawn_values, seen_values, raised_values, left_out_values, times = (
+        no_values,
+        no_values,
+        no_values,
+        no_values,
+        np.empty(0),
+    )
     if method.scheme is not None:
-        blocks = resampled(base, inference.n_resamples, inference.seed, scheme=method.scheme)
+        blocks = resample(base, inference.n_resamples, inference.seed, scheme=method.scheme)
         weights = (block.weights for block in blocks)
-        drawn, seen, raised = values_drawn(possible, weights, upper=not inference.lower_only)
+        drawn_values, seen_values, raised_values = compute_drawn_values(
+            possible, weights, upper=not inference.lower_only
+        )
     if method.leaves_out:
-        left, times = _left_out(group, inference.seed)
-    found = {}
+        left_out_values, times = _leave_out_items(group, inference.seed)
+    evidence_by_measure = {}
     for point, forms in possible:
         name, rests_on = point.record.name, point.record.rests_on
         n = rests_on.units(point.statistic)
-        found[name] = Evidence(
-            value=point.found.value,
-            draws=drawn[name],
-            seen=seen[name],
-            raised=raised[name],
-            left_out=left[name],
+        evidence_by_measure[name] = Evidence(
+            value=point.coefficient.value,
+            draws=drawn_values[name],
+            seen_draws=seen_values[name],
+            raised_draws=raised_values[name],
+            left_out=left_out_values[name],
             times=times,
-            unlike=_unlike(point, forms, n),
-            without_rater=nothing[name],
+            unlike=_unlike_values(point, forms, n),
+            without_rater=no_values[name],
             n=n,
             n_deciding=rests_on.deciding(point.statistic),
         )
-    return found
+    return evidence_by_measure
 
 
-def _left_out(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Values, Array]:
-    most = 0 if any(point.record.expensive for point in group) else MOST_DRAWN_WEIGHTS
-    left: dict[str, list[Array]] = {point.record.name: [] for point in group}
+def _leave_out_items(group: Sequence[Point], seed: int | tuple[int, ...]) -> tuple[Values, Array]:
+    max_weights = 0 if any(point.record.expensive for point in group) else MAX_DRAWN_WEIGHTS
+    values_by_measure: dict[str, list[Array]] = {point.record.name: [] for point in group}
     times = []
-    for weights, stands_for in without_items(group[0].basis, most, seed):
+    for weights, stands_for in without_items(group[0].basis, max_weights, seed):
         block = _Block(weights, weights.shape[-1])
         times.append(stands_for)
         for point in group:
-            left[point.record.name].append(block.alone(point))
-    return _joined(left), np.concatenate(times)
+            values_by_measure[point.record.name].append(block.value_without_unseen(point))
+    return _concatenate_blocks(values_by_measure), np.concatenate(times)
 
 
-def _joined(values: dict[str, list[Array]]) -> Values:
-    return {name: np.concatenate(found) for name, found in values.items()}
+def _concatenate_blocks(values: dict[str, list[Array]]) -> Values:
+    return {name: np.concatenate(blocks) for name, blocks in values.items()}
 
 
-def _unlike(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
+def _unlike_values(point: Point, forms: list[Statistic], n: float) -> Callable[[float], Array]:
     """The share of unlike items is the largest of which `n` items show none with that probability.
 
     It is Clopper and Pearson's (1934) limit at none of n, https://doi.org/10.1093/biomet/26.4.404.
     """
-    record, basis, seen = point.record, point.basis, point.basis.weights
+    record, basis, seen_weights = point.record, point.basis, point.basis.weights
 
     def unlike(tail: float) -> Array:
         share = 1 - tail ** (1 / max(n, 1))
         if record.needs == "strata":
             # Of all items, and not of the stratum that the measure speaks of alone.
-            part = record.rests_on.items(basis) / float(seen.sum())
+            part = record.rests_on.items(basis) / float(seen_weights.sum())
             share = share * part / (1 - share + share * part)
         with one_core_products():
-            found = with_each_unseen([(point, forms)], (1 - share) * seen, share * seen.sum())
-        return found[record.name]
+            unlike_values = compute_with_each_unseen(
+                [(point, forms)], (1 - share) * seen_weights, share * seen_weights.sum()
+            )
+        return unlike_values[record.name]
 
     return unlike
 
 
-Possible = tuple[Point, list[Statistic]]
+PossibleForms = tuple[Point, list[Statistic]]
 """A measure with its statistic with unseen rows: of every category, once for each.
 
 So a category on which raters always agreed is uncertain too, even a rare one.
 """
 
 
-def possible_in(group: Sequence[Point]) -> list[Possible]:
+def build_possible_forms(group: Sequence[Point]) -> list[PossibleForms]:
     forms: dict[tuple[int, bool], list[Statistic]] = {}
     possible = []
     for point in group:
@@ -278,7 +304,7 @@ class _Block:
         self.mass = RAISING_SHARE * self.unseen.sum(-1)
         self._rows_of: dict[int, SeenRows] = {}
 
-    def alone(self, point: Point) -> Array:
+    def value_without_unseen(self, point: Point) -> Array:
         basis = point.basis
         weighted = basis.reweighted(self.seen)
         return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
@@ -291,8 +317,8 @@ class _Block:
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = self.mass
-        known = Beside(self._rows(basis), np.array([place]))
-        return form.reweighted(self.weights).beside(known)
+        raising_row = Beside(self._rows(basis), np.array([place]))
+        return form.reweighted(self.weights).beside(raising_row)
 
     def _rows(self, basis: Statistic) -> SeenRows:
         """Bases of other rows may have the same weights."""
@@ -301,8 +327,8 @@ class _Block:
         return self._rows_of[id(basis)]
 
 
-def values_drawn(
-    possible: Sequence[Possible], blocks: Iterable[Array], *, upper: bool
+def compute_drawn_values(
+    possible: Sequence[PossibleForms], blocks: Iterable[Array], *, upper: bool
 ) -> tuple[Values, Values, Values]:
     """The values with unseen rows, without them, and with one item in all on the unseen row that
     raises the measure most.
@@ -310,32 +336,47 @@ def values_drawn(
     Disagreement that was often seen weighs less. Where the last moves no limit, it is the second.
     It is undefined unless `upper` asks.
     """
-    drawn: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
-    seen: dict[str, list[Array]] = {name: [] for name in drawn}
-    places = _raising(possible) if upper else {}
-    raised: dict[str, list[Array]] = {name: [] for name in places}
+    drawn_blocks: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
+    seen_blocks: dict[str, list[Array]] = {name: [] for name in drawn_blocks}
+    places = _find_raising_rows(possible) if upper else {}
+    raised_blocks: dict[str, list[Array]] = {name: [] for name in places}
     shares = [
-        [OFTEN / np.maximum(point.basis.times_seen(form), OFTEN) for form in forms]
+        [
+            OFTEN_SEEN_TIMES / np.maximum(point.basis.times_seen(form), OFTEN_SEEN_TIMES)
+            for form in forms
+        ]
         for point, forms in possible
     ]
     n_seen = possible[0][0].basis.weights.shape[-1]
     for block in (_Block(weights, n_seen) for weights in blocks):
-        for (point, forms), kept in zip(possible, shares, strict=True):
+        for (point, forms), form_shares in zip(possible, shares, strict=True):
             name, basis = point.record.name, point.basis
-            each = zip(forms, kept, strict=True)
-            unseen = (block.with_unseen(basis, form, share) for form, share in each)
-            drawn[name].append(_value_of(point.record, unseen))
-            seen[name].append(block.alone(point))
+            unseen = (
+                block.with_unseen(basis, form, share)
+                for form, share in zip(forms, form_shares, strict=True)
+            )
+            drawn_blocks[name].append(_compute_value(point.record, unseen))
+            seen_blocks[name].append(block.value_without_unseen(point))
             if name in places:
-                rising = zip(forms, places[name], strict=True)
-                one_more = (block.with_one(basis, form, place) for form, place in rising)
-                raised[name].append(_value_of(point.record, one_more))
-    alone = _joined(seen)
-    others = alone if upper else {name: np.full_like(each, np.nan) for name, each in alone.items()}
-    return _joined(drawn), alone, others | _joined(raised)
+                with_raising_row = (
+                    block.with_one(basis, form, place)
+                    for form, place in zip(forms, places[name], strict=True)
+                )
+                raised_blocks[name].append(_compute_value(point.record, with_raising_row))
+    seen_values = _concatenate_blocks(seen_blocks)
+    without_raising = seen_values
+    if not upper:
+        without_raising = {
+            name: np.full_like(values, np.nan) for name, values in seen_values.items()
+        }
+    return (
+        _concatenate_blocks(drawn_blocks),
+        seen_values,
+        without_raising | _concatenate_blocks(raised_blocks),
+    )
 
 
-def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
+def _find_raising_rows(possible: Sequence[PossibleForms]) -> dict[str, list[int]]:
     """For each form of a measure, the place of the unseen row that raises the measure most.
 
     Where no two items need be alike, large rounds are left out: one item more moves no limit there.
@@ -343,19 +384,19 @@ def _raising(possible: Sequence[Possible]) -> dict[str, list[int]]:
     rare = [
         (point, forms)
         for point, forms in possible
-        if not point.basis.scale.continuous or len(point.basis.weights) <= MOST_ROWS_MOVED
+        if not point.basis.scale.continuous or len(point.basis.weights) <= MAX_ROWS_FOR_RAISING
     ]
     if not rare:
         return {}
-    found = with_each_unseen(rare, rare[0][0].basis.weights, 1.0)
+    values_by_measure = compute_with_each_unseen(rare, rare[0][0].basis.weights, 1.0)
     best = {
         name: np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
-        for name, values in found.items()
+        for name, values in values_by_measure.items()
     }
     return {name: np.atleast_1d(places).tolist() for name, places in best.items()}
 
 
-def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
+def _compute_value(record: Measure, forms: Iterable[Statistic]) -> Array:
     values = []
     for place, form in enumerate(forms):
         value = record.function(form).value
@@ -363,20 +404,22 @@ def _value_of(record: Measure, forms: Iterable[Statistic]) -> Array:
     return np.stack(values, axis=-1) if record.per_category else values[0]
 
 
-def with_each_unseen(possible: Sequence[Possible], seen: Array, mass: float) -> Values:
-    rows, n = possible[0][1][0].weights.shape[-1], len(seen)
-    size = min(max(1, MOST_CELLS // rows), rows - n)
-    known = {id(point.basis): SeenRows(seen) for point, _ in possible}
+def compute_with_each_unseen(
+    possible: Sequence[PossibleForms], seen_weights: Array, mass: float
+) -> Values:
+    rows, n = possible[0][1][0].weights.shape[-1], len(seen_weights)
+    size = min(max(1, MAX_CELLS // rows), rows - n)
+    rows_by_basis = {id(point.basis): SeenRows(seen_weights) for point, _ in possible}
     values: dict[str, list[Array]] = {point.record.name: [] for point, _ in possible}
     table = np.zeros((size, rows))
-    table[:, :n] = seen
+    table[:, :n] = seen_weights
     for start in range(n, rows, size):
-        some = np.arange(start, min(start + size, rows))
-        weights, each = table[: len(some)], np.arange(len(some))
-        weights[each, some] = mass
+        places = np.arange(start, min(start + size, rows))
+        weights, positions = table[: len(places)], np.arange(len(places))
+        weights[positions, places] = mass
         for point, forms in possible:
-            beside = Beside(known[id(point.basis)], some - n)
-            weighted = (form.reweighted(weights).beside(beside) for form in forms)
-            values[point.record.name].append(_value_of(point.record, weighted))
-        weights[each, some] = 0.0
-    return _joined(values)
+            unseen_rows = Beside(rows_by_basis[id(point.basis)], places - n)
+            weighted = (form.reweighted(weights).beside(unseen_rows) for form in forms)
+            values[point.record.name].append(_compute_value(point.record, weighted))
+        weights[positions, places] = 0.0
+    return _concatenate_blocks(values)

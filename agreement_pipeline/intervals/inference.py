@@ -11,14 +11,14 @@ from agreement_pipeline.intervals.distributions import (
     BoundsOnly,
     ConfidenceDistribution,
     WiderOf,
-    fewest_draws,
+    min_draws,
 )
 from agreement_pipeline.intervals.looks import (
     AlwaysValid,
     Looks,
-    at_look,
+    build_at_look,
     critical_value,
-    draws_needed,
+    min_always_valid_draws,
     mixture,
 )
 from agreement_pipeline.intervals.methods import (
@@ -28,7 +28,7 @@ from agreement_pipeline.intervals.methods import (
     interval_method,
 )
 
-NEARLY_NOTHING = 0.01
+NEGLIGIBLE_SPENDING_SHARE = 0.01
 """The share of the tail under which a look decides in no round that matters."""
 
 
@@ -64,7 +64,7 @@ class Inference:
 
     Examples
     --------
-    >>> Inference().needed_resamples(), Inference(always_valid_at=500).needed_resamples()
+    >>> Inference().min_resamples(), Inference(always_valid_at=500).min_resamples()
     (400, 17398)
     """
 
@@ -78,7 +78,7 @@ class Inference:
     seed: int | tuple[int, ...] = 0
 
     def __post_init__(self) -> None:
-        at, several = self.always_valid_at, self.several_looks
+        tightest_n, several = self.always_valid_at, self.several_looks
         if not (isinstance(self.confidence_level, Real) and 0 < self.confidence_level < 1):
             raise PolicyError(
                 f"confidence_level: found {self.confidence_level!r}; "
@@ -89,14 +89,14 @@ class Inference:
                 f"n_resamples: found {self.n_resamples!r}; expected a whole number from 1. "
                 "10000 is usual."
             )
-        if at is not None and not (isinstance(at, Real) and at >= 1):
+        if tightest_n is not None and not (isinstance(tightest_n, Real) and tightest_n >= 1):
             raise PolicyError(
-                f"always_valid_at: found {at!r}; "
+                f"always_valid_at: found {tightest_n!r}; "
                 "expected a number of items (or clusters) from 1. Correct it."
             )
-        if at is not None and self.looks is not None:
+        if tightest_n is not None and self.looks is not None:
             raise PolicyError(
-                f"looks: found looks at {list(self.looks.at)} and always_valid_at {at}; "
+                f"looks: found looks at {list(self.looks.at)} and always_valid_at {tightest_n}; "
                 "expected one of them. Leave one out."
             )
         if self.interval_method.at_large and several:
@@ -123,56 +123,60 @@ class Inference:
     def _and_looks(self) -> str:
         return f", {self.several_looks}" if self.several_looks else ""
 
-    def needed_resamples(self, n_together: int = 1) -> int:
+    def min_resamples(self, n_together: int = 1) -> int:
         """The fewest resamples of which ten lie beyond each limit.
 
         Of `n_together` verdicts that hold together, the first must meet a smaller tail. A look that
         spends nearly nothing needs none: on fewer resamples its limits are the bounds.
         """
         alpha, tail = 1 - self.confidence_level, self.tail / n_together
-        once = fewest_draws(tail)
+        single_look_draws = min_draws(tail)
         if self.looks is not None:
-            spending = (each for each in self.looks.tails(tail) if each >= NEARLY_NOTHING * tail)
-            return max(once, *map(fewest_draws, spending))
+            spending = (
+                look_tail
+                for look_tail in self.looks.tails(tail)
+                if look_tail >= NEGLIGIBLE_SPENDING_SHARE * tail
+            )
+            return max(single_look_draws, *map(min_draws, spending))
         if self.always_valid_at is None:
-            return once
+            return single_look_draws
         tightest = critical_value(mixture(1, alpha), alpha / n_together)
-        return max(draws_needed(self.confidence_level), fewest_draws(NORMAL.cdf(-tightest)))
+        return max(min_always_valid_draws(self.confidence_level), min_draws(NORMAL.cdf(-tightest)))
 
-    def refuse_too_few(self, n_together: int = 1) -> None:
-        needed = self.needed_resamples(n_together)
-        if self.n_resamples < needed:
+    def require_enough_resamples(self, n_together: int = 1) -> None:
+        n_needed = self.min_resamples(n_together)
+        if self.n_resamples < n_needed:
             verdicts = f", {n_together} verdicts together" if n_together > 1 else ""
             sooner = ", look later first, or spend as pocock" if self.looks else ""
             raise PolicyError(
                 f"n_resamples: found {self.n_resamples} with "
                 f"confidence_level {self.confidence_level:g}{verdicts}{self._and_looks}; "
-                f"expected {needed} or more, so that ten resamples lie beyond each limit. "
+                f"expected {n_needed} or more, so that ten resamples lie beyond each limit. "
                 f"Raise n_resamples{sooner}."
             )
 
-    def too_few(self, n_draws: int) -> bool:
-        return 0 < n_draws < min(self.n_resamples, fewest_draws(self.tail))
+    def has_too_few(self, n_draws: int) -> bool:
+        return 0 < n_draws < min(self.n_resamples, min_draws(self.tail))
 
-    def refuse_other_methods(self, where: str) -> None:
+    def require_default_method(self, subject: str) -> None:
         if self.method != DEFAULT_METHOD or self.several_looks:
             raise PolicyError(
-                f"{where}: found method {self.method}{self._and_looks}; "
+                f"{subject}: found method {self.method}{self._and_looks}; "
                 f"expected {DEFAULT_METHOD}, judged once. Leave the others out."
             )
 
 
-def what_is_known(
+def build_confidence_distribution(
     evidence: Evidence, inference: Inference, bounds: Bounds, judged_on: int
 ) -> ConfidenceDistribution:
     method = inference.interval_method
-    if inference.too_few(len(evidence.draws)):
+    if inference.has_too_few(len(evidence.draws)):
         return BoundsOnly(bounds, TOO_FEW_DRAWS)
-    once = method.distribution(evidence, bounds)
+    single_look = method.distribution(evidence, bounds)
     if inference.looks is not None:
-        return at_look(once, inference.looks, judged_on, bounds)
+        return build_at_look(single_look, inference.looks, judged_on, bounds)
     if inference.always_valid_at is None:
-        return once
-    of_many = (method.distribution_of_many or method.distribution)(evidence, bounds)
+        return single_look
+    many_items = (method.distribution_of_many or method.distribution)(evidence, bounds)
     information = evidence.n * mixture(inference.always_valid_at, 1 - inference.confidence_level)
-    return WiderOf(AlwaysValid(of_many, bounds, information), once)
+    return WiderOf(AlwaysValid(many_items, bounds, information), single_look)

@@ -36,15 +36,15 @@ import numpy as np
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals.distributions import (
-    FINEST_TAIL,
+    MIN_TAIL,
     NORMAL,
     TOO_FEW_ITEMS,
     Bounds,
     BoundsOnly,
     ConfidenceDistribution,
-    beyond_all,
-    fewest_draws,
-    halved,
+    bisect,
+    is_beyond_bounds,
+    min_draws,
 )
 from agreement_pipeline.intervals.draws import Interval
 from agreement_pipeline.mistakes import CLOSED, Need, Value, one_of, refuse_mistakes, shown, whole
@@ -52,22 +52,25 @@ from agreement_pipeline.ratings import Array
 
 Spending = Literal["obrien_fleming", "pocock"]
 
-MOST_LOOKS, MOST_ITEMS = 20, 10_000_000
-FURTHEST = 9.0
-NODES, STEPS_A_PANEL, MOST_PANELS = 60, 5, 33
-SMALLEST_SPENT = 1e-15
-CLOSE = 1e-9
-STEPS = 60
-RANGE = (1 / 4, 10)
+MAX_LOOKS = 20
+MAX_ITEMS = 10_000_000
+MAX_STANDARD_ERRORS = 9.0
+N_NODES = 60
+MAX_STEPS_PER_PANEL = 5
+MAX_PANELS = 33
+MIN_SPENT_PROBABILITY = 1e-15
+SECANT_TOLERANCE = 1e-9
+N_FIXED_POINT_STEPS = 60
+ALWAYS_VALID_RANGE = (1 / 4, 10)
 """The items on which resamples must show always valid limits, in multiples of `always_valid_at`."""
 
 SIZES = Value(
-    f"from 2 to {MOST_LOOKS} whole numbers of items (or clusters), each larger than the last",
+    f"from 2 to {MAX_LOOKS} whole numbers of items (or clusters), each larger than the last",
     lambda sizes: (
         isinstance(sizes, (list, tuple))
-        and 2 <= len(sizes) <= MOST_LOOKS
-        and all(whole(2, MOST_ITEMS)(size) for size in sizes)
-        and all(one < other for one, other in pairwise(sizes))
+        and 2 <= len(sizes) <= MAX_LOOKS
+        and all(whole(2, MAX_ITEMS)(size) for size in sizes)
+        and all(size < next_size for size, next_size in pairwise(sizes))
     ),
     "A round of one look needs no plan.",
 )
@@ -102,18 +105,18 @@ class Looks:
         object.__setattr__(self, "at", tuple(self.at))
 
     def _needs(self) -> Iterator[Need]:
-        close = [pair for pair in pairwise(self.at) if pair[1] * 100 < pair[0] * 101]
+        close_pairs = [pair for pair in pairwise(self.at) if pair[1] * 100 < pair[0] * 101]
         yield Need(
             "at",
-            not close,
+            not close_pairs,
             "each size larger than the last by a hundredth or more",
             "Leave a look out.",
-            found=f"looks at {shown(close[0]) if close else ''}",
+            found=f"looks at {shown(close_pairs[0]) if close_pairs else ''}",
         )
 
     def __str__(self) -> str:
-        *earlier, last = self.at
-        return f"{', '.join(map(str, earlier))} and {last} ({self.spending})"
+        *earlier, last_size = self.at
+        return f"{', '.join(map(str, earlier))} and {last_size} ({self.spending})"
 
     def following(self, n: int) -> int | None:
         return next((size for size in self.at if size > n), None)
@@ -121,94 +124,108 @@ class Looks:
     def tails(self, tail: float) -> tuple[float, ...]:
         """The tail of a single look at which each look's limits lie."""
         times = [size / self.at[-1] for size in self.at]
-        spent = [SPENT[self.spending](time, tail) for time in times]
-        return tuple(_lower(-z) for z in boundary(spent, times))
+        spent = [SPENDING_FUNCTIONS[self.spending](time, tail) for time in times]
+        return tuple(_normal_cdf(-z) for z in boundary(spent, times))
 
 
-def at_look(
-    once: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
+def build_at_look(
+    single_look: ConfidenceDistribution, looks: Looks, n: int, bounds: Bounds
 ) -> ConfidenceDistribution:
     if n in looks.at:
-        return AtLook(once, bounds, looks, looks.at.index(n))
+        return AtLook(single_look, bounds, looks, looks.at.index(n))
     following = looks.following(n)
-    then = f"the next look is at {following}" if following else "the plan has ended"
-    return BoundsOnly(bounds, f"no look is planned at {n}, and {then}")
+    next_step = f"the next look is at {following}" if following else "the plan has ended"
+    return BoundsOnly(bounds, f"no look is planned at {n}, and {next_step}")
 
 
 @dataclass(frozen=True, eq=False)
-class FurtherOut(ConfidenceDistribution):
-    """`once` is what is known if the round is judged once. With few resamples or few items, it is
-    too coarse for limits so far out, which are then the bounds.
+class WidenedForLooks(ConfidenceDistribution):
+    """`single_look` is what is known if the round is judged once. With few resamples or few items,
+    it is too coarse for limits so far out, which are then the bounds.
     """
 
-    once: ConfidenceDistribution
+    single_look: ConfidenceDistribution
     bounds: Bounds
 
     @abstractmethod
-    def beyond(self, tail: float) -> float:
+    def single_look_tail(self, tail: float) -> float:
         """The tail of a single look at which the limits lie, for a tail of all looks together."""
 
     @abstractmethod
-    def overall(self, tail: float) -> float:
-        """The inverse of `beyond`, at most one half."""
+    def overall_tail(self, tail: float) -> float:
+        """The inverse of `single_look_tail`, at most one half."""
 
     @property
     def finest(self) -> float:
-        return self._overall(self.once.finest)
+        return self._bounded_overall_tail(self.single_look.finest)
 
     def limits(self, tail: float) -> Interval:
-        if self.why_without(tail):
+        if self.missing_limits_reason(tail):
             return Interval(*self.bounds)
-        return self.once.limits(self.beyond(tail))
+        return self.single_look.limits(self.single_look_tail(tail))
 
-    def why_without(self, tail: float) -> str | None:
-        beyond = self.beyond(tail)
-        return TOO_FEW_ITEMS if beyond < self.once.finest else self.once.why_without(beyond)
+    def missing_limits_reason(self, tail: float) -> str | None:
+        single_tail = self.single_look_tail(tail)
+        return (
+            TOO_FEW_ITEMS
+            if single_tail < self.single_look.finest
+            else self.single_look.missing_limits_reason(single_tail)
+        )
 
     def tail_at(self, cutoff: float, upper: bool) -> float:
-        if beyond_all(cutoff, self.bounds, upper):
+        if is_beyond_bounds(cutoff, self.bounds, upper):
             return 0.0
-        return self._overall(max(self.once.tail_at(cutoff, upper), self.once.finest))
+        return self._bounded_overall_tail(
+            max(self.single_look.tail_at(cutoff, upper), self.single_look.finest)
+        )
 
-    def _overall(self, tail: float) -> float:
+    def _bounded_overall_tail(self, tail: float) -> float:
         if tail > 0.5:
-            return 1 - self._overall(1 - tail)
-        return 0.0 if tail <= 0 else self.overall(tail)
+            return 1 - self._bounded_overall_tail(1 - tail)
+        return 0.0 if tail <= 0 else self.overall_tail(tail)
 
 
 @dataclass(frozen=True, eq=False)
-class AtLook(FurtherOut):
+class AtLook(WidenedForLooks):
     looks: Looks
     number: int
 
-    def beyond(self, tail: float) -> float:
-        return _tail_at(self.looks, self.number, tail)
+    def single_look_tail(self, tail: float) -> float:
+        return _single_tail_at_look(self.looks, self.number, tail)
 
-    def overall(self, tail: float) -> float:
-        return _overall(self.looks, self.number, tail)
+    def overall_tail(self, tail: float) -> float:
+        return _find_overall_tail(self.looks, self.number, tail)
 
 
 @cache
-def _tail_at(looks: Looks, number: int, tail: float) -> float:
+def _single_tail_at_look(looks: Looks, number: int, tail: float) -> float:
     return looks.tails(tail)[number]
 
 
 @cache
-def _overall(looks: Looks, number: int, tail: float) -> float:
+def _find_overall_tail(looks: Looks, number: int, tail: float) -> float:
     """The smallest tail of all looks whose limits at this look lie at `tail` of a single one.
 
     In standard errors, both distances rise together along nearly a line, so the secant finds it.
     """
-    least, most = (_tail_at(looks, number, each) for each in (FINEST_TAIL, 0.5))
-    if not least < tail < most:
-        return FINEST_TAIL if tail <= least else 0.5
-    asked, z = NORMAL.inv_cdf(tail), NORMAL.inv_cdf
-    one, other = z(FINEST_TAIL), 0.0
-    at_one, at_other = z(least) - asked, z(most) - asked
-    while abs(at_other) > CLOSE and at_one != at_other:
-        one, other = other, other - at_other * (other - one) / (at_other - at_one)
-        at_one, at_other = at_other, z(_tail_at(looks, number, _lower(other))) - asked
-    return _lower(other)
+    lowest, highest = (
+        _single_tail_at_look(looks, number, single_tail) for single_tail in (MIN_TAIL, 0.5)
+    )
+    if not lowest < tail < highest:
+        return MIN_TAIL if tail <= lowest else 0.5
+    target, z = NORMAL.inv_cdf(tail), NORMAL.inv_cdf
+    previous_z, current_z = z(MIN_TAIL), 0.0
+    previous_gap, current_gap = z(lowest) - target, z(highest) - target
+    while abs(current_gap) > SECANT_TOLERANCE and previous_gap != current_gap:
+        previous_z, current_z = (
+            current_z,
+            current_z - current_gap * (current_z - previous_z) / (current_gap - previous_gap),
+        )
+        previous_gap, current_gap = (
+            current_gap,
+            z(_single_tail_at_look(looks, number, _normal_cdf(current_z))) - target,
+        )
+    return _normal_cdf(current_z)
 
 
 def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...]:
@@ -219,19 +236,21 @@ def boundary(spent: Sequence[float], times: Sequence[float]) -> tuple[float, ...
     >>> [round(z, 3) for z in boundary((0.0125, 0.025), (0.5, 1.0))]
     [2.241, 2.125]
     """
-    found: list[float] = []
+    limits: list[float] = []
     density = _Density(np.zeros(1), np.ones(1))
-    before, past = 0.0, 0.0
+    previous_time, previous_spent = 0.0, 0.0
     for time, crossed in zip(times, spent, strict=True):
-        step = math.sqrt(time - before)
-        limit = density.crossing(max(crossed - past, SMALLEST_SPENT), step)
-        density = density.moved(step, min(limit, FURTHEST * math.sqrt(time)), math.sqrt(time))
-        found.append(limit / math.sqrt(time))
-        before, past = time, crossed
-    return tuple(found)
+        step = math.sqrt(time - previous_time)
+        limit = density.crossing(max(crossed - previous_spent, MIN_SPENT_PROBABILITY), step)
+        density = density.after_step(
+            step, min(limit, MAX_STANDARD_ERRORS * math.sqrt(time)), math.sqrt(time)
+        )
+        limits.append(limit / math.sqrt(time))
+        previous_time, previous_spent = time, crossed
+    return tuple(limits)
 
 
-def second_look(tail: float) -> float:
+def tail_with_second_look(tail: float) -> float:
     r"""The most that a tail can grow to if a round may be judged again after more items.
 
     It is :math:`tail + \exp(-z^2 / 2) / 4` if the first look says how many more items there are
@@ -245,43 +264,49 @@ def second_look(tail: float) -> float:
 
 @dataclass(frozen=True)
 class _Density:
-    at: Array
+    points: Array
     mass: Array
 
     def crossing(self, probability: float, step: float) -> float:
-        least, most = float(self.at.min()), float(self.at.max())
+        lowest, highest = float(self.points.min()), float(self.points.max())
 
         def too_low(limit: float) -> bool:
-            beyond = [_lower(z) for z in ((self.at - limit) / step).tolist()]
-            return float(self.mass @ np.array(beyond)) > probability
+            crossing_shares = [_normal_cdf(z) for z in ((self.points - limit) / step).tolist()]
+            return float(self.mass @ np.array(crossing_shares)) > probability
 
-        return halved(least - FURTHEST * step, most + FURTHEST * step, too_low)[1]
+        return bisect(
+            lowest - MAX_STANDARD_ERRORS * step, highest + MAX_STANDARD_ERRORS * step, too_low
+        )[1]
 
-    def moved(self, step: float, limit: float, scale: float) -> "_Density":
-        least = -FURTHEST * scale
-        n = min(max(math.ceil((limit - least) / step / STEPS_A_PANEL), 1), MOST_PANELS)
-        points, weights = _panel(NODES)
-        half = (limit - least) / n / 2
-        middles = least + half * np.arange(1, 2 * n, 2)
-        at = (middles[:, None] + half * points).ravel()
-        normal = np.exp(-(((at[:, None] - self.at) / step) ** 2) / 2) / math.sqrt(2 * math.pi)
-        return _Density(at, np.tile(weights, n) * half * (normal @ self.mass) / step)
+    def after_step(self, step: float, limit: float, scale: float) -> "_Density":
+        lowest = -MAX_STANDARD_ERRORS * scale
+        n = min(max(math.ceil((limit - lowest) / step / MAX_STEPS_PER_PANEL), 1), MAX_PANELS)
+        points, weights = _legendre_nodes(N_NODES)
+        half = (limit - lowest) / n / 2
+        middles = lowest + half * np.arange(1, 2 * n, 2)
+        new_points = (middles[:, None] + half * points).ravel()
+        normal = np.exp(-(((new_points[:, None] - self.points) / step) ** 2) / 2) / math.sqrt(
+            2 * math.pi
+        )
+        return _Density(new_points, np.tile(weights, n) * half * (normal @ self.mass) / step)
 
 
-_panel = cache(np.polynomial.legendre.leggauss)
+_legendre_nodes = cache(np.polynomial.legendre.leggauss)
 
-SPENT: dict[Spending, Callable[[float, float], float]] = {
-    "obrien_fleming": lambda time, tail: 2 * _lower(NORMAL.inv_cdf(tail / 2) / math.sqrt(time)),
+SPENDING_FUNCTIONS: dict[Spending, Callable[[float, float], float]] = {
+    "obrien_fleming": lambda time, tail: (
+        2 * _normal_cdf(NORMAL.inv_cdf(tail / 2) / math.sqrt(time))
+    ),
     "pocock": lambda time, tail: tail * math.log1p((math.e - 1) * time),
 }
 
 
-def _lower(z: float) -> float:
+def _normal_cdf(z: float) -> float:
     """It is exact far out too."""
     return math.erfc(-z / math.sqrt(2)) / 2
 
 
-def mixture(at: int, alpha: float) -> float:
+def mixture(tightest_n: int, alpha: float) -> float:
     r"""The :math:`\rho^2` with which :math:`z_n` is smallest at `at` items.
 
     It solves :math:`n\rho^2 = \ln(1 + n\rho^2) - 2\ln\alpha`.
@@ -290,9 +315,9 @@ def mixture(at: int, alpha: float) -> float:
     8.212
     """
     information = 1.0
-    for _ in range(STEPS):
+    for _ in range(N_FIXED_POINT_STEPS):
         information = math.log1p(information) - 2 * math.log(alpha)
-    return information / at
+    return information / tightest_n
 
 
 def critical_value(information: float, alpha: float) -> float:
@@ -309,7 +334,7 @@ def critical_value(information: float, alpha: float) -> float:
     )
 
 
-def draws_needed(confidence_level: float) -> int:
+def min_always_valid_draws(confidence_level: float) -> int:
     """They do from a quarter of the items at which always valid limits are tightest, to ten times
     as many.
 
@@ -317,21 +342,21 @@ def draws_needed(confidence_level: float) -> int:
     17398
     """
     alpha = 1 - confidence_level
-    furthest = max(critical_value(share * mixture(1, alpha), alpha) for share in RANGE)
-    return fewest_draws(NORMAL.cdf(-furthest))
+    furthest = max(critical_value(share * mixture(1, alpha), alpha) for share in ALWAYS_VALID_RANGE)
+    return min_draws(NORMAL.cdf(-furthest))
 
 
 @dataclass(frozen=True, eq=False)
-class AlwaysValid(FurtherOut):
+class AlwaysValid(WidenedForLooks):
     r"""`information` is the number of items (or clusters) on which agreement was read, times
     :math:`\rho^2`.
     """
 
     information: float
 
-    def beyond(self, tail: float) -> float:
+    def single_look_tail(self, tail: float) -> float:
         return NORMAL.cdf(-critical_value(self.information, 2 * tail))
 
-    def overall(self, tail: float) -> float:
+    def overall_tail(self, tail: float) -> float:
         power = NORMAL.inv_cdf(tail) ** 2 * self.information / (self.information + 1) / 2
         return min(0.5, math.exp(math.log1p(self.information) / 2 - power) / 2)

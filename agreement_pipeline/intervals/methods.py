@@ -23,14 +23,14 @@ from agreement_pipeline.intervals.distributions import (
     Percentiles,
     Student,
     WiderOf,
-    expanded,
+    build_expanded_percentiles,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS, PRIOR_MASS, SMOOTHED, Scheme
 from agreement_pipeline.ratings import Array
 
 Population = Literal["these raters", "raters at large"]
 
-FEWEST_RATERS = 3
+MIN_RATERS = 3
 NO_VARIATION = 1e-24
 TOO_FEW_VALUES = "too few defined values"
 
@@ -59,8 +59,8 @@ class Evidence:
 
     value: Array
     draws: Array
-    seen: Array
-    raised: Array
+    seen_draws: Array
+    raised_draws: Array
     left_out: Array
     times: Array
     unlike: Callable[[float], Array]
@@ -72,7 +72,14 @@ class Evidence:
     def at(self, part: Callable[[Array], Array]) -> "Evidence":
         arrays: dict[str, Any] = {
             name: part(getattr(self, name))
-            for name in ("value", "draws", "seen", "raised", "left_out", "without_rater")
+            for name in (
+                "value",
+                "draws",
+                "seen_draws",
+                "raised_draws",
+                "left_out",
+                "without_rater",
+            )
         }
         return replace(self, **arrays, unlike=lambda tail: part(self.unlike(tail)))
 
@@ -127,22 +134,36 @@ def acceleration(values: Array, times: Array) -> float:
 
     Efron (1987), https://doi.org/10.1080/01621459.1987.10478410
     """
-    apart = times @ values / times.sum() - values
-    spread = float(times @ apart**2)
-    return float(times @ apart**3) / (6 * spread**1.5) if spread > 0 else 0.0
+    deviations = times @ values / times.sum() - values
+    spread = float(times @ deviations**2)
+    return float(times @ deviations**3) / (6 * spread**1.5) if spread > 0 else 0.0
 
 
 def _percentile(
     evidence: Evidence, bounds: Bounds, *, unseen: bool = False
 ) -> ConfidenceDistribution:
-    seen, raised = (evidence.seen, evidence.raised) if unseen else (None, None)
-    return Percentiles(evidence.draws, float(evidence.value), bounds, seen=seen, raised=raised)
+    seen_draws, raised_draws = (
+        (evidence.seen_draws, evidence.raised_draws) if unseen else (None, None)
+    )
+    return Percentiles(
+        evidence.draws,
+        float(evidence.value),
+        bounds,
+        seen_draws=seen_draws,
+        raised_draws=raised_draws,
+    )
 
 
 def _expanded_percentile(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
-    value, seen, raised = float(evidence.value), evidence.seen, evidence.raised
+    value, seen_draws, raised_draws = (
+        float(evidence.value),
+        evidence.seen_draws,
+        evidence.raised_draws,
+    )
     n = evidence.n_deciding
-    return expanded(evidence.draws, value, bounds, n, seen=seen, raised=raised)
+    return build_expanded_percentiles(
+        evidence.draws, value, bounds, n, seen_draws=seen_draws, raised_draws=raised_draws
+    )
 
 
 def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
@@ -152,16 +173,16 @@ def _bca(evidence: Evidence, bounds: Bounds) -> ConfidenceDistribution:
     draws, value, left_out = evidence.draws, float(evidence.value), evidence.left_out
     if variance(left_out, evidence.times) <= NO_VARIATION:
         return Exact(value, evidence.unlike, bounds)
-    under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
-    if np.isnan(left_out).any() or not 0 < under < 1:
+    share_under = float(np.mean(draws < value) + np.mean(draws == value) / 2)
+    if np.isnan(left_out).any() or not 0 < share_under < 1:
         return BoundsOnly(bounds, TOO_FEW_VALUES)
     skewness = acceleration(left_out, evidence.times)
-    return CorrectedPercentiles(draws, value, bounds, NORMAL.inv_cdf(under), skewness)
+    return CorrectedPercentiles(draws, value, bounds, NORMAL.inv_cdf(share_under), skewness)
 
 
 def _jackknife(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
-    squared = variance(evidence.left_out, evidence.times)
-    return _student(evidence, squared, _independent(evidence), bounds, log)
+    squared_error = variance(evidence.left_out, evidence.times)
+    return _student(evidence, squared_error, _n_independent(evidence), bounds, log)
 
 
 def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> ConfidenceDistribution:
@@ -171,31 +192,31 @@ def _two_way(evidence: Evidence, bounds: Bounds, *, log: bool = False) -> Confid
     chance do not show how much other clusters differ.
     """
     raters = round(evidence.n_raters)
-    if raters < FEWEST_RATERS:
+    if raters < MIN_RATERS:
         return BoundsOnly(bounds, "too few raters")
-    squared = variance(evidence.left_out, evidence.times) + variance(
+    squared_error = variance(evidence.left_out, evidence.times) + variance(
         evidence.without_rater, np.ones(len(evidence.without_rater))
     )
-    student = _student(evidence, squared, min(raters, _independent(evidence)), bounds, log)
+    student = _student(evidence, squared_error, min(raters, _n_independent(evidence)), bounds, log)
     if isinstance(student, Exact):
         return student
     return WiderOf(student, Exact(float(evidence.value), evidence.unlike, bounds))
 
 
-def _independent(evidence: Evidence) -> int:
+def _n_independent(evidence: Evidence) -> int:
     return round(min(evidence.n, float(evidence.times.sum())))
 
 
 def _student(
-    evidence: Evidence, squared: float, n: int, bounds: Bounds, log: bool
+    evidence: Evidence, squared_error: float, n: int, bounds: Bounds, log: bool
 ) -> ConfidenceDistribution:
     """The limits are exact if nothing varies, and the bounds if the standard error is unknown."""
     value = float(evidence.value)
-    if squared <= NO_VARIATION:
+    if squared_error <= NO_VARIATION:
         return Exact(value, evidence.unlike, bounds)
-    if n < 2 or math.isnan(squared):
+    if n < 2 or math.isnan(squared_error):
         return BoundsOnly(bounds, TOO_FEW_VALUES)
-    return Student(value, math.sqrt(squared), n - 1, bounds, log)
+    return Student(value, math.sqrt(squared_error), n - 1, bounds, log)
 
 
 DEFAULT_METHOD = "smoothed_bayesian_bootstrap"

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from agreement_pipeline.intervals.distributions import halved
+from agreement_pipeline.intervals.distributions import bisect
 from agreement_pipeline.intervals.draws import Interval
 from agreement_pipeline.ratings import Array, Codes
 from agreement_pipeline.students_t import quantile
@@ -20,12 +20,12 @@ def share_interval(successes: int, n: int, level: float) -> Interval:
     (0.6915, 1.0)
     """
     tail = (1 - level) / 2
-    low = 0.0 if successes == 0 else 1 - _reached(n - successes, n, tail)
-    high = 1.0 if successes == n else _reached(successes, n, tail)
+    low = 0.0 if successes == 0 else 1 - _clopper_pearson_limit(n - successes, n, tail)
+    high = 1.0 if successes == n else _clopper_pearson_limit(successes, n, tail)
     return Interval(low, high)
 
 
-def _reached(successes: int, n: int, tail: float) -> float:
+def _clopper_pearson_limit(successes: int, n: int, tail: float) -> float:
     k = np.arange(1, successes + 1)
     ways = np.append(0.0, np.cumsum(np.log((n - k + 1) / k)))
     k = np.append(0, k)
@@ -34,7 +34,7 @@ def _reached(successes: int, n: int, tail: float) -> float:
         probability = np.exp(ways + k * math.log(share) + (n - k) * math.log1p(-share)).sum()
         return bool(probability > tail)
 
-    low, high = halved(0.0, 1.0, too_small)
+    low, high = bisect(0.0, 1.0, too_small)
     return (low + high) / 2
 
 
@@ -50,8 +50,10 @@ def mean_interval(values: Array, clusters: Codes, level: float) -> Interval | No
     n_clusters, mean = int(clusters.max(initial=-1)) + 1, float(values.mean())
     if n_clusters < 2:
         return None
-    beyond = np.bincount(clusters, values - mean, minlength=n_clusters)
-    return _about(mean, float(beyond @ beyond), n_clusters, len(values), level)
+    cluster_deviations = np.bincount(clusters, values - mean, minlength=n_clusters)
+    return _student_interval(
+        mean, float(cluster_deviations @ cluster_deviations), n_clusters, len(values), level
+    )
 
 
 def mean_interval_of_rows(values: Array, items: Codes, level: float) -> Interval | None:
@@ -65,10 +67,12 @@ def mean_interval_of_rows(values: Array, items: Codes, level: float) -> Interval
     if n < 2:
         return None
     mean = float(np.average(values, weights=items))
-    return _about(mean, float(items @ (values - mean) ** 2), n, n, level)
+    return _student_interval(mean, float(items @ (values - mean) ** 2), n, n, level)
 
 
-def _about(mean: float, squares: float, n_clusters: int, n: int, level: float) -> Interval:
+def _student_interval(
+    mean: float, squares: float, n_clusters: int, n: int, level: float
+) -> Interval:
     error = math.sqrt(n_clusters / (n_clusters - 1) * squares) / n
     reach = quantile((1 + level) / 2, n_clusters - 1) * error
     return Interval(mean - reach, mean + reach)

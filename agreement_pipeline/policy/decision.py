@@ -28,7 +28,7 @@ from agreement_pipeline.integrity import (
     if_they_had_differed,
     without_copied_rows,
 )
-from agreement_pipeline.intervals import METHODS, Inference, Percentiles, reached_again
+from agreement_pipeline.intervals import METHODS, Inference, Percentiles, estimate_repeat_rate
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.policy import reasons
@@ -487,7 +487,7 @@ def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
         if not judged_alone or not isinstance(known, Percentiles):
             return None
         asked.append((known, rule.tentative if "tentative" in policy.admit else rule.reliable))
-    return reached_again(asked, policy.inference.tail) if asked else None
+    return estimate_repeat_rate(asked, policy.inference.tail) if asked else None
 
 
 def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:

@@ -22,8 +22,8 @@ from agreement_pipeline.intervals import (
     PRIOR_MASS,
     Inference,
     Looks,
-    drawn_masses,
-    fewest_draws,
+    min_draws,
+    resampling_masses,
 )
 from agreement_pipeline.measures import SUBJECTS
 from agreement_pipeline.policy.policy import Policy, Rule
@@ -236,7 +236,7 @@ def plan(
         )
     inference = policy.inference
     if policy.familywise == "none" and inference.several_looks is None:
-        fewer = max(N_RESAMPLES, inference.needed_resamples())  # unless limits lie far out
+        fewer = max(N_RESAMPLES, inference.min_resamples())  # unless limits lie far out
         inference = replace(inference, n_resamples=fewer)
     n_together = len(holding) if policy.familywise == "holm" else 1
     return Table(
@@ -301,7 +301,7 @@ def plan_measure(
     """
     judging = Judging(measure, reliable, min_items, inference, n_together)
     asked = asked_of(judging, population, probability)
-    possible = LeftOpen([drawn_masses(population)], KNOWN)
+    possible = LeftOpen([resampling_masses(population)], KNOWN)
     if sampled and asked.impossible is None:
         possible = _left_open(judging, population)
         if not np.ptp(possible.reach) and population.clusters is None:
@@ -350,7 +350,7 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
             f"probability: found {probability!r}; expected more than 0 and less than 1. "
             "0.9 is usual."
         )
-    judging.inference.refuse_too_few(judging.n_together)
+    judging.inference.require_enough_resamples(judging.n_together)
     expected = true_value(judging.measure, population)
     if isnan(expected):
         raise PolicyError(
@@ -384,7 +384,7 @@ def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
     How far one is over the cut-off is told on the root of the distance to the greatest value, which
     varies alike at every value (Bartlett 1936, https://doi.org/10.2307/2983678).
     """
-    rng, masses = np.random.default_rng(0), drawn_masses(population)
+    rng, masses = np.random.default_rng(0), resampling_masses(population)
     n = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
     drawn = [rng.dirichlet(masses) for _ in range(n)]
     rounds = (drawn_round(population, each) for each in drawn)
@@ -528,7 +528,7 @@ def _planned_looks(
     rng, at = np.random.default_rng(0), looks.at
     decided = np.zeros(len(at))
     tails = looks.tails(judging.inference.tail / judging.n_together)
-    draws = [max(N_RESAMPLES, fewest_draws(tail)) for tail in tails]
+    draws = [max(N_RESAMPLES, min_draws(tail)) for tail in tails]
     for number, drawn_from in enumerate(possible.drawn(rng, n_rounds)):
         masses = possible.masses[drawn_from]
         times, before = np.zeros(len(masses)), 0
@@ -556,7 +556,7 @@ def _planned_looks(
 def simulated_rounds(
     population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[Statistic]:
-    masses = drawn_masses(population)
+    masses = resampling_masses(population)
     return (sampled_round(population, n_items, masses, rng) for _ in range(n_rounds))
 
 

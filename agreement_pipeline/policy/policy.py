@@ -445,7 +445,7 @@ class Policy:
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
-        self.inference.refuse_too_few()
+        self.inference.require_enough_resamples()
 
     def _needs(self) -> Iterator[Need]:
         of_rules = [("rules", self.rules, "everything would be admitted")]

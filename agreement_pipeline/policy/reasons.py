@@ -6,7 +6,7 @@ from functools import partial
 from typing import Literal, NamedTuple
 
 from agreement_pipeline.estimates import Estimate, quoted, registered
-from agreement_pipeline.intervals import ExpandedPercentiles, Interval, second_look
+from agreement_pipeline.intervals import ExpandedPercentiles, Interval, tail_with_second_look
 from agreement_pipeline.text import (
     DIGITS,
     WHOLE_PERCENT,
@@ -504,7 +504,7 @@ def more_items(estimate: Estimate, reliable: float) -> int | None:
 
 def risks(tail: float) -> str:
     """The risk of a wrong admission at one look, and at two if the first chooses the second."""
-    once, twice = (f"{100 * risk:.2g}%" for risk in (tail, second_look(tail)))
+    once, twice = (f"{100 * risk:.2g}%" for risk in (tail, tail_with_second_look(tail)))
     return f"from {once} to as much as {twice}"
 
 

@@ -12,12 +12,12 @@ from agreement_pipeline.intervals import (
     PRIOR_MASS,
     AlwaysValid,
     Inference,
-    gathered,
+    compute_points,
+    gather_evidence,
     mixture,
-    points_of,
 )
-from agreement_pipeline.intervals.distributions import expanded
-from agreement_pipeline.intervals.evidence import OFTEN
+from agreement_pipeline.intervals.distributions import build_expanded_percentiles
+from agreement_pipeline.intervals.evidence import OFTEN_SEEN_TIMES
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.ratings import Scale
@@ -318,7 +318,7 @@ def _above(sample: Sample, inference: Inference) -> Iterator[tuple[bool, bool]]:
     record, method, tail = MEASURES[ALPHA], inference.interval_method, inference.tail
     for n in NIGHTS:
         counts = replace(sample, codes=sample.codes[:n]).counts("nominal")
-        found = gathered(points_of([record], counts), counts, inference)[ALPHA]
+        found = gather_evidence(compute_points([record], counts), counts, inference)[ALPHA]
         once = method.distribution(found, record.bounds)
         of_many = (method.distribution_of_many or method.distribution)(found, record.bounds)
         tightest = found.n * mixture(TIGHTEST, 1 - inference.confidence_level)
@@ -371,7 +371,7 @@ def _weights(seen: np.ndarray) -> Iterator[np.ndarray]:
     full = np.full(size + 1, PRIOR_MASS / (size + 1))
     times = np.concatenate([[0.0], seen[1:-1], [0.0]])
     yield full
-    yield full * OFTEN / np.maximum(times, OFTEN)
+    yield full * OFTEN_SEEN_TIMES / np.maximum(times, OFTEN_SEEN_TIMES)
     yield full * 2 * (size // 2) * (size - size // 2) / (size * (size - 1))
     yield np.concatenate([[1.0], np.full(size - 1, 1 / (size - 1)), [1.0]])
 
@@ -393,7 +393,9 @@ def _weighed(population: Mixture, n: int, asked: Asked) -> np.ndarray:
         if np.isnan(value):
             continue
         for place, each in enumerate(weighed):
-            known = expanded(each.value, float(value), record.bounds, n, seen=plain.value)
+            known = build_expanded_percentiles(
+                each.value, float(value), record.bounds, n, seen_draws=plain.value
+            )
             low = known.limits(TAIL).low
             found[place] += times * np.array([low > truth, low >= RELIABLE])
     return 100 * found / asked.rounds

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agreement_pipeline.estimates import Estimate, estimate
-from agreement_pipeline.intervals import Inference, Percentiles, reached_again
+from agreement_pipeline.intervals import Inference, Percentiles, estimate_repeat_rate
 from agreement_pipeline.policy import RELIABLE
 from agreement_pipeline.statistics import CategoryCounts, Clusters, Statistic
 from benchmarks.populations import TWO, Errors, Population, Sample
@@ -72,7 +72,9 @@ POPULATIONS: dict[str, Drawn] = {
 def repeat(first: Estimate, second: Estimate, cutoff: float, tail: float) -> Repeat | None:
     """What became of two rounds. None if the first does not say how likely it is."""
     known = first.distribution
-    likely = reached_again([(known, cutoff)], tail) if isinstance(known, Percentiles) else None
+    likely = (
+        estimate_repeat_rate([(known, cutoff)], tail) if isinstance(known, Percentiles) else None
+    )
     if likely is None or first.interval is None or second.interval is None:
         return None
     reached = [each.low >= cutoff for each in (first.interval, second.interval)]

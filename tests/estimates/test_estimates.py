@@ -10,7 +10,7 @@ from scipy import stats
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate, estimate_each, registered
-from agreement_pipeline.intervals import Inference, Interval, resampled
+from agreement_pipeline.intervals import Inference, Interval, resample
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -207,7 +207,7 @@ def read_in_three_ways(kappa, block):
 
 
 def test_the_interval_is_that_of_the_measure_over_the_draws_with_tails_for_so_many_items():
-    blocks, kappa = list(resampled(SEEN, 500, 3)), MEASURES["fleiss_kappa"]
+    blocks, kappa = list(resample(SEEN, 500, 3)), MEASURES["fleiss_kappa"]
     read = zip(*(read_in_three_ways(kappa, block) for block in blocks), strict=True)
     seen_alone, lighter, raised = map(np.concatenate, read)
     found = estimate("fleiss_kappa", SEEN, Inference(confidence_level=0.9, n_resamples=500, seed=3))

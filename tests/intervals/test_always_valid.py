@@ -95,7 +95,7 @@ def test_the_limits_are_quantiles_of_the_methods_draws_further_out():
     limits = np.array(
         [
             np.quantile(draws, (stats.norm.sf(z), stats.norm.cdf(z)), method="inverted_cdf")
-            for draws in (once.draws, once.seen, once.raised)
+            for draws in (once.draws, once.seen_draws, once.raised_draws)
         ]
     )
     assert tuple(found.interval) == (limits[:2, 0].min(), limits[:, 1].max())
@@ -128,7 +128,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     informed = [
         estimate(
             "krippendorff_alpha", each, Inference(n_resamples=1000, always_valid_at=500)
-        ).distribution.one.information
+        ).distribution.first.information
         for each in (singles, alike)
     ]
     assert informed == pytest.approx([88 * mixture(500, ALPHA)] * 2)
@@ -138,7 +138,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
         rows.in_clusters(Clusters.named([0, 0, 1, 1])),
         Inference(n_resamples=1000, always_valid_at=500),
     )
-    assert clustered.distribution.one.information == pytest.approx(2 * mixture(500, ALPHA))
+    assert clustered.distribution.first.information == pytest.approx(2 * mixture(500, ALPHA))
 
 
 def test_too_few_draws_give_the_bounds_and_q_says_so():
@@ -168,7 +168,7 @@ def test_q_is_half_of_the_least_level_that_leaves_the_cutoff_out():
 
 
 def test_enough_draws_lie_beyond_the_limits_from_a_quarter_of_the_items_to_ten_times_as_many():
-    needed = Inference(always_valid_at=500).needed_resamples()
+    needed = Inference(always_valid_at=500).min_resamples()
     for n in (100, 200, 400, 1000, 4000):
         assert needed * stats.norm.sf(critical_value(n * mixture(400, ALPHA), ALPHA)) >= 10
     assert needed * stats.norm.sf(critical_value(90 * mixture(400, ALPHA), ALPHA)) < 10
@@ -313,7 +313,7 @@ def test_each_rater_has_a_time_of_her_own(ratings):
         scopes=("round", "rater"),
     )
     information = {
-        str(each.scope): each.distribution.one.information / mixture(300, ALPHA) for each in found
+        str(each.scope): each.distribution.first.information / mixture(300, ALPHA) for each in found
     }
     assert information == pytest.approx(
         {

@@ -18,7 +18,7 @@ from agreement_pipeline.intervals import (
     ExpandedPercentiles,
     Inference,
     Percentiles,
-    expanded,
+    build_expanded_percentiles,
 )
 from agreement_pipeline.intervals.distributions import CorrectedPercentiles, Exact, Student, WiderOf
 from agreement_pipeline.policy import Rule
@@ -183,9 +183,9 @@ def test_an_estimate_says_that_its_items_are_too_few_for_limits():
 
 
 def test_one_item_tells_nothing():
-    assert expanded(np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4) == BoundsOnly(
-        (0.0, 1.0), "too few items or draws"
-    )
+    assert build_expanded_percentiles(
+        np.linspace(0.5, 0.9, 1000), 0.8, (0.0, 1.0), 1.4
+    ) == BoundsOnly((0.0, 1.0), "too few items or draws")
 
 
 def test_efrons_correction_is_undone_where_it_passes_its_pole():
@@ -215,6 +215,6 @@ def test_an_undefined_value_with_unlike_items_counts_as_the_bounds():
 def test_limits_are_absent_if_either_of_two_distributions_has_too_little():
     known, unknown = Student(0.9, 0.02, 10, (-1.0, 1.0)), BoundsOnly((-1.0, 1.0), "one item")
     for both in (WiderOf(known, unknown), WiderOf(unknown, known)):
-        assert both.why_without(0.025) == "one item"
+        assert both.missing_limits_reason(0.025) == "one item"
         assert tuple(both.limits(0.025)) == (-1.0, 1.0)
-    assert WiderOf(known, known).why_without(0.025) is None
+    assert WiderOf(known, known).missing_limits_reason(0.025) is None

@@ -5,9 +5,9 @@ import pytest
 from threadpoolctl import threadpool_limits
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import Inference, evidence, resampled
+from agreement_pipeline.intervals import Inference, evidence, resample
 from agreement_pipeline.intervals import draws as intervals
-from agreement_pipeline.intervals.draws import each_in_order, quantile_interval
+from agreement_pipeline.intervals.draws import map_in_order, quantile_interval
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
@@ -17,7 +17,7 @@ SEEN = CategoryCounts([[3, 0], [2, 1], [0, 3]], [4, 2, 4], scale=TWO)
 
 
 def weights_of(statistic, n, seed):
-    return np.vstack([block.weights for block in resampled(statistic, n, seed)])
+    return np.vstack([block.weights for block in resample(statistic, n, seed)])
 
 
 def test_the_same_seed_gives_the_same_draws_and_another_one_others():
@@ -27,9 +27,9 @@ def test_the_same_seed_gives_the_same_draws_and_another_one_others():
 
 def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkeypatch):
     monkeypatch.setattr(
-        intervals, "BLOCK_CELLS", 7 * 20
+        intervals, "CELLS_PER_BLOCK", 7 * 20
     )  # SEEN and its unseen rows are 7: blocks of 20 draws
-    assert [block.weights.shape for block in resampled(SEEN, 50, 1)] == [(20, 7), (20, 7), (10, 7)]
+    assert [block.weights.shape for block in resample(SEEN, 50, 1)] == [(20, 7), (20, 7), (10, 7)]
     longer = weights_of(SEEN, 100, 1)
     for n in (1, 20, 33, 50):
         assert (weights_of(SEEN, n, 1) == longer[:n]).all()
@@ -37,14 +37,14 @@ def test_a_shorter_run_is_the_beginning_of_a_longer_one_across_blocks_too(monkey
 
 
 def test_a_table_larger_than_a_block_is_drawn_one_by_one(monkeypatch):
-    monkeypatch.setattr(intervals, "BLOCK_CELLS", 3)
-    assert [block.weights.shape for block in resampled(SEEN, 2, 1)] == [(1, 7), (1, 7)]
+    monkeypatch.setattr(intervals, "CELLS_PER_BLOCK", 3)
+    assert [block.weights.shape for block in resample(SEEN, 2, 1)] == [(1, 7), (1, 7)]
 
 
 @pytest.mark.parametrize("cores", [None, 1, 2, 7])
 def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatch, cores):
     monkeypatch.setattr(intervals.os, "cpu_count", lambda: cores)
-    monkeypatch.setattr(intervals, "BLOCK_CELLS", 35)
+    monkeypatch.setattr(intervals, "CELLS_PER_BLOCK", 35)
     counts = CategoryCounts([[3, 0], [2, 1], [0, 3]], [10, 5, 10], scale=Scale(("no", "yes")))
     children = np.random.SeedSequence(3).spawn(20)
     masses = counts.with_unseen(3.0).weights
@@ -54,7 +54,7 @@ def test_draws_are_the_same_and_in_order_however_many_cores_make_them(monkeypatc
             for child in children
         ]
     )[:98]
-    found = np.vstack([block.weights for block in resampled(counts, 98, 3)])
+    found = np.vstack([block.weights for block in resample(counts, 98, 3)])
     assert found == pytest.approx(expected * 25 / expected.sum(1, keepdims=True), rel=1e-12)
 
 
@@ -67,7 +67,7 @@ def test_no_more_is_made_ahead_than_there_are_cores_and_what_fails_is_raised_in_
             raise ValueError("place 6")
         return place
 
-    found = each_in_order(made, range(9), cores=3, ahead=3)
+    found = map_in_order(made, range(9), cores=3, ahead=3)
     assert [next(found), next(found)] == [0, 1]
     assert max(begun) <= 4
     assert [next(found) for _ in range(4)] == [2, 3, 4, 5]
@@ -170,7 +170,7 @@ def test_measures_of_one_table_share_their_draws_and_get_the_limits_that_each_ge
     alone = [estimate_each([name], counts, settings) for name in names]
     drawn = []
     monkeypatch.setattr(
-        evidence, "resampled", lambda *args, **named: drawn.append(1) or resampled(*args, **named)
+        evidence, "resample", lambda *args, **named: drawn.append(1) or resample(*args, **named)
     )
     together = estimate_each(names, counts, settings)
     assert [(each.measure, each.interval) for each in together] == [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.intervals import evidence, points_of
+from agreement_pipeline.intervals import compute_points, evidence
 from agreement_pipeline.intervals.draws import PRIOR_MASS
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.statistics import LabelsByRater
@@ -33,7 +33,7 @@ def point(name, missing):
         statistic = statistic.against("r0")
     if name.startswith("cohen"):
         statistic = statistic.only(("r0", "r1"))
-    return points_of([record], statistic)[0]
+    return compute_points([record], statistic)[0]
 
 
 def forms_of(point):
@@ -69,11 +69,11 @@ def with_each(point, seen, mass):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("cells", [1, 10**8])
 def test_each_unseen_row_alone_counts_as_in_the_whole_table(monkeypatch, name, missing, cells):
-    monkeypatch.setattr(evidence, "MOST_CELLS", cells)
+    monkeypatch.setattr(evidence, "MAX_CELLS", cells)
     here = point(name, missing)
     seen = here.basis.weights
     for weights, mass in ((seen, 1.0), (0.9 * seen, 0.1 * seen.sum())):
-        found = evidence.with_each_unseen([(here, forms_of(here))], weights, mass)[name]
+        found = evidence.compute_with_each_unseen([(here, forms_of(here))], weights, mass)[name]
         expected = with_each(here, weights, mass)
         assert found == pytest.approx(expected, abs=1e-12, nan_ok=True)
 
@@ -82,7 +82,7 @@ def test_each_unseen_row_alone_counts_as_in_the_whole_table(monkeypatch, name, m
 @pytest.mark.parametrize("name", NAMES)
 def test_a_block_is_read_as_the_whole_table_of_its_weights(name, missing):
     here = point(name, missing)
-    possible = evidence.possible_in([here])
+    possible = evidence.build_possible_forms([here])
     drawn, n = block_of(here)
     raised_at = np.argmax(
         np.nan_to_num(with_each(here, here.basis.weights, 1.0), nan=-np.inf), axis=0
@@ -98,7 +98,7 @@ def test_a_block_is_read_as_the_whole_table_of_its_weights(name, missing):
         weights[:, n + np.atleast_1d(raised_at)[place]] = drawn[:, n:].sum(1) / PRIOR_MASS
         return weights
 
-    readings = evidence.values_drawn(possible, [drawn.copy()], upper=True)
+    readings = evidence.compute_drawn_values(possible, [drawn.copy()], upper=True)
     found = [values[name] for values in readings]
     assert found[0] == pytest.approx(plainly(here, unseen), abs=1e-12, nan_ok=True)
     alone = here.record(here.basis.reweighted(drawn[:, :n])).value

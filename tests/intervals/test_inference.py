@@ -52,10 +52,10 @@ def test_impossible_settings_are_refused_when_they_are_made(settings, words):
     ],
 )
 def test_ten_resamples_lie_beyond_each_limit(settings, n_together, needed):
-    assert Inference(**settings).needed_resamples(n_together) == needed
-    Inference(**settings, n_resamples=needed).refuse_too_few(n_together)
+    assert Inference(**settings).min_resamples(n_together) == needed
+    Inference(**settings, n_resamples=needed).require_enough_resamples(n_together)
     with pytest.raises(PolicyError, match=f"found {needed - 1} with .*; expected {needed} or more"):
-        Inference(**settings, n_resamples=needed - 1).refuse_too_few(n_together)
+        Inference(**settings, n_resamples=needed - 1).require_enough_resamples(n_together)
 
 
 @pytest.mark.parametrize(

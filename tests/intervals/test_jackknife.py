@@ -24,7 +24,7 @@ def left_out(statistic, most_weights=10**9, **options):
 @pytest.mark.parametrize("cells", [1, 9, 2_000_000])
 @pytest.mark.parametrize("name", ["krippendorff_alpha", "fleiss_kappa", "gwet_ac1"])
 def test_the_variance_is_that_of_a_loop_over_items_in_blocks_of_any_size(name, cells, monkeypatch):
-    monkeypatch.setattr("agreement_pipeline.intervals.draws.BLOCK_CELLS", cells)
+    monkeypatch.setattr("agreement_pipeline.intervals.draws.CELLS_PER_BLOCK", cells)
     items = np.repeat(SEEN.counts, SEEN.weights.astype(int), axis=0)
     n = len(items)
     alone = np.array(
@@ -54,7 +54,7 @@ def test_nothing_can_be_said_of_one_item_or_where_a_value_is_missing():
 
 
 def test_where_items_are_many_each_is_left_out_once_in_groups_as_equal_as_can_be(monkeypatch):
-    monkeypatch.setattr("agreement_pipeline.intervals.draws.MOST_VALUES", 5)
+    monkeypatch.setattr("agreement_pipeline.intervals.draws.MIN_LEFT_OUT_GROUPS", 5)
     weights, times = left_out(SEEN, most_weights=0)
     assert weights.shape == (5, 4)
     assert (times == 1).all()

@@ -10,9 +10,15 @@ from scipy import stats
 from agreement_pipeline import Policy, Ratings, Scale
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate, measure_ratings, survey
-from agreement_pipeline.intervals import Inference, Looks, critical_value, mixture, second_look
+from agreement_pipeline.intervals import (
+    Inference,
+    Looks,
+    critical_value,
+    mixture,
+    tail_with_second_look,
+)
 from agreement_pipeline.intervals.distributions import TOO_FEW_ITEMS, Student
-from agreement_pipeline.intervals.looks import at_look, boundary
+from agreement_pipeline.intervals.looks import boundary, build_at_look
 from agreement_pipeline.policy import judge
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 
@@ -81,14 +87,14 @@ def test_a_second_look_that_the_first_chooses_takes_the_risk_where_the_formula_s
     times = np.where(first > z / 1000, (z / np.maximum(first, z / 1000)) ** 2, 1e6)
     again = (first + np.sqrt(np.maximum(times - 1, 0)) * more) / np.sqrt(times)
     admitted = ((first >= z) | (again >= z)).mean()
-    assert second_look(TAIL) == pytest.approx(admitted, abs=4 * math.sqrt(0.06 / rounds))
+    assert tail_with_second_look(TAIL) == pytest.approx(admitted, abs=4 * math.sqrt(0.06 / rounds))
 
 
 @pytest.mark.parametrize("spending", ["obrien_fleming", "pocock"])
 @pytest.mark.parametrize("n", [300, 600, 1000])
 def test_the_p_value_is_the_tail_at_which_the_limit_lies_at_the_cutoff(spending, n):
     once = Student(0.85, 0.02, 400, (-1.0, 1.0))
-    known = at_look(once, Looks((300, 600, 1000), spending), n, (-1.0, 1.0))
+    known = build_at_look(once, Looks((300, 600, 1000), spending), n, (-1.0, 1.0))
     for tail in (0.01, TAIL, 0.1):
         low, high = known.limits(tail)
         assert known.under(low) == pytest.approx(tail, rel=1e-6)
@@ -258,7 +264,7 @@ def test_a_plan_that_cannot_be_kept_is_refused(changes, words):
 def test_an_early_look_that_spends_nearly_nothing_asks_for_no_resamples_and_decides_nothing():
     """Looks at 150, 300 and 600 spend 0.0000074, 0.0015 and 0.024 at most."""
     policy = Policy.from_mapping({**POLICY, "looks": {"at": [150, 300, 600]}})
-    assert policy.inference.needed_resamples() == 6568
+    assert policy.inference.min_resamples() == 6568
     agreed = CategoryCounts([[3, 0], [0, 3]], [75, 75], scale=TWO)
     first, second = (
         estimate("krippendorff_alpha", agreed.reweighted(agreed.weights * n), policy.inference)

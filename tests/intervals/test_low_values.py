@@ -66,7 +66,7 @@ def test_the_upper_limit_of_a_high_ac1_holds_where_one_category_is_rare():
 
 def test_limits_and_q_are_those_of_the_wider_resamples():
     with_unseen, without = np.linspace(0.2, 0.6, 1000), np.linspace(0.1, 0.5, 1000)
-    both = Percentiles(with_unseen, 0.3, (-1.0, 1.0), seen=without)
+    both = Percentiles(with_unseen, 0.3, (-1.0, 1.0), seen_draws=without)
     one, other = (Percentiles(each, 0.3, (-1.0, 1.0)) for each in (with_unseen, without))
     assert both.limits(0.05) == (other.limits(0.05).low, one.limits(0.05).high)
     assert both.under(0.15) == other.under(0.15) == pytest.approx(0.125)
@@ -75,7 +75,7 @@ def test_limits_and_q_are_those_of_the_wider_resamples():
 
 def test_an_undefined_value_without_unseen_items_widens_the_limits():
     seen = np.append(np.full(960, 0.5), np.full(40, np.nan))
-    found = ExpandedPercentiles(np.full(1000, 0.5), 0.5, (-1.0, 1.0), 500, seen=seen)
+    found = ExpandedPercentiles(np.full(1000, 0.5), 0.5, (-1.0, 1.0), 500, seen_draws=seen)
     assert tuple(found.limits(0.025)) == (-1.0, 1.0)
 
 

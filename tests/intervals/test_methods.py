@@ -16,7 +16,7 @@ from agreement_pipeline.intervals import (
     METHODS,
     Inference,
     interval_method,
-    resampled,
+    resample,
 )
 from agreement_pipeline.intervals.draws import BAYESIAN, ITEMS
 from agreement_pipeline.measures import MEASURES
@@ -206,7 +206,7 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
     seen = patterns(5, 30).counts().merged()
     rows = seen.weights.shape[-1]
     for scheme in (BAYESIAN, ITEMS):
-        drawn = np.vstack([block.weights for block in resampled(seen, 4000, 0, scheme=scheme)])
+        drawn = np.vstack([block.weights for block in resample(seen, 4000, 0, scheme=scheme)])
         assert (drawn[:, rows:] == 0).all()
         assert drawn.sum(1) == pytest.approx(np.full(4000, 30.0))
         assert drawn[:, :rows].mean(0) == pytest.approx(seen.weights, abs=0.2)
@@ -220,7 +220,7 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
 def test_items_of_a_cluster_are_drawn_together():
     seen = patterns(6, 12).in_clusters(Clusters.named(np.repeat([0, 1, 2], 4)))
     for scheme in (BAYESIAN, ITEMS):
-        drawn = np.vstack([block.weights for block in resampled(seen, 500, 0, scheme=scheme)])[
+        drawn = np.vstack([block.weights for block in resample(seen, 500, 0, scheme=scheme)])[
             :, :12
         ]
         assert (drawn[:, [0, 4, 8]].repeat(4, axis=1) == drawn).all()

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, gathered, points_of
+from agreement_pipeline.intervals import Inference, compute_points, gather_evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.ratings import Scale
@@ -170,8 +170,8 @@ def test_a_measure_of_the_items_that_all_rated_counts_its_raters_on_these():
     values[10:, 3] = np.nan
     seen = NumbersByRater(values, scale=Scale(None, "interval"), raters="abcd")
     record = MEASURES["icc_2_1"]
-    (found,) = gathered(
-        points_of([record], seen), seen, Inference(n_resamples=10, method="two_way_jackknife")
+    (found,) = gather_evidence(
+        compute_points([record], seen), seen, Inference(n_resamples=10, method="two_way_jackknife")
     ).values()
     assert (record.crossed, found.n_raters, len(found.without_rater)) == (True, 4, 4)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, gathered, points_of
+from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, compute_points, gather_evidence
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import LabelsByRater, ReplicatedLabels
@@ -68,8 +68,8 @@ def test_raters_of_a_pooled_coefficient_count_by_what_they_weigh_in_it():
     """
     rare = [[2, 0]] * 98 + [[0, 2]] * 2
     seen = met_twice([[2, 0]] * 50 + [[0, 2]] * 50, rare, rare, rare, rare)
-    (found,) = gathered(
-        points_of([MEASURES["test_retest_alpha"]], seen),
+    (found,) = gather_evidence(
+        compute_points([MEASURES["test_retest_alpha"]], seen),
         seen,
         Inference(n_resamples=10, method="two_way_jackknife"),
     ).values()
@@ -103,8 +103,8 @@ def test_a_rater_who_met_items_again_that_nobody_else_rated_is_among_raters_at_l
         )
 
     record, everybody = MEASURES[measure], np.arange(5)
-    (found,) = gathered(
-        points_of([record], of(everybody)),
+    (found,) = gather_evidence(
+        compute_points([record], of(everybody)),
         of(everybody),
         Inference(n_resamples=10, method="two_way_jackknife"),
     ).values()

@@ -6,7 +6,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import Inference, affordable, evidence
+from agreement_pipeline.intervals import Inference, affordable_resamples, evidence
 from agreement_pipeline.measures import cohen
 from agreement_pipeline.measures.weighting import IDENTITY, LINEAR, QUADRATIC
 from agreement_pipeline.statistics import Beside, LabelsByRater, SeenRows
@@ -137,10 +137,10 @@ def test_with_many_pairs_lights_kappa_is_drawn_less_often_and_says_so(monkeypatc
     codes = np.random.default_rng(9).integers(0, 2, size=(40, 6))
     panel = LabelsByRater(codes, scale=Scale(("n", "y")), raters="abcdef")
     light = FORMS["light_kappa"]
-    assert affordable(light, panel) >= 10_000
+    assert affordable_resamples(light, panel) >= 10_000
     for products, draws in ((40 * 15 * 900, 900), (1, 400)):
-        monkeypatch.setattr(evidence, "MOST_PRODUCTS", products)
-        assert affordable(light, panel) == draws
+        monkeypatch.setattr(evidence, "MAX_PRODUCTS", products)
+        assert affordable_resamples(light, panel) == draws
         found = estimate("light_kappa", panel, Inference())
         assert found.method.startswith(f"{draws} Dirichlet draws")
 
@@ -150,7 +150,7 @@ def test_a_slow_measure_beside_others_is_the_same_as_alone(monkeypatch, cores):
     codes = np.random.default_rng(9).integers(0, 2, size=(40, 6))
     panel = LabelsByRater(codes, scale=Scale(("n", "y")), raters="abcdef")
     names = ["shah_kappa_s", "light_kappa", "krippendorff_alpha"]
-    monkeypatch.setattr(evidence, "MOST_PRODUCTS", 1)
+    monkeypatch.setattr(evidence, "MAX_PRODUCTS", 1)
     alone = [estimate(name, panel, Inference()) for name in names]
     monkeypatch.setattr(evidence.os, "cpu_count", lambda: cores)
     assert estimate_each(names, panel, Inference()) == alone

@@ -10,7 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.counting import OfRatings
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, resampled
+from agreement_pipeline.intervals import Inference, resample
 from agreement_pipeline.measures import MEASURES, _numbers
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from tests.measures.loops import slow_alpha, slow_difference
@@ -158,7 +158,7 @@ def test_blocks_of_draws_share_what_is_read_off_the_numbers(monkeypatch):
         scale=Scale(None, "ordinal"),
         raters=tuple("abc"),
     )
-    blocks = list(resampled(values, 5, 0)) + list(resampled(values, 5, 1))
+    blocks = list(resample(values, 5, 0)) + list(resample(values, 5, 1))
     for weights in (np.ones((2, 32)), np.full((3, 32), 2.0)):
         MEASURES["krippendorff_alpha"](blocks[0].reweighted(weights))
     assert read == [32]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.intervals import resampled
+from agreement_pipeline.intervals import resample
 from agreement_pipeline.measures.reliability import _estimate_guessing, random_choice
 from tests.measures.meetings import bisected, replicated
 
@@ -45,7 +45,7 @@ def shares_drawn(first, cells, names):
     return np.concatenate(
         [
             _estimate_guessing(block).x
-            for block in resampled(replicated(first, cells, names=names), 500, seed=1)
+            for block in resample(replicated(first, cells, names=names), 500, seed=1)
         ]
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, Looks, Percentiles, reached_again
+from agreement_pipeline.intervals import Inference, Looks, Percentiles, estimate_repeat_rate
 from agreement_pipeline.policy import Rule, Silver, decide, load_policy
 from benchmarks.studies import repeats
 from benchmarks.studies.study import ALPHA
@@ -37,7 +37,7 @@ def one_by_one(asked):
         weight, met = 1.0, True
         for (known, cutoff), low in zip(asked, lows, strict=True):
             most = known.bounds[1]
-            draws = known.draws if known.seen is None else known.seen
+            draws = known.draws if known.seen_draws is None else known.seen_draws
             this, before = (math.sqrt(most - draws[place]) for place in (b, b - 1))
             weight *= this
             met = met and math.sqrt(most - low) + this - before <= math.sqrt(most - cutoff)
@@ -53,13 +53,13 @@ def test_it_is_what_a_loop_over_pairs_of_resamples_finds():
         [(one.distribution, 0.7)],
         [(one.distribution, 0.8), (other.distribution, 0.75)],
     ):
-        assert reached_again(asked, TAIL) == pytest.approx(one_by_one(asked), abs=1e-12)
+        assert estimate_repeat_rate(asked, TAIL) == pytest.approx(one_by_one(asked), abs=1e-12)
 
 
 def test_it_is_near_one_half_at_the_limit_and_rises_with_the_distance_from_it():
     known = of_round(2, 300, 0.85).distribution
     low = known.limits(TAIL).low
-    rates = [reached_again([(known, low - by)], TAIL) for by in (-0.2, -0.05, 0, 0.05, 0.2)]
+    rates = [estimate_repeat_rate([(known, low - by)], TAIL) for by in (-0.2, -0.05, 0, 0.05, 0.2)]
     assert rates == sorted(rates)
     assert rates[0] < 0.01
     assert 0.4 < rates[2] < 0.55
@@ -70,22 +70,22 @@ def test_for_normal_resamples_far_from_the_greatest_value_it_is_goodmans_probabi
     draws = np.random.default_rng(3).normal(0.0, 0.01, 100_000)
     known = Percentiles(draws, 0.0, (-1.0, 1.0))
     low = known.limits(TAIL).low
-    found = reached_again([(known, low - 0.01)], TAIL)
+    found = estimate_repeat_rate([(known, low - 0.01)], TAIL)
     assert found == pytest.approx((1 + math.erf(1 / 2)) / 2, abs=0.01)
 
 
 def test_an_undefined_resample_counts_as_the_least_value_and_no_bound_gives_no_rate():
     draws = np.append(np.linspace(0.8, 0.9, 400), np.nan)
-    found = reached_again([(Percentiles(draws, 0.85, (-1.0, 1.0)), 0.7)], TAIL)
+    found = estimate_repeat_rate([(Percentiles(draws, 0.85, (-1.0, 1.0)), 0.7)], TAIL)
     assert 0.99 < found < 1
     for bounds in ((-np.inf, 1.0), (0.0, np.inf)):
-        assert reached_again([(Percentiles(draws, 0.85, bounds), 0.7)], TAIL) is None
+        assert estimate_repeat_rate([(Percentiles(draws, 0.85, bounds), 0.7)], TAIL) is None
 
 
 def test_a_unanimous_round_may_be_held_next_time():
     found = of_round(4, 45, 1.0)
     assert found.value == 1.0
-    assert 0.3 < reached_again([(found.distribution, found.interval.low)], TAIL) < 0.7
+    assert 0.3 < estimate_repeat_rate([(found.distribution, found.interval.low)], TAIL) < 0.7
 
 
 def test_a_decision_says_it_in_its_document_and_in_one_sentence():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline.estimates import estimate, estimate_each
-from agreement_pipeline.intervals import METHODS, Inference, resampled
+from agreement_pipeline.intervals import METHODS, Inference, resample
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.registry import never
 from agreement_pipeline.ratings import Scale
@@ -122,7 +122,7 @@ def test_rows_of_sums_over_few_items_stay_alone():
 
 def test_the_rows_of_how_sums_vary_have_normal_weights():
     labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
-    drawn = np.vstack([block.weights for block in resampled(labels, 2_000, 3)])
+    drawn = np.vstack([block.weights for block in resample(labels, 2_000, 3)])
     normal = drawn[:, labels.normal]
     assert normal.shape[1] >= (R - 1) * (K - 1)
     assert (labels.weights[labels.normal] == 0).all()
@@ -134,7 +134,7 @@ def test_the_rows_of_how_sums_vary_have_normal_weights():
 OF_SINGLE_ITEMS = [
     name
     for name, method in METHODS.items()
-    if method.leaves_out or method.scheme is None or method.scheme.whole
+    if method.leaves_out or method.scheme is None or method.scheme.whole_items
 ]
 
 
@@ -196,8 +196,8 @@ def test_limits_depend_on_no_other_measure():
 
 def test_a_shorter_run_gives_the_first_resamples_of_a_longer_one():
     labels = with_equal_counts_as_one(basis_of("shah_s", ITEMS), MEASURES["shah_s"])
-    longer = np.vstack([block.weights for block in resampled(labels, 100, 1)])
-    shorter = np.vstack([block.weights for block in resampled(labels, 40, 1)])
+    longer = np.vstack([block.weights for block in resample(labels, 100, 1)])
+    shorter = np.vstack([block.weights for block in resample(labels, 40, 1)])
     assert np.array_equal(shorter, longer[:40])
 
 

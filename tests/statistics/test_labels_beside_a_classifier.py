@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
-from agreement_pipeline.intervals import Inference, points_of
+from agreement_pipeline.intervals import Inference, compute_points
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import Clusters, LabelsByRater
@@ -233,7 +233,7 @@ def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_st
         (panel, np.zeros_like(places)),
         (panel.in_clusters(Clusters.named(places)), places),
     ):
-        of_s, of_kappa = points_of(records, each)
+        of_s, of_kappa = compute_points(records, each)
         assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)
         rows = {
             (cluster, *sorted(codes), label)

@@ -144,7 +144,7 @@ def test_limits_further_out_than_the_draws_of_an_expensive_measure_can_tell_are_
 
 
 def test_many_rows_are_given_fewer_draws_and_the_method_says_so(monkeypatch):
-    monkeypatch.setattr(evidence, "MOST_DRAWN_WEIGHTS", 60_000)
+    monkeypatch.setattr(evidence, "MAX_DRAWN_WEIGHTS", 60_000)
     values = NumbersByRater(
         np.random.default_rng(0).normal(size=(40, 2)), scale=INTERVAL, raters="ab"
     )
