@@ -42,9 +42,9 @@ def _is_seen() -> bool:
 def _speak(work: str, done: threading.Event) -> None:
     start, waiting = time.monotonic(), PATIENCE_SECONDS
     while not done.wait(waiting):
-        from agreement_pipeline.readers import how_far
+        from agreement_pipeline.readers import large_file_progress
 
-        far = how_far()
+        far = large_file_progress()
         with _shown:
             if not done.is_set():
                 so_long = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"

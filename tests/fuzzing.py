@@ -35,7 +35,7 @@ from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings, load_project
 from agreement_pipeline.readers import Columns, Rules, read_rounds, rows_of
-from agreement_pipeline.readers.exports import Asked
+from agreement_pipeline.readers.exports import ReadRequest
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.release import release_round
 from agreement_pipeline.store import Store
@@ -91,7 +91,7 @@ def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
         path.write_bytes(data)
         columns = Columns(raters=("ana", "gold")) if layout == "wide" else Columns()
         for attempt in (
-            lambda: TABLE.rows(path, Asked(layout=layout)),
+            lambda: TABLE.rows(path, ReadRequest(layout=layout)),
             lambda: readers.read(path, Columns(gold="gold"), level=level, usable=False).digest,
             lambda: read_rounds(path, Columns(round="round")),
             lambda: readers.read(path, columns, level=level, layout=layout, usable=False).digest,

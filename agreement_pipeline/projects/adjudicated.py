@@ -43,7 +43,7 @@ def refuse_as_round(path: Path) -> None:
     """Refuse answers to a list of disputed items as a round. They are resolutions, and no
     ratings.
     """
-    inside: list[object] = [Export(path).first]
+    inside: list[object] = [Export(path).first_record]
     for each in inside:
         if isinstance(each, Mapping):
             if OF_TASK[1] in each:

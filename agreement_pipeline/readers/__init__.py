@@ -32,7 +32,7 @@ from agreement_pipeline.readers.files import (
     without_ending as without_ending,
 )
 from agreement_pipeline.readers.json_files import (
-    how_far as how_far,
+    large_file_progress as large_file_progress,
 )
 from agreement_pipeline.readers.reading import (
     CHOICES as CHOICES,

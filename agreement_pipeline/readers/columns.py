@@ -16,19 +16,19 @@ Layout = Literal["long", "wide"]
 REQUIRED: dict[Layout, tuple[str, ...]] = {"long": ("item", "rater", "label"), "wide": ("item",)}
 OPTIONAL = ("round", "occurrence", "confidence", "timestamp", "text", "cluster")
 """Columns that are read without being named. `gold` often is the right label, not yes or no."""
-WRITTEN = ("encoding", "decimal", "sheet", "header_row", "time_format")
-FEWEST = 3  # columns: item, rater and label, or an item and two raters
-LATER_ROW = ", or name the row of the header (--header-row) if it is a later one"
+FORMAT_SETTINGS = ("encoding", "decimal", "sheet", "header_row", "time_format")
+MIN_COLUMNS = 3  # columns: item, rater and label, or an item and two raters
+LATER_HEADER_HINT = ", or name the row of the header (--header-row) if it is a later one"
 FRAME = "DataFrame"
 """The place of errors about a table of Python, whose reader cannot give options of a command."""
-CANDIDATES = 20
+MAX_RATERS_SHOWN = 20
 RATERS = Value("a list of columns", lambda given: not isinstance(given, str), nested=True)
 TIME_FORMAT = Value(
     "a time format with a year, a month and a day, as %d/%m/%Y %H:%M",
     lambda given: given is None or has_parts_of_a_day(given),
 )
-ALSO = {"occurrence": "replicate"}
-KNOWN_AS = {
+SYNONYM_BY_ROLE = {"occurrence": "replicate"}
+USUAL_NAMES_BY_ROLE = {
     name: names.split()
     for name, names in {
         "item": "unit task sample example document doc specimen subject case post id",
@@ -118,33 +118,36 @@ class Columns:
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
         unused = ("rater", "label") if self.raters else ()
-        told = [column for name, column in self.named.items() if name not in unused]
-        named = [*told, *self.raters, *self.models.values()]
-        twice = sorted({name for name in named if named.count(name) > 1})
-        if twice:
+        role_columns = [
+            column for name, column in self.column_by_role.items() if name not in unused
+        ]
+        all_columns = [*role_columns, *self.raters, *self.models.values()]
+        repeated = sorted({name for name in all_columns if all_columns.count(name) > 1})
+        if repeated:
             raise ProjectError(
-                f"columns: found {listed(twice)} for two of them; expected a column for each. "
+                f"columns: found {listed(repeated)} for two of them; expected a column for each. "
                 "Correct one of the two."
             )
 
     @property
-    def named(self) -> dict[str, str]:
+    def column_by_role(self) -> dict[str, str]:
         return {
-            each.name: value
-            for each in fields(self)
-            if each.name not in WRITTEN and isinstance(value := getattr(self, each.name), str)
+            attribute.name: value
+            for attribute in fields(self)
+            if attribute.name not in FORMAT_SETTINGS
+            and isinstance(value := getattr(self, attribute.name), str)
         }
 
     @property
-    def written(self) -> tuple[str, ...]:
-        usual = {each.name: each.default for each in fields(self)}
-        return tuple(name for name in WRITTEN if getattr(self, name) != usual[name])
+    def changed_format_settings(self) -> tuple[str, ...]:
+        defaults = {attribute.name: attribute.default for attribute in fields(self)}
+        return tuple(name for name in FORMAT_SETTINGS if getattr(self, name) != defaults[name])
 
-    def refuse_written(self, source: str, what: str, *but: str) -> None:
-        if wrong := [name for name in self.written if name not in but]:
+    def refuse_format_settings(self, source: str, kind: str, *allowed: str) -> None:
+        if wrong := [name for name in self.changed_format_settings if name not in allowed]:
             raise ProjectError(
-                f"{source}: found {listed(wrong)} for {what}; expected "
-                f"{f'{listed(but)} at most' if but else 'none of them'}. Leave it out."
+                f"{source}: found {listed(wrong)} for {kind}; expected "
+                f"{f'{listed(allowed)} at most' if allowed else 'none of them'}. Leave it out."
             )
 
 
@@ -154,43 +157,57 @@ COLUMNS = Columns()
 def chosen_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
-    named = columns.named
+    column_by_role = columns.column_by_role
     if layout == "wide":
-        del named["rater"], named["label"]
-    free = [name for name in header if name not in (*named.values(), *columns.raters)]
-    missing = {name: column for name, column in named.items() if column not in header}
+        del column_by_role["rater"], column_by_role["label"]
+    free = [name for name in header if name not in (*column_by_role.values(), *columns.raters)]
+    missing = {name: column for name, column in column_by_role.items() if column not in header}
     if missing:
-        near = {name: _near(name, column, free) for name, column in missing.items()}
-        meant = ", ".join(f"{name}: {column!r}" for name, column in near.items() if column)
+        nearest_by_role = {
+            name: _nearest_column(name, column, free) for name, column in missing.items()
+        }
+        meant = ", ".join(
+            f"{name}: {column!r}" for name, column in nearest_by_role.items() if column
+        )
         names, wide = "(--item)", ""
         if layout == "long":
             names = "(--item, --rater, --label)"
             wide = ", or choose the layout wide (--layout wide) if each rater has one"
-        later = LATER_ROW if len(header) < FEWEST else ""
+        later = LATER_HEADER_HINT if len(header) < MIN_COLUMNS else ""
         step = f"Name the columns {names}{wide}{later}."
         if not {*missing} & {*REQUIRED[layout]}:
             step = f"Correct what you name as {joined(missing)}."
         step = f"Did you mean {meant}?" if meant else step
         if source == FRAME:
-            given: dict[str, object] = {name: column or "…" for name, column in near.items()}
+            suggested_columns: dict[str, object] = {
+                name: column or "…" for name, column in nearest_by_role.items()
+            }
             raters = {"raters": columns.raters or ("…", "…")}
-            given = {**named, **given, **(raters if layout == "wide" else {})}
-            step = f"Read it with {_reading(given, layout)}."
-            if "…" in map(given.get, ("rater", "label")):
-                wide = _reading({"item": given["item"], **raters}, "wide")
+            suggested_columns = {
+                **column_by_role,
+                **suggested_columns,
+                **(raters if layout == "wide" else {}),
+            }
+            step = f"Read it with {_read_call(suggested_columns, layout)}."
+            if "…" in map(suggested_columns.get, ("rater", "label")):
+                wide = _read_call({"item": suggested_columns["item"], **raters}, "wide")
                 step = f"{step[:-1]}, or with {wide} if each rater has a column."
         raise RatingsError(
             f"{source}: found no {called('column', missing.values())} among {listed(header, 12)}; "
             f"expected {', '.join(REQUIRED[layout])} and every column that you name. {step}"
         )
-    own = {name: name for name in OPTIONAL if name not in named and name in free}
-    return named | own | unnamed_columns(header, columns)
+    optional_columns = {
+        name: name for name in OPTIONAL if name not in column_by_role and name in free
+    }
+    return column_by_role | optional_columns | unnamed_columns(header, columns)
 
 
-def _reading(named: Mapping[str, object], layout: Layout) -> str:
-    columns = ", ".join(f"{name}={column!r}" for name, column in named.items() if column != name)
-    how = ', layout="wide"' if layout == "wide" else ""
-    return f"read_ratings(frame, Columns({columns}){how})"
+def _read_call(column_by_role: Mapping[str, object], layout: Layout) -> str:
+    columns = ", ".join(
+        f"{name}={column!r}" for name, column in column_by_role.items() if column != name
+    )
+    layout_argument = ', layout="wide"' if layout == "wide" else ""
+    return f"read_ratings(frame, Columns({columns}){layout_argument})"
 
 
 def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
@@ -199,56 +216,58 @@ def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
     >>> unnamed_columns(["item", "rater", "label", "replicate"], COLUMNS)
     {'occurrence': 'replicate'}
     """
-    taken = (*columns.named.values(), *columns.raters)
+    used_columns = (*columns.column_by_role.values(), *columns.raters)
     return {
         name: column
-        for name, column in ALSO.items()
-        if name not in (*columns.named, *header) and column in header and column not in taken
+        for name, column in SYNONYM_BY_ROLE.items()
+        if name not in (*columns.column_by_role, *header)
+        and column in header
+        and column not in used_columns
     }
 
 
 def rater_columns(
-    header: list[str], columns: Columns, chosen: Mapping[str, str], source: str
+    header: list[str], columns: Columns, column_by_role: Mapping[str, str], source: str
 ) -> list[str]:
     raters = list(columns.raters)
     missing = [name for name in raters if name not in header]
     if missing or "" in raters:
-        found = "a rater's column without a name"
+        finding = "a rater's column without a name"
         if missing:
-            found = f"no {called('column', missing)} among {listed(header, 12)}"
+            finding = f"no {called('column', missing)} among {listed(header, 12)}"
         raise RatingsError(
-            f"{source}: found {found}; "
+            f"{source}: found {finding}; "
             "expected a named column for each rater of a wide table. Correct the name "
             "(--raters or --predicted, or `raters` of the columns)."
         )
     if raters:
         return raters
-    free = [name for name in header if name and name not in chosen.values()]
+    free = [name for name in header if name and name not in column_by_role.values()]
     if not free:
         raise RatingsError(
             f"{source}: found no column of a rater among {listed(header, 12)}; "
             "expected one for each rater. Check the export."
         )
-    shown, hidden = free[:CANDIDATES], len(free) - CANDIDATES
-    more = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
-    options = " ".join(f"--raters={quote(rater)}" for rater in shown)
-    in_project = f"columns: {{raters: {json.dumps(shown, ensure_ascii=False)}}} in a project"
+    candidates, hidden = free[:MAX_RATERS_SHOWN], len(free) - MAX_RATERS_SHOWN
+    hidden_note = f" ({counted(hidden, 'more column')} not shown)" if hidden > 0 else ""
+    options = " ".join(f"--raters={quote(rater)}" for rater in candidates)
+    in_project = f"columns: {{raters: {json.dumps(candidates, ensure_ascii=False)}}} in a project"
     step = f"{in_project}, or {options}"
     if source == FRAME:
-        step = _reading({**columns.named, "raters": tuple(shown)}, "wide")
+        step = _read_call({**columns.column_by_role, "raters": tuple(candidates)}, "wide")
     raise RatingsError(
         f"{source}: found no column that is named as a rater's; expected the names of the raters' "
         "columns in a wide table, since other columns can hold dates or settled labels. "
-        f"Name the raters among these{more}: {step}."
+        f"Name the raters among these{hidden_note}: {step}."
     )
 
 
-def refuse_twice(names: list[str], where: str) -> None:
+def refuse_repeated_names(names: list[str], place: str) -> None:
     if len(set(names)) < len(names):
-        twice = sorted(name for name, times in Counter(names).items() if times > 1)
-        later = LATER_ROW if "" in twice else ""
+        repeated = sorted(name for name, times in Counter(names).items() if times > 1)
+        later = LATER_HEADER_HINT if "" in repeated else ""
         raise RatingsError(
-            f"{where}: found {called('column', twice)} twice; expected each once. "
+            f"{place}: found {called('column', repeated)} twice; expected each once. "
             f"Rename or remove one{later}."
         )
 
@@ -259,23 +278,29 @@ def probable_columns(header: list[str]) -> dict[str, str]:
     >>> probable_columns(["post_id", "annotator", "category", "doc"])
     {'item': 'doc', 'rater': 'annotator', 'label': 'category'}
     """
-    found: dict[str, str] = {}
+    column_by_role: dict[str, str] = {}
     for name in ("item", "rater", "label", "round", "occurrence"):
-        free = [each for each in header if each not in found.values()]
-        near = name if name in free else _near(name, name, free)
-        if near and (name in REQUIRED["long"] or near == name):
-            found[name] = near
-    return found
+        free = [column for column in header if column not in column_by_role.values()]
+        nearest = name if name in free else _nearest_column(name, name, free)
+        if nearest and (name in REQUIRED["long"] or nearest == name):
+            column_by_role[name] = nearest
+    return column_by_role
 
 
-def _near(name: str, column: str, free: list[str]) -> str | None:
-    if name == "label":  # a column whose name ends in `id` names rows and holds no labels
-        free = [each for each in free if not each.strip().lower().endswith("id")]
-    plain = {
-        each.strip().lower().replace("-", "_").removesuffix("_id").removesuffix("_name"): each
-        for each in reversed(free)
+def _nearest_column(role: str, column: str, free: list[str]) -> str | None:
+    if role == "label":  # a column whose name ends in `id` names rows and holds no labels
+        free = [candidate for candidate in free if not candidate.strip().lower().endswith("id")]
+    column_by_plain_name = {
+        candidate.strip()
+        .lower()
+        .replace("-", "_")
+        .removesuffix("_id")
+        .removesuffix("_name"): candidate
+        for candidate in reversed(free)
     }
-    usual = [
-        plain[each] for each in (column.lower(), name, *KNOWN_AS.get(name, ())) if each in plain
+    known_matches = [
+        column_by_plain_name[alias]
+        for alias in (column.lower(), role, *USUAL_NAMES_BY_ROLE.get(role, ()))
+        if alias in column_by_plain_name
     ]
-    return next(iter(usual or get_close_matches(column, free, n=1, cutoff=0.75)), None)
+    return next(iter(known_matches or get_close_matches(column, free, n=1, cutoff=0.75)), None)

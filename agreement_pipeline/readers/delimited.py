@@ -20,43 +20,52 @@ import pyarrow.compute as pc
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Codes, Limits
-from agreement_pipeline.readers.columns import COLUMNS, LATER_ROW, Columns, refuse_twice
+from agreement_pipeline.readers.columns import (
+    COLUMNS,
+    LATER_HEADER_HINT,
+    Columns,
+    refuse_repeated_names,
+)
 from agreement_pipeline.readers.files import (
-    Steady,
+    StableFile,
     feeds_in,
-    opened,
+    open_text,
     readable,
     start_of,
 )
 from agreement_pipeline.text import counted
 
 SEPARATORS = ",\t;|"
-SAMPLE = 20
+SAMPLE_LINES = 20
 RETURN, QUOTE = b'\r"'
 BLOCK_BYTES = 1 << 19
 """With larger blocks Arrow takes more memory, and more system time."""
-AT_ONCE = 8_192
+BATCH_ROWS = 8_192
 
 
-def separator_in(path: Path, usual: str | None = None, columns: Columns = COLUMNS) -> str:
+def detect_separator(path: Path, default: str | None = None, columns: Columns = COLUMNS) -> str:
     """The usual separator, if it parts the header.
 
     Else it is the mark that parts most rows as the header, or the header into most cells.
     """
     start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
-    *lines, _ = [*re.split("\r\n|\r|\n", below.rstrip("\r\n")), ""][: SAMPLE + 1]
+    *lines, _ = [*re.split("\r\n|\r|\n", below.rstrip("\r\n")), ""][: SAMPLE_LINES + 1]
     widths = {
         mark: [len(cells) for cells in csv.reader(lines, delimiter=mark) if cells]
         for mark in SEPARATORS
     }
-    if usual is None:
+    if default is None:
         return max(SEPARATORS, key=lambda mark: widths[mark][:1])
-    if not lines or not lines[0] or widths[usual][0] != 1:
-        return usual
-    alike = {mark: found.count(found[0]) for mark, found in widths.items() if found[0] > 1}
-    mark = max(alike, key=lambda mark: (alike[mark], widths[mark]), default=usual)
-    return mark if 2 * alike.get(mark, 0) >= len(widths[mark]) else usual
+    if not lines or not lines[0] or widths[default][0] != 1:
+        return default
+    alike = {
+        mark: row_widths.count(row_widths[0])
+        for mark, row_widths in widths.items()
+        if row_widths[0] > 1
+    }
+    mark = max(alike, key=lambda mark: (alike[mark], widths[mark]), default=default)
+    return mark if 2 * alike.get(mark, 0) >= len(widths[mark]) else default
 
 
 def has_separator_line(path: Path, columns: Columns = COLUMNS) -> bool:
@@ -72,11 +81,11 @@ def below_separator_line(path: Path, columns: Columns) -> Columns:
 
 
 def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    with opened(path, place, errors) as file:
+    with open_text(path, place, errors) as file:
         columns = below_separator_line(path, COLUMNS)
         for _ in range(1, columns.header_row):
             next(file)
-        rows = _rows(file, separator_in(path, columns=columns), place, columns.header_row)
+        rows = _rows(file, detect_separator(path, columns=columns), place, columns.header_row)
         _, header = next(rows, (1, []))
         for number, cells in rows:
             if cells:
@@ -84,12 +93,14 @@ def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, d
 
 
 def _rows(
-    lines: Iterable[str], separator: str, source: str, first: int = 1
+    lines: Iterable[str], separator: str, source: str, first_row: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
-    number, width = first - 1, 0
+    number, width = first_row - 1, 0
     try:
-        for number, cells in enumerate(csv.reader(lines, delimiter=separator, strict=True), first):
-            width = len(cells) if number == first else width
+        for number, cells in enumerate(
+            csv.reader(lines, delimiter=separator, strict=True), first_row
+        ):
+            width = len(cells) if number == first_row else width
             if len(cells) not in (0, width):
                 raise RatingsError(
                     f"{source}: row {number}: found {counted(len(cells), 'cell')}; expected "
@@ -107,26 +118,30 @@ def _rows(
 
 
 class Delimited:
-    def __init__(self, path: Path, usual: str, limits: Limits, columns: Columns) -> None:
+    def __init__(
+        self, path: Path, default_separator: str, limits: Limits, columns: Columns
+    ) -> None:
         self._source, self._first = path.name, columns.header_row
-        self._file = Steady.at(path, columns.encoding, above=self._first - 1)
-        self._separator = separator_in(path, usual, columns)
+        self._file = StableFile.of(path, columns.encoding, n_skipped_lines=self._first - 1)
+        self._separator = detect_separator(path, default_separator, columns)
         self._look(limits)
         place = f"{self._source}: row {self._first}"
         if not self.header:
             raise RatingsError(
                 f"{place}: found a blank line; expected the names of the columns. Remove the line."
             )
-        first, *others = self.header
+        first_column, *other_columns = self.header
         marks = ";\t,|".replace(self._separator, "")
-        if not others and (mark := next((each for each in marks if each in first), None)):
+        if not other_columns and (
+            mark := next((candidate for candidate in marks if candidate in first_column), None)
+        ):
             raise RatingsError(
-                f"{place}: found one column, {shown(first)}, that holds {mark!r}; expected columns "
-                f"separated by {self._separator!r}, as in a file of this name. Save it with that "
-                "separator, or under the right name (.csv for commas, .tsv for tabs)"
-                f"{LATER_ROW}."
+                f"{place}: found one column, {shown(first_column)}, that holds {mark!r}; expected "
+                f"columns separated by {self._separator!r}, as in a file of this name. Save it "
+                "with that separator, or under the right name (.csv for commas, .tsv for tabs)"
+                f"{LATER_HEADER_HINT}."
             )
-        refuse_twice(self.header, place)
+        refuse_repeated_names(self.header, place)
 
     def _look(self, limits: Limits) -> None:
         start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
@@ -137,8 +152,10 @@ class Delimited:
             )
         above = start.split("\n")[:-1][: self._first - 1]
         # Arrow takes a carriage return for the end of a line that is not read.
-        told = len(above) == self._first - 1 and not any("\r" in line[:-1] for line in above)
-        n_lines, self._regular, n_quotes, head = 0, told, 0, b""
+        can_skip_lines = len(above) == self._first - 1 and not any(
+            "\r" in line[:-1] for line in above
+        )
+        n_lines, self._regular, n_quotes, head = 0, can_skip_lines, 0, b""
         for block in self._file.blocks():
             quotes = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == QUOTE)
             lone_returns = block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
@@ -166,8 +183,8 @@ class Delimited:
             places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
             rows = islice(self._rows(b"".join(self._file.blocks())), n_rows + 1, None)
             data = (cells or blank for _, cells in rows)
-            while some := list(islice(data, AT_ONCE)):
-                columns = [[cells[at] or None for cells in some] for at in places]
+            while batch := list(islice(data, BATCH_ROWS)):
+                columns = [[cells[place] or None for cells in batch] for place in places]
                 arrays = [pa.array(column, pa.large_string()) for column in columns]
                 yield pa.record_batch(arrays, names=list(names))
         self._file.refuse_change()
@@ -200,7 +217,9 @@ class Delimited:
         try:
             text = pa.OSFile(str(self._file.path))  # Arrow would unpack what is called a.csv.gz
             for batch in arrow_csv.open_csv(text, reading, parsing, converting):
-                longest = [pc.max(pc.binary_length(each)).as_py() or 0 for each in batch.columns]
+                longest = [
+                    pc.max(pc.binary_length(column)).as_py() or 0 for column in batch.columns
+                ]
                 if max(longest) > csv.field_size_limit():
                     return n_rows
                 yield batch
@@ -221,9 +240,9 @@ def _is_regular(block: bytes, quotes: Codes, n_before: int, separator: str) -> b
         if (quotes_before % 2).any():
             return False
     opening, closing = quotes[n_before % 2 :: 2], quotes[1 - n_before % 2 :: 2]
-    before = text[opening[opening > 0] - 1]
-    after = text[closing[closing < len(text) - 1] + 1]
+    before_opening = text[opening[opening > 0] - 1]
+    after_closing = text[closing[closing < len(text) - 1] + 1]
     return bool(
-        np.isin(before, list(f'{separator}\n"'.encode())).all()
-        and np.isin(after, list(f'{separator}\r\n"'.encode())).all()
+        np.isin(before_opening, list(f'{separator}\n"'.encode())).all()
+        and np.isin(after_closing, list(f'{separator}\r\n"'.encode())).all()
     )

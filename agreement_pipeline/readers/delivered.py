@@ -20,16 +20,16 @@ from agreement_pipeline.large_files import Content
 from agreement_pipeline.ratings import LIMITS, Limits, ParquetRows, parquet_of
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.exports import (
-    Asked,
     DeliveredRows,
+    ReadRequest,
     Source,
     own_name,
     reader_of,
 )
 from agreement_pipeline.readers.files import unpacked
-from agreement_pipeline.readers.periods import cut_into_rounds
-from agreement_pipeline.readers.rules import FIELD, RULES, Rules, merge_raters
-from agreement_pipeline.readers.table import AFAR, TABLE, is_pattern
+from agreement_pipeline.readers.periods import FIELD_PREFIX, cut_into_rounds
+from agreement_pipeline.readers.rules import RULES, Rules, merge_raters
+from agreement_pipeline.readers.table import TABLE, URL_MARK, is_pattern
 
 KEY_PREFIX = "key:"
 KEYS = ("row", "item", "rater")
@@ -45,7 +45,7 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 UNITS |= {f"{unit}i": 2 ** (10 * power) for power, unit in enumerate("kmgt", 1)}
 FLAGS = pa.array(["True", "False", "true", "false", "TRUE", "FALSE"], pa.large_string())
 TRUE = pa.array(["True", "true", "TRUE"], pa.large_string())
-WHOLE = r"^[+-]?(0|[1-9][0-9]*)$"
+WHOLE_NUMBER = r"^[+-]?(0|[1-9][0-9]*)$"
 NUMBER = r"^[+-]?((0|[1-9][0-9]*)([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?$"
 COMMA_NUMBER = NUMBER.replace("[.]", "[,]")
 TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?"
@@ -83,19 +83,19 @@ class DeliveredTable:
 
     def lacks(self, names: Collection[str] | None) -> list[str]:
         """Columns that were delivered and are not in this table. None asks for all columns."""
-        wanted = self.header if names is None else map(self.own_name, names)
-        there = {*self.columns.column_names}
-        return sorted({name for name in wanted if name in self.header} - there)
+        wanted_names = self.header if names is None else map(self.own_name, names)
+        present = {*self.columns.column_names}
+        return sorted({name for name in wanted_names if name in self.header} - present)
 
     def to_parquet(self) -> Content:
         """Equal tables give equal bytes."""
         keys = self.keys.rename_columns([KEY_PREFIX + name for name in self.keys.column_names])
-        whole = keys
+        table = keys
         for name in self.columns.column_names:
-            whole = whole.append_column(name, self.columns[name])
+            table = table.append_column(name, self.columns[name])
         own_names = dict(sorted(self.own_name_by_canonical.items()))
         return parquet_of(
-            whole, {HEADER: json.dumps(self.header), OWN_NAMES: json.dumps(own_names)}
+            table, {HEADER: json.dumps(self.header), OWN_NAMES: json.dumps(own_names)}
         )
 
     @classmethod
@@ -110,7 +110,9 @@ class DeliveredTable:
             is_other = pc.not_equal(table[f"{KEY_PREFIX}rater"], without_rater)
             table = table.filter(pc.fill_null(is_other, True))
         keys = table.select([KEY_PREFIX + name for name in KEYS]).rename_columns(list(KEYS))
-        columns = [each for each in table.column_names if each not in map(KEY_PREFIX.__add__, KEYS)]
+        columns = [
+            column for column in table.column_names if column not in map(KEY_PREFIX.__add__, KEYS)
+        ]
         header = tuple(json.loads(metadata[HEADER]))
         return cls(table.select(columns), keys, header, json.loads(metadata[OWN_NAMES]))
 
@@ -137,51 +139,53 @@ def read_delivered(
     ContractError
         The table would need more memory than there is.
     """
-    if is_spark_frame(source) or (isinstance(source, str) and AFAR in source):
+    if is_spark_frame(source) or (isinstance(source, str) and URL_MARK in source):
         raise ContractError(
             f"{'a Spark DataFrame' if is_spark_frame(source) else source}: found a source outside "
             "this process; expected a file or a table of this machine, since a suite of Great "
             "Expectations is run on one. Leave the suite out of the project."
         )
-    asked = Asked(columns, layout, limits, rules, duckdb_session(memory_limit))
+    request = ReadRequest(columns, layout, limits, rules, duckdb_session(memory_limit))
     is_path = isinstance(source, str | Path)
     if not is_path or is_pattern(Path(source)):
-        return _delivered(TABLE.delivered(source, asked, names), asked, round_name, memory_limit)
+        return _load_delivered(
+            TABLE.delivered(source, request, names), request, round_name, memory_limit
+        )
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
         reader = reader_of(place, rules.reader, columns)
-        rows = reader.delivered(place, asked, names)
-        return _delivered(rows, asked, round_name, memory_limit)
+        rows = reader.delivered(place, request, names)
+        return _load_delivered(rows, request, round_name, memory_limit)
 
 
-def _delivered(
-    delivered: DeliveredRows, asked: Asked, round_name: str | None, memory_limit: str | None
+def _load_delivered(
+    delivered: DeliveredRows, request: ReadRequest, round_name: str | None, memory_limit: str | None
 ) -> DeliveredTable:
     rows = delivered.rows
-    if asked.rules.rounds is not None:
-        rows = cut_into_rounds(rows, asked.rules.rounds)
-    if asked.rules.same_rater:
-        rows = merge_raters(rows, asked.rules.same_rater)
-    where = ""
+    if request.rules.rounds is not None:
+        rows = cut_into_rounds(rows, request.rules.rounds)
+    if request.rules.same_rater:
+        rows = merge_raters(rows, request.rules.same_rater)
+    where_sql = ""
     if round_name is not None and "round" in rows.names:
-        where = f" WHERE {rows.text('round')} = {rows.literal(round_name)}"
-    (n_rows,) = rows.relation.values(f"SELECT COUNT(*) FROM {rows}{where}")
+        where_sql = f" WHERE {rows.text('round')} = {rows.literal(round_name)}"
+    (n_rows,) = rows.relation.values(f"SELECT COUNT(*) FROM {rows}{where_sql}")
     _require_memory(rows.source, n_rows, len(delivered.columns) + len(KEYS), memory_limit)
     keys = [f"{rows.text(name)} AS {rows.quoted(KEY_PREFIX + name)}" for name in KEYS]
-    own = [
-        f"{rows.quoted(column)} AS {rows.quoted(FIELD + name)}"
+    selected_columns = [
+        f"{rows.quoted(column)} AS {rows.quoted(FIELD_PREFIX + name)}"
         for name, column in delivered.columns.items()
     ]
     with rows.reading():
         table = rows.relation.ask(
-            f"SELECT {', '.join([*keys, *own])} FROM {rows}{where} ORDER BY nth"
+            f"SELECT {', '.join([*keys, *selected_columns])} FROM {rows}{where_sql} ORDER BY nth"
         )
     text_columns = {own_name(name, delivered.header, delivered.canonical) for name in ALWAYS_TEXT}
     typed = {
-        name: as_text(table[FIELD + name])
+        name: as_text(table[FIELD_PREFIX + name])
         if name in text_columns
-        else as_typed(table[FIELD + name], asked.columns.decimal)
+        else as_typed(table[FIELD_PREFIX + name], request.columns.decimal)
         for name in delivered.columns
     }
     return DeliveredTable(
@@ -193,12 +197,13 @@ def _delivered(
 
 
 def _require_memory(source: str, n_rows: int, n_columns: int, memory_limit: str | None) -> None:
-    needed, there = n_rows * n_columns * BYTES_PER_CELL, memory_bound(memory_limit)
-    if needed > there:
+    needed_bytes, available_bytes = n_rows * n_columns * BYTES_PER_CELL, memory_bound(memory_limit)
+    if needed_bytes > available_bytes:
         raise ContractError(
             f"{source}: found {n_rows:,} rows of {n_columns} columns, which need about "
-            f"{needed / 1e9:.1f} GB when they are checked; expected at most {there / 1e9:.1f} GB. "
-            "Name fewer columns in the suite, or leave the suite out of the project."
+            f"{needed_bytes / 1e9:.1f} GB when they are checked; expected at most "
+            f"{available_bytes / 1e9:.1f} GB. Name fewer columns in the suite, or leave the suite "
+            "out of the project."
         )
 
 
@@ -207,10 +212,10 @@ def memory_bound(memory_limit: str | None) -> float:
     if memory_limit is not None:
         number, unit = re.fullmatch(r"\s*([0-9.]+)\s*([A-Za-z]*)\s*", memory_limit).groups()  # type: ignore[union-attr]  # the project checks its form
         return float(number) * UNITS[unit.lower().removesuffix("b")]
-    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    available_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     if CGROUP_LIMIT.exists() and (limit := CGROUP_LIMIT.read_text().strip()).isdecimal():
-        there = min(there, int(limit))
-    return there * SHARE_OF_MEMORY
+        available_bytes = min(available_bytes, int(limit))
+    return available_bytes * SHARE_OF_MEMORY
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -250,7 +255,7 @@ def _typed_values(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array 
 
 
 def _numbers(texts: pa.Array, decimal: str, *, has_gaps: bool) -> pa.Array | None:
-    if _all_match(pc.match_substring_regex(texts, WHOLE)):
+    if _all_match(pc.match_substring_regex(texts, WHOLE_NUMBER)):
         digits = pc.utf8_length(pc.replace_substring_regex(texts, "^[+-]", ""))
         is_exact = pc.max(digits).as_py() <= (EXACT_DIGITS if has_gaps else EXACT_DIGITS + 3)
         return _without_plus(texts).cast(pa.int64()) if is_exact else None

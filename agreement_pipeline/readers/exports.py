@@ -16,7 +16,7 @@ from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
 from agreement_pipeline.readers.delimited import delimited_rows
 from agreement_pipeline.readers.files import (
-    DESCRIBING,
+    DATA_SET_FILES,
     CutOffError,
     FileKind,
     kind_of,
@@ -39,31 +39,33 @@ class Export:
     """A file or a folder. It remembers the place of the record that was read last, for errors."""
 
     path: Path
-    at: str = ""
+    last_place: str = ""
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
         if not self.path.is_dir():
             return (self.path,)
-        found = tuple(
-            each
-            for each in sorted(self.path.rglob("*"))
-            if (each.is_symlink() or not each.is_dir())
-            and not any(part.startswith(".") for part in each.relative_to(self.path).parts)
-            and not (each.name in DESCRIBING and each.parent in self.data_sets)
+        paths = tuple(
+            path
+            for path in sorted(self.path.rglob("*"))
+            if (path.is_symlink() or not path.is_dir())
+            and not any(part.startswith(".") for part in path.relative_to(self.path).parts)
+            and not (path.name in DATA_SET_FILES and path.parent in self.data_sets)
         )
-        for each in found:
-            if each.is_dir():
+        for path in paths:
+            if path.is_dir():
                 raise RatingsError(
-                    f"{each}: found a link to a folder; expected the folder itself, since what a "
+                    f"{path}: found a link to a folder; expected the folder itself, since what a "
                     "link leads to would be left out. Copy the folder, or remove the link."
                 )
-            refuse_unfinished(each)
-        return found
+            refuse_unfinished(path)
+        return paths
 
     @cached_property
     def data_sets(self) -> frozenset[Path]:
-        described, stated = ({each.parent for each in self.path.rglob(name)} for name in DESCRIBING)
+        described, stated = (
+            {path.parent for path in self.path.rglob(name)} for name in DATA_SET_FILES
+        )
         return frozenset(described & stated)
 
     @cached_property
@@ -71,7 +73,7 @@ class Export:
         return kind_of(self.files[0]) if self.files else "text"
 
     @cached_property
-    def first(self) -> Mapping[str, Any]:
+    def first_record(self) -> Mapping[str, Any]:
         if not self.files:
             return {}
         try:
@@ -84,7 +86,7 @@ class Export:
     def records(self, *files: Path) -> Iterator[Record]:
         for path in files or self.files:
             for record in records_of(path, self.place(path)):
-                self.at = record[0]
+                self.last_place = record[0]
                 yield record
 
     def place(self, path: Path) -> str:
@@ -95,10 +97,10 @@ class Export:
 
 
 def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
-    kind, what = kind_of(path), "record"
+    kind, row_word = kind_of(path), "record"
     rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
-        rows, what = delimited_rows(path, place, errors), "row"
+        rows, row_word = delimited_rows(path, place, errors), "row"
     elif kind == "json":
         from agreement_pipeline.readers.json_files import json_objects
 
@@ -108,7 +110,7 @@ def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Recor
 
         rows = enumerate(columnar_rows(path, kind), 1)
     for number, value in rows:
-        yield f"{place}: {what} {number}", value
+        yield f"{place}: {row_word} {number}", value
 
 
 Source = Any
@@ -118,7 +120,7 @@ OF_TOKENS = re.compile(r"#|-DOCSTART-|.*\s(O|[BIESLU][-_]\S+)$")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReadRequest:
     columns: Columns = COLUMNS
     layout: Layout = "long"
     limits: Limits = LIMITS
@@ -126,11 +128,11 @@ class Asked:
     session: Session = field(default_factory=duckdb_session)
 
     @property
-    def others(self) -> list[str]:
+    def extra_columns(self) -> list[str]:
         return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
     @property
-    def carried(self) -> list[str]:
+    def carried_columns(self) -> list[str]:
         """Those of the others that stand in the ratings. Some only say which rows count."""
         return [*self.rules.strata, *self.rules.keep, *self.columns.models.values()]
 
@@ -166,8 +168,10 @@ def wanted_columns(
     names: Collection[str] | None, header: Collection[str], canonical: Mapping[str, str]
 ) -> list[str]:
     """The columns of a source that are among the names. None stands for all."""
-    wanted = header if names is None else (own_name(name, header, canonical) for name in names)
-    return [name for name in dict.fromkeys(wanted) if name in header]
+    wanted_names = (
+        header if names is None else (own_name(name, header, canonical) for name in names)
+    )
+    return [name for name in dict.fromkeys(wanted_names) if name in header]
 
 
 @dataclass(frozen=True)
@@ -199,21 +203,21 @@ class Reader(ABC):
     column_endings: tuple[str, ...] = ()
 
     @abstractmethod
-    def rows(self, source: Source, asked: Asked) -> Rows:
+    def rows(self, source: Source, request: ReadRequest) -> Rows:
         """All ratings of a source."""
 
     @abstractmethod
-    def rounds(self, path: Path, asked: Asked) -> Iterator[Rows]:
+    def rounds(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         """The rows in the column `round` alone."""
 
     def delivered(
-        self, source: Source, asked: Asked, names: Collection[str] | None
+        self, source: Source, request: ReadRequest, names: Collection[str] | None
     ) -> DeliveredRows:
         """Every row with the columns of these names, or with all, before any rule is followed.
 
         A reader that does not say more gives its ratings.
         """
-        rows = self.rows(source, replace(asked, rules=Rules(reader=self.name, all_rounds=True)))
+        rows = self.rows(source, replace(request, rules=Rules(reader=self.name, all_rounds=True)))
         header = tuple(name for name in rows.names if name not in ("nth", "row", "column"))
         columns = {name: name for name in wanted_columns(names, header, {})}
         return DeliveredRows(rows, columns, header, {})
@@ -254,8 +258,8 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
     refuse_unfinished(path)
     export = Export(path)
     if name not in (None, TABLE):
-        columns.refuse_written(path.name, f"the reader {name}")
-    if name == TABLE or columns.written:
+        columns.refuse_format_settings(path.name, f"the reader {name}")
+    if name == TABLE or columns.changed_format_settings:
         import_module("agreement_pipeline.readers.table")  # which registers the reader of tables
         return READERS[TABLE]
     import_module("agreement_pipeline.readers.tools")  # which registers all
@@ -273,13 +277,14 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
             f"{export.path}: found a folder without a finished file; expected an export. "
             "Check the path."
         )
-    found = [each for each in READERS.values() if each.recognises(export)]
-    if not found:
+    matching = [reader for reader in READERS.values() if reader.recognises(export)]
+    if not matching:
         raise RatingsError(
             f"{path.name}: found no format that is known; expected an export of one of "
-            f"{listed([each.title for each in READERS.values()], 40)}. Save the ratings as a table."
+            f"{listed([reader.title for reader in READERS.values()], 40)}. Save the ratings as a "
+            "table."
         )
-    return min(found, key=lambda each: each.submissions is None)
+    return min(matching, key=lambda reader: reader.submissions is None)
 
 
 def _is_plain(export: Export) -> bool:
@@ -287,5 +292,5 @@ def _is_plain(export: Export) -> bool:
         return False
     start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()
     endings = tuple(ending for reader in READERS.values() for ending in reader.column_endings)
-    is_of_a_tool = any(str(name).endswith(endings) for name in export.first)
+    is_of_a_tool = any(str(name).endswith(endings) for name in export.first_record)
     return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

@@ -20,38 +20,38 @@ from agreement_pipeline.text import in_utf_8
 UNFINISHED = (".part", ".partial", ".tmp", ".crdownload", ".download", "~")
 WAIT = "Wait until it is complete, or export it again."
 UTF_8 = "utf-8"
-NAME_IT = (
+ENCODING_HINT = (
     "Or name the encoding of the table, as --encoding {} (encoding: {} among the columns of a "
     "project)."
 )
-START = 65_536
+START_BYTES = 65_536
 FileKind = Literal["json", "xml", "parquet", "arrow", "workbook", "text"]
 OF_EXCEL_97 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """A later workbook with a password begins so too."""
-MAGIC: dict[bytes, FileKind] = {
+KIND_BY_MAGIC: dict[bytes, FileKind] = {
     b"PAR1": "parquet",
     b"PK\x03\x04": "workbook",
     OF_EXCEL_97: "workbook",
     b"\xff\xff\xff\xff": "arrow",
 }
-DESCRIBING = INFO, STATE = "dataset_info.json", "state.json"
-MARKS: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
+DATA_SET_FILES = INFO, STATE = "dataset_info.json", "state.json"
+KIND_BY_FIRST_MARK: dict[bytes, FileKind] = {b"{": "json", b"[": "json", b"<": "xml"}
 BLOCK_BYTES = 1_000_000
-(FEED,) = b"\n"
+(LINE_FEED,) = b"\n"
 ZIP = b"PK\x03\x04"
-WORKBOOKS = ({"[Content_Types].xml"}, {"mimetype", "content.xml"})
-COMPRESSED = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
-AT_ONCE = 1 << 20
-MOST_FILES = 100_000
+WORKBOOK_MEMBERS = ({"[Content_Types].xml"}, {"mimetype", "content.xml"})
+FORM_AND_ENDING_BY_MAGIC = {b"\x1f\x8b": ("gzip", ".gz"), b"\x28\xb5\x2f\xfd": ("zstd", ".zst")}
+CHUNK_BYTES = 1 << 20
+MAX_ARCHIVE_FILES = 100_000
 """Each file of a ZIP file takes time, however small it is."""
-DAMAGED = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
-FULL = (ENOSPC, EDQUOT)
+DAMAGE_ERRORS = (BadZipFile, NotImplementedError, OSError, RuntimeError, EOFError, zlib.error)
+DISK_FULL_ERRNOS = (ENOSPC, EDQUOT)
 """A full disk is no fault of the file."""
 
 
 def feeds_in(block: bytes) -> int:
     """The line feeds. To count single bytes of many takes Python five times as long."""
-    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == FEED))
+    return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == LINE_FEED))
 
 
 class CutOffError(RatingsError):
@@ -85,37 +85,37 @@ def refuse_unfinished(path: Path) -> None:
 
 
 @dataclass(frozen=True)
-class Steady:
+class StableFile:
     """A file that must not change while it is read.
 
     Attributes
     ----------
-    size, changed
+    size, modified_ns
         Its bytes and the time of its last change, before it was read.
-    above
+    n_skipped_lines
         How many of the first lines of a text are not read.
     """
 
     path: Path
     size: int
-    changed: int
+    modified_ns: int
     encoding: str = UTF_8
-    above: int = 0
+    n_skipped_lines: int = 0
 
     @classmethod
-    def at(cls, path: Path, encoding: str = UTF_8, above: int = 0) -> "Steady":
+    def of(cls, path: Path, encoding: str = UTF_8, n_skipped_lines: int = 0) -> "StableFile":
         with readable(path), path.open("rb"):
-            found = path.stat()
-        if not found.st_size:
+            status = path.stat()
+        if not status.st_size:
             raise RatingsError(
                 f"{path.name}: found 0 bytes; expected a table with at least one rating. "
                 "Check that the export is complete."
             )
-        return cls(path, found.st_size, found.st_mtime_ns, encoding, above)
+        return cls(path, status.st_size, status.st_mtime_ns, encoding, n_skipped_lines)
 
     def blocks(self) -> Iterator[bytes]:
         """The lines are whole, in UTF-8, and have no byte order mark."""
-        name, n_lines, is_blank = self.path.name, self.above, True
+        name, n_lines, is_blank = self.path.name, self.n_skipped_lines, True
         with readable(self.path):
             for block in self._in_utf_8():
                 if b"\0" in block:
@@ -123,7 +123,7 @@ class Steady:
                     raise RatingsError(
                         f"{name}: line {line}: found a NUL byte; expected text. "
                         "Save the file as UTF-8 text (it may be UTF-16, or damaged). "
-                        f"{NAME_IT.format('utf-16', 'utf-16')}"
+                        f"{ENCODING_HINT.format('utf-16', 'utf-16')}"
                     )
                 if not block.isascii():
                     text_of(block, name, n_lines)
@@ -138,12 +138,12 @@ class Steady:
             )
 
     def _in_utf_8(self) -> Iterator[bytes]:
-        mark, how = BOM_UTF8, dict[str, Any](mode="rb")
+        mark, open_options = BOM_UTF8, dict[str, Any](mode="rb")
         if self.encoding != UTF_8:
-            how = {"encoding": self.encoding, "newline": "\n"}
+            open_options = {"encoding": self.encoding, "newline": "\n"}
         try:
-            with self.path.open(**how) as file:
-                for _ in range(self.above):
+            with self.path.open(**open_options) as file:
+                for _ in range(self.n_skipped_lines):
                     if not file.readline():
                         break
                 while part := file.read(BLOCK_BYTES) + file.readline():
@@ -158,11 +158,11 @@ class Steady:
 
     def refuse_change(self) -> None:
         with readable(self.path):
-            now = self.path.stat()
-        if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
+            current = self.path.stat()
+        if (current.st_size, current.st_mtime_ns) != (self.size, self.modified_ns):
             raise RatingsError(
                 f"{self.path.name}: found a change while the file was read ({self.size} bytes "
-                f"before, {now.st_size} after); expected a finished file. {WAIT}",
+                f"before, {current.st_size} after); expected a finished file. {WAIT}",
                 may_pass=True,
             )
 
@@ -180,14 +180,14 @@ def readable(path: Path) -> Iterator[None]:
 
 def start_of(path: Path) -> bytes:
     with readable(path), path.open("rb") as file:
-        return file.read(START)
+        return file.read(START_BYTES)
 
 
 def kind_of(path: Path) -> FileKind:
     start = start_of(path)
     text = start.removeprefix(BOM_UTF8).lstrip()
-    known = (kind for magic, kind in MAGIC.items() if start.startswith(magic))
-    return next(known, MARKS.get(text[:1], "text"))
+    kinds = (kind for magic, kind in KIND_BY_MAGIC.items() if start.startswith(magic))
+    return next(kinds, KIND_BY_FIRST_MARK.get(text[:1], "text"))
 
 
 def no_row(source: str) -> RatingsError:
@@ -210,12 +210,12 @@ def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
         raise RatingsError(
             f"{source}: line {line}: found byte 0x{data[error.start]:02x}, which is not UTF-8; "
             "expected UTF-8 text. Save the table as UTF-8. "
-            f"{NAME_IT.format('cp1252', 'cp1252')}"
+            f"{ENCODING_HINT.format('cp1252', 'cp1252')}"
         ) from None
 
 
 @contextmanager
-def opened(
+def open_text(
     path: Path, place: str, errors: str = "strict", newline: str | None = ""
 ) -> Iterator[TextIO]:
     with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
@@ -247,10 +247,10 @@ def packed_as(path: Path) -> str | None:
         return None
     if is_zipfile(path):
         try:
-            with ZipFile(path) as packed:
-                names = {*packed.namelist()}
-                return None if any(each <= names for each in WORKBOOKS) else "ZIP"
-        except DAMAGED as error:
+            with ZipFile(path) as archive:
+                names = {*archive.namelist()}
+                return None if any(members <= names for members in WORKBOOK_MEMBERS) else "ZIP"
+        except DAMAGE_ERRORS as error:
             raise RatingsError(
                 f"{path.name}: found a damaged ZIP file or workbook ({error}); expected a whole "
                 f"one. {WAIT}"
@@ -261,7 +261,10 @@ def packed_as(path: Path) -> str | None:
             f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
             f"{WAIT}"
         )
-    return next((form for mark, (form, _) in COMPRESSED.items() if start.startswith(mark)), None)
+    return next(
+        (form for mark, (form, _) in FORM_AND_ENDING_BY_MAGIC.items() if start.startswith(mark)),
+        None,
+    )
 
 
 def without_ending(name: str) -> str:
@@ -270,39 +273,43 @@ def without_ending(name: str) -> str:
     >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')
     """
-    ends = (len(ending) for _, ending in COMPRESSED.values() if name.lower().endswith(ending))
-    return name[: len(name) - next(ends, 0)]
+    ending_lengths = (
+        len(ending)
+        for _, ending in FORM_AND_ENDING_BY_MAGIC.values()
+        if name.lower().endswith(ending)
+    )
+    return name[: len(name) - next(ending_lengths, 0)]
 
 
 def _unpack(path: Path, form: str, place: Path, limits: Limits) -> None:
-    other, step = "unfinished", WAIT
+    likely_fault, step = "unfinished", WAIT
     try:
         if form == "ZIP":
-            other, step = "encrypted", "Pack the folder again, without a password."
-            with ZipFile(path) as packed:
-                files = packed.infolist()
-                if len(files) > MOST_FILES:
+            likely_fault, step = "encrypted", "Pack the folder again, without a password."
+            with ZipFile(path) as archive:
+                files = archive.infolist()
+                if len(files) > MAX_ARCHIVE_FILES:
                     raise RatingsError(
-                        f"{path.name}: found {len(files)} files; expected at most {MOST_FILES}. "
-                        "Check that the export is the right one."
+                        f"{path.name}: found {len(files)} files; expected at most "
+                        f"{MAX_ARCHIVE_FILES}. Check that the export is the right one."
                     )
-                expanded = sum(each.file_size for each in files)
+                expanded = sum(member.file_size for member in files)
                 limits.refuse_beyond("file_bytes", expanded, path.name, "bytes once unpacked")
-                packed.extractall(place)
+                archive.extractall(place)
             return
 
         import pyarrow as pa
 
         expanded = 0
         with pa.input_stream(str(path), compression=form) as stream, place.open("wb") as out:
-            while part := stream.read(AT_ONCE):
+            while part := stream.read(CHUNK_BYTES):
                 expanded += len(part)
                 limits.refuse_beyond("file_bytes", expanded, path.name, "bytes or more, expanded")
                 out.write(part)
-    except DAMAGED as error:
-        if getattr(error, "errno", None) in FULL:
+    except DAMAGE_ERRORS as error:
+        if getattr(error, "errno", None) in DISK_FULL_ERRNOS:
             raise
         raise RatingsError(
-            f"{path.name}: found a damaged or {other} {form} file ({error}); expected a whole "
-            f"one. {step}"
+            f"{path.name}: found a damaged or {likely_fault} {form} file ({error}); expected a "
+            f"whole one. {step}"
         ) from None

@@ -45,39 +45,39 @@ def rows_of_members(
     explicit empty set, the file cannot tell, so it is refused unless they are known to be missing.
     """
     names = [name for name in LABEL_COLUMNS if name in rows.names]
-    rows = rows.made({name: rows.text(name) for name in names})
-    asked = f"rater IS NOT NULL AND {rows.blank('label')}"
-    has_unanswered = rows.any(asked)
+    rows = rows.with_computed({name: rows.text(name) for name in names})
+    is_unanswered = f"rater IS NOT NULL AND {rows.blank('label')}"
+    has_unanswered = rows.any(is_unanswered)
     # Who was asked is not known of a wide table's empty cells.
-    labelled = rows if "column" in rows.names else rows.without(asked, NO_ANSWER)
+    labelled = rows if "column" in rows.names else rows.without(is_unanswered, NO_ANSWER)
     labelled = labelled.view(f"SELECT * FROM {labelled} WHERE NOT {rows.blank('label')}")
     members_by_cell = _members_by_cell(labelled, names)
     has_empty_set = not all(map(members_by_cell.get, labelled.distinct("label")))
     if has_unanswered and not (has_empty_set or empty_cells_are_missing):
         raise RatingsError(
-            f"{rows.at(asked, 'label')}: found empty cells, and no empty set in any other; "
+            f"{rows.at(is_unanswered, 'label')}: found empty cells, and no empty set in any other; "
             "expected it known whether the rater chose no label. Write | or [] where one did, or "
             "say that empty cells are missing ratings (--requires none; requires: [] in a "
             "project)."
         )
-    often = Counter[str]()
+    count_by_member = Counter[str]()
     label = rows.text("label")
     counts = labelled.relation.ask(
         f"SELECT {label} AS cell, COUNT(*) AS n FROM {labelled} GROUP BY {label}"
     )
     for cell, n in zip(counts["cell"].to_pylist(), counts["n"].to_pylist(), strict=True):
-        often.update(dict.fromkeys(members_by_cell[cell], n))
-    members = units.members or sorted(often)
+        count_by_member.update(dict.fromkeys(members_by_cell[cell], n))
+    members = units.members or sorted(count_by_member)
     if not members:
         raise RatingsError(
             f"{rows.source}: column {rows.called('label')!r}: found no label in any set; expected "
             "at least one. Name the labels that a set may hold, as units: {kind: sets, members: "
             "[…]}."
         )
-    _refuse_unknown(labelled, names, members_by_cell, members)
-    stratum_by_member = strata_of_members(members, often)
-    answers = _answers(labelled, members_by_cell, members, stratum_by_member)
-    made = {
+    _refuse_unknown_members(labelled, names, members_by_cell, members)
+    stratum_by_member = strata_of_members(members, count_by_member)
+    answers = _load_answers(labelled, members_by_cell, members, stratum_by_member)
+    sql_by_column = {
         "item": f"CONCAT({labelled.text('item')}, ' ', units.member)",
         "label": "units.answer",
         "cluster": labelled.text("cluster" if "cluster" in rows.names else "item"),
@@ -92,18 +92,18 @@ def rows_of_members(
             f"LEFT JOIN {answers} AS of_{name} ON {rows.text(name)} = of_{name}.cell "
             f"AND of_{name}.member = units.member"
         )
-        made[name] = f"of_{name}.answer"
+        sql_by_column[name] = f"of_{name}.answer"
     contents = {name: name for name in rows.names if name.startswith(CONTENT_PREFIX)}
     if "text" in rows.names:
         contents[f"{CONTENT_PREFIX}text"] = "text"
     # Only the first unit of an item has its contents: a long text is not there once for each.
     for content, name in contents.items():
-        made[content] = f"CASE WHEN units.place = 0 THEN {labelled.text(name)} END"
+        sql_by_column[content] = f"CASE WHEN units.place = 0 THEN {labelled.text(name)} END"
     made_anew = {*NOT_OF_UNITS, *names, *contents}
-    kept = [name for name in rows.names if name not in made_anew]
-    quoted = [f"{labelled}.{rows.quoted(name)}" for name in kept]
-    chosen = [*quoted, *(f"{sql} AS {rows.quoted(name)}" for name, sql in made.items())]
-    return labelled.view(f"SELECT {', '.join(chosen)} FROM {labelled} {' '.join(joins)}", answers)
+    carried_names = [name for name in rows.names if name not in made_anew]
+    quoted = [f"{labelled}.{rows.quoted(name)}" for name in carried_names]
+    selected = [*quoted, *(f"{sql} AS {rows.quoted(name)}" for name, sql in sql_by_column.items())]
+    return labelled.view(f"SELECT {', '.join(selected)} FROM {labelled} {' '.join(joins)}", answers)
 
 
 def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -118,7 +118,7 @@ def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[st
     return members_by_cell
 
 
-def _refuse_unknown(
+def _refuse_unknown_members(
     rows: Rows,
     names: Sequence[str],
     members_by_cell: Mapping[str, frozenset[str]],
@@ -126,18 +126,18 @@ def _refuse_unknown(
 ) -> None:
     for name in names:
         unknown = {cell: members_by_cell[cell].difference(members) for cell in rows.distinct(name)}
-        cells = [cell for cell, others in unknown.items() if others]
+        cells = [cell for cell, unknown_of_cell in unknown.items() if unknown_of_cell]
         if cells:
             tests = ", ".join(map(rows.literal, cells))
-            others = sorted(set().union(*(unknown[cell] for cell in cells)))
+            unknown_members = sorted(set().union(*(unknown[cell] for cell in cells)))
             raise RatingsError(
-                f"{rows.at(f'{rows.text(name)} IN ({tests})', name)}: found {listed(others)} in a "
-                f"set; expected some of {listed(members, 12)}. Correct the label, or add it to "
-                "`members` of the units."
+                f"{rows.at(f'{rows.text(name)} IN ({tests})', name)}: found "
+                f"{listed(unknown_members)} in a set; expected some of {listed(members, 12)}. "
+                "Correct the label, or add it to `members` of the units."
             )
 
 
-def _answers(
+def _load_answers(
     rows: Rows,
     members_by_cell: Mapping[str, frozenset[str]],
     members: Sequence[str],
@@ -146,8 +146,8 @@ def _answers(
     """For each cell and each label that a set may hold: is it in the set?"""
     no, yes = ANSWERS
     units = [
-        (cell, member, place, yes if member in held else no, stratum_by_member[member])
-        for cell, held in members_by_cell.items()
+        (cell, member, place, yes if member in members_of_cell else no, stratum_by_member[member])
+        for cell, members_of_cell in members_by_cell.items()
         for place, member in enumerate(members)
     ]
     columns = dict(

@@ -24,24 +24,24 @@ from agreement_pipeline.ratings import (
     is_as_given,
     listed_values,
 )
-from agreement_pipeline.readers.files import INFO, STATE, WAIT, Steady, no_row
+from agreement_pipeline.readers.files import INFO, STATE, WAIT, StableFile, no_row
 from agreement_pipeline.readers.json_files import json_objects
 from agreement_pipeline.text import called
 
-BATCH = 65_536
-FEW = 64
+BATCH_ROWS = 65_536
+EXPORT_BATCH_ROWS = 64
 """So few rows of an export at a time, since each may hold a text that the file keeps once."""
-KEY = b"huggingface"
+METADATA_KEY = b"huggingface"
 SPLIT = "split"
 NO_LABEL = -1
 Data = Mapping[str, Any]
-Named = Callable[[Any], Any]
+LabelLookup = Callable[[Any], Any]
 
 
 class ParquetTable:
     def __init__(self, path: Path, limits: Limits) -> None:
         # An engine reads `~` at the beginning of a path as the home of the user.
-        self._path, self._limits, self._delivered = path.absolute(), limits, Steady.at(path)
+        self._path, self._limits, self._delivered = path.absolute(), limits, StableFile.of(path)
         with _as_refusal(path.name):
             self._file = pq.ParquetFile(path)
             # By what it says of itself: a small Parquet file can hold a large table.
@@ -53,7 +53,7 @@ class ParquetTable:
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once expanded")
             self.schema: pa.Schema = self._file.schema_arrow
         _refuse_one_name_twice(self.schema.names, path.name)
-        self.named = named_in(self.schema, path.name)
+        self.lookup_by_column = label_lookups(self.schema, path.name)
         self._delivered.refuse_change()
         if not footer.num_rows:
             raise no_row(path.name)
@@ -61,17 +61,17 @@ class ParquetTable:
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         self._refuse_expanded(names)
         with _as_refusal(self._path.name):
-            for batch in self._file.iter_batches(BATCH, columns=list(names)):
+            for batch in self._file.iter_batches(BATCH_ROWS, columns=list(names)):
                 batch.validate(full=True)
                 yield batch
         self._delivered.refuse_change()
 
-    def seen(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
+    def view(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
         names = list(columns.values())
         is_odd = any(mark in str(self._path) for mark in PATTERN)
         is_odd |= ROW_NUMBER in map(str.lower, self.schema.names)
-        is_odd |= bool({*names} & {*self.named})
-        kinds = {name: self.schema.field(each).type for name, each in columns.items()}
+        is_odd |= bool({*names} & {*self.lookup_by_column})
+        kinds = {name: self.schema.field(column).type for name, column in columns.items()}
         if is_odd or not all(is_as_given(kind, name) for name, kind in kinds.items()):
             return None
         self._refuse_expanded(names)
@@ -90,12 +90,12 @@ class ParquetTable:
         self._delivered.refuse_change()
 
     def _refuse_expanded(self, names: Sequence[str]) -> None:
-        most = self._limits.file_bytes
+        max_bytes = self._limits.file_bytes
         for name in names:
             with _as_refusal(self._path.name):
-                expanded = expanded_bytes(self._path, name, most)
-            where = f"{self._path.name}: column {name!r}"
-            self._limits.refuse_beyond("file_bytes", expanded, where, "bytes once expanded")
+                expanded = expanded_bytes(self._path, name, max_bytes)
+            place = f"{self._path.name}: column {name!r}"
+            self._limits.refuse_beyond("file_bytes", expanded, place, "bytes once expanded")
 
 
 def _refuse_one_name_twice(names: Sequence[str], source: str) -> None:
@@ -114,9 +114,9 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
     try:
         yield
     except (pa.ArrowException, Unreadable, OSError, UnicodeDecodeError) as error:
-        said = (error.__context__ or error) if isinstance(error, Unreadable) else error
+        cause = (error.__context__ or error) if isinstance(error, Unreadable) else error
         raise RatingsError(
-            f"{source}: found no whole {kind} file ({str(said).splitlines()[0]}); expected a "
+            f"{source}: found no whole {kind} file ({str(cause).splitlines()[0]}); expected a "
             f"finished one. {WAIT}"
         ) from None
 
@@ -125,30 +125,35 @@ def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
             file = pq.ParquetFile(path)
-            batches, schema = file.iter_batches(FEW), file.schema_arrow
+            batches, schema = file.iter_batches(EXPORT_BATCH_ROWS), file.schema_arrow
         else:
             stream = pa.ipc.open_stream(pa.memory_map(str(path)))
             batches, schema = iter(stream), stream.schema
-        named = named_in(schema, path.name)
+        lookup_by_column = label_lookups(schema, path.name)
         for batch in batches:
             try:
                 rows = listed_values(batch)
             except NoTextError as error:
                 raise RatingsError(f"{path.name}: {error}") from None
             for row in rows:
-                yield row | {name: of(row[name]) for name, of in named.items() if name in row}
+                yield row | {
+                    name: lookup(row[name])
+                    for name, lookup in lookup_by_column.items()
+                    if name in row
+                }
 
 
-def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
+def read_data_set(folder: Path) -> tuple[pa.Table, dict[str, LabelLookup]]:
     """A data set that `save_to_disk` wrote, with a column `split` if it has several."""
     places = sorted(path.parent for path in folder.rglob(STATE))
-    tables, named = [], dict[str, Named]()
+    tables, lookup_by_column = [], dict[str, LabelLookup]()
     for place in places:
         try:
             (_, state), (_, info) = (
-                next(json_objects(place / each, f"{folder.name}: {each}")) for each in (STATE, INFO)
+                next(json_objects(place / file_name, f"{folder.name}: {file_name}"))
+                for file_name in (STATE, INFO)
             )
-            files = [place / each["filename"] for each in state["_data_files"]]
+            files = [place / file_name["filename"] for file_name in state["_data_files"]]
             table = pa.concat_tables(
                 pa.ipc.open_stream(pa.memory_map(str(file))).read_all() for file in files
             )
@@ -157,61 +162,65 @@ def data_set(folder: Path) -> tuple[pa.Table, dict[str, Named]]:
                 f"{folder.name}: found no whole data set ({error}); expected the Arrow files that "
                 f"{STATE} lists. Save the data set again."
             ) from None
-        for at, field in enumerate(table.schema):
+        for index, field in enumerate(table.schema):
             if pa.types.is_floating(field.type):  # the library writes missing numbers as NaN
-                numbers = table.column(at)
-                known = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
-                table = table.set_column(at, field, known)
+                numbers = table.column(index)
+                with_nulls = pc.if_else(pc.is_nan(numbers), pa.scalar(None, field.type), numbers)
+                table = table.set_column(index, field, with_nulls)
         if len(places) > 1 and SPLIT not in table.column_names:
             texts = pa.array([place.name] * len(table), pa.large_string())
             table = table.append_column(SPLIT, texts)
         tables.append(table)
-        named = {**named_in(info, folder.name), **named}
-    return pa.concat_tables(tables, promote_options="permissive"), named
+        lookup_by_column = {**label_lookups(info, folder.name), **lookup_by_column}
+    return pa.concat_tables(tables, promote_options="permissive"), lookup_by_column
 
 
-def named_in(said: Data | pa.Schema, source: str) -> dict[str, Named]:
+def label_lookups(description: Data | pa.Schema, source: str) -> dict[str, LabelLookup]:
     """`said` is what describes a data set, or a schema whose metadata do."""
-    found: dict[str, Named] = {}
+    lookup_by_column: dict[str, LabelLookup] = {}
     try:
-        if isinstance(said, pa.Schema):
-            info = json.loads((said.metadata or {}).get(KEY, b"{}"))
-            said = (info.get("info") if isinstance(info, Mapping) else info) or {}
-        for column, feature in (said.get("features") or {}).items():
-            inside = feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
-            if isinstance(inside, Mapping) and inside.get("_type") == "ClassLabel":
-                found[column] = _named(inside["names"], f"{source}, {column}")
+        if isinstance(description, pa.Schema):
+            info = json.loads((description.metadata or {}).get(METADATA_KEY, b"{}"))
+            description = (info.get("info") if isinstance(info, Mapping) else info) or {}
+        for column, feature in (description.get("features") or {}).items():
+            member_feature = (
+                feature.get("feature", feature) if isinstance(feature, Mapping) else feature[0]
+            )
+            if isinstance(member_feature, Mapping) and member_feature.get("_type") == "ClassLabel":
+                lookup_by_column[column] = _label_lookup(
+                    member_feature["names"], f"{source}, {column}"
+                )
     except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
         raise RatingsError(
             f"{source}: found a description of columns that is not readable ({error}); expected "
             "what Hugging Face's library writes. Save the data set again."
         ) from None
-    return found
+    return lookup_by_column
 
 
-def in_names(cells: pa.Array, named: Named) -> Any:
+def look_up_labels(cells: pa.Array, lookup: LabelLookup) -> Any:
     """Each distinct number is looked up once. Lists of numbers become lists of names."""
     if pa.types.is_nested(cells.type):
-        return list(map(named, cells.to_pylist()))
+        return list(map(lookup, cells.to_pylist()))
     coded = cells.dictionary_encode()
-    names = pa.array(map(named, coded.dictionary.to_pylist()), pa.large_string())
+    names = pa.array(map(lookup, coded.dictionary.to_pylist()), pa.large_string())
     return names.take(coded.indices)
 
 
-def _named(names: Sequence[str | None], where: str) -> Named:
+def _label_lookup(names: Sequence[str | None], place: str) -> LabelLookup:
     """-1 stands for no label, and so does no name."""
-    known: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
+    label_by_number: dict[Any, str | None] = {NO_LABEL: None, **dict(enumerate(names))}
 
-    def named(value: Any) -> Any:
+    def look_up(value: Any) -> Any:
         if hasattr(value, "__len__") and not isinstance(value, str | Mapping):
-            return [named(each) for each in value]
+            return [look_up(member) for member in value]
         if value is None or (isinstance(value, float) and isnan(value)):
             return None
-        if not isinstance(value, Real) or value not in known:
+        if not isinstance(value, Real) or value not in label_by_number:
             raise RatingsError(
-                f"{where}: found label {value!r}; expected the number of one of {len(names)} "
+                f"{place}: found label {value!r}; expected the number of one of {len(names)} "
                 "names. Save the data set again."
             )
-        return known[value]
+        return label_by_number[value]
 
-    return named
+    return look_up

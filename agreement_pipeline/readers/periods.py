@@ -50,19 +50,21 @@ class Rounds:
 
 def cut_into_rounds(rows: "Rows", rounds: Rounds) -> "Rows":
     """The rows with their rounds, in the column `round`."""
-    field, said = FIELD_PREFIX + rounds.column, f"{rows.source}: field {rounds.column!r}"
+    field, place = FIELD_PREFIX + rounds.column, f"{rows.source}: field {rounds.column!r}"
     text = rows.text(field)
     if rows.any(rows.blank(field)):
         raise RatingsError(
-            f"{said}: found rows without a value; expected the round, or the time, of every row. "
+            f"{place}: found rows without a value; expected the round, or the time, of every row. "
             "Fill it in, or leave these rows out with `where`."
         )
     if rounds.every is None:
-        return rows.made({"round": text}, [*rows.names, "round"])
+        return rows.with_computed({"round": text}, [*rows.names, "round"])
     instant = _instant(rows, field)
     _refuse_no_time(rows, field, instant, rounds.column)
-    first = f"MIN({instant}) OVER (PARTITION BY {rows.text('item')})"
-    return rows.made({"round": _PERIODS[rounds.every].format(at=first)}, [*rows.names, "round"])
+    first_instant = f"MIN({instant}) OVER (PARTITION BY {rows.text('item')})"
+    return rows.with_computed(
+        {"round": _PERIODS[rounds.every].format(at=first_instant)}, [*rows.names, "round"]
+    )
 
 
 _YEAR = "CAST(EXTRACT(YEAR FROM {at}) AS STRING)"
@@ -95,20 +97,20 @@ def _instant(rows: "Rows", field: str) -> str:
     is_spark = session.engine == "spark"
     is_day = session.matches(text, f"{START}$")
     has_zone = session.matches(text, f"[0-9:]{ZONE}")
-    whole = f"CASE WHEN {is_day} THEN CONCAT({text}, ' 00:00:00Z') WHEN {has_zone} THEN {text} "
-    whole += f"ELSE CONCAT({text}, 'Z') END"
-    instant = f"TRY_CAST({whole} AS {'TIMESTAMP_LTZ' if is_spark else 'TIMESTAMPTZ'})"
+    full_text = f"CASE WHEN {is_day} THEN CONCAT({text}, ' 00:00:00Z') WHEN {has_zone} THEN {text} "
+    full_text += f"ELSE CONCAT({text}, 'Z') END"
+    instant = f"TRY_CAST({full_text} AS {'TIMESTAMP_LTZ' if is_spark else 'TIMESTAMPTZ'})"
     return f"CASE WHEN {session.matches(text, START)} THEN {instant} END"
 
 
 def _refuse_no_time(rows: "Rows", field: str, instant: str, name: str) -> None:
     no_time = f"NOT {rows.blank(field)} AND {instant} IS NULL"
     if rows.any(no_time):
-        (found,) = rows.relation.values(
+        (text,) = rows.relation.values(
             f"SELECT {rows.text(field)} FROM {rows} WHERE {no_time} ORDER BY nth LIMIT 1"
         )
         raise RatingsError(
-            f"{rows.source}: field {name!r}: found {found!r}; expected a time as 2026-11-03 or "
+            f"{rows.source}: field {name!r}: found {text!r}; expected a time as 2026-11-03 or "
             "2026-11-03T10:00:00Z. Write the times in this form."
         )
 
@@ -142,23 +144,24 @@ def as_time(bound: Any) -> datetime:
     >>> as_time("2026-11-03T12:00:00+02:00").isoformat(), as_time("2026-11-03").isoformat()
     ('2026-11-03T10:00:00+00:00', '2026-11-03T00:00:00+00:00')
     """
-    found = datetime.fromisoformat(str(bound))
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    time = datetime.fromisoformat(str(bound))
+    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
-def refuse_wrong_bounds(where: Mapping[str, Any]) -> None:
-    for name, bounds in where.items():
+def refuse_wrong_bounds(conditions: Mapping[str, Any]) -> None:
+    for name, bounds in conditions.items():
         if not isinstance(bounds, Mapping):
             continue
-        said = ", ".join(f"{key}: {category_text(value)}" for key, value in bounds.items())
+        bounds_text = ", ".join(f"{key}: {category_text(value)}" for key, value in bounds.items())
         if not bounds or not {*bounds} <= {*OPERATORS}:
             raise ProjectError(
-                f"where: {name}: found {said or 'nothing'}; expected `from`, `before` or both. "
-                "Correct the bounds."
+                f"where: {name}: found {bounds_text or 'nothing'}; expected `from`, `before` or "
+                "both. Correct the bounds."
             )
         if len({is_number(bound) for bound in bounds.values()}) > 1:
             raise ProjectError(
-                f"where: {name}: found {said}; expected two numbers or two times. Correct them."
+                f"where: {name}: found {bounds_text}; expected two numbers or two times. Correct "
+                "them."
             )
         for bound in bounds.values():
             try:

@@ -8,7 +8,8 @@ from typing import Annotated, ClassVar
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.mistakes import CLOSED, Value, refuse_mistakes
 from agreement_pipeline.ratings import Limits, category_text
-from agreement_pipeline.readers.rules import FIELD, Rows, Rules, with_models
+from agreement_pipeline.readers.periods import FIELD_PREFIX
+from agreement_pipeline.readers.rules import Rows, Rules, with_models
 from agreement_pipeline.readers.table import file_table
 from agreement_pipeline.text import called, counted, listed
 
@@ -51,24 +52,24 @@ def with_predictions(rows: Rows, rules: Rules, limits: Limits) -> Rows:
     label is refused.
     """
     predictions = rules.predictions
-    if taken := sorted({*predictions} & {*rows.distinct("rater")}):
+    if clashing := sorted({*predictions} & {*rows.distinct("rater")}):
         raise RatingsError(
-            f"{rows.source}: found {called('rater', taken)} with ratings, and predictions under "
+            f"{rows.source}: found {called('rater', clashing)} with ratings, and predictions under "
             "the same name; expected one of the two. Rename the model of the predictions."
         )
     column_by_model = dict[str, str]()
-    joined = rows
+    with_labels = rows
     for model, predicted in predictions.items():
         labels = _load(rows, model, predicted, limits)
         column_by_model[model] = Path(predicted.file).name
-        column = rows.relation.session.column(f"{FIELD}{column_by_model[model]}")
-        joined = joined.view(
-            f"SELECT {joined}.*, predicted.label AS {column} FROM {joined} LEFT JOIN "
+        column = rows.relation.session.column(f"{FIELD_PREFIX}{column_by_model[model]}")
+        with_labels = with_labels.view(
+            f"SELECT {with_labels}.*, predicted.label AS {column} FROM {with_labels} LEFT JOIN "
             f"(SELECT {labels.text('item')} AS of_item, {labels.text('label')} AS label "
-            f"FROM {labels}) AS predicted ON {joined.text('item')} = predicted.of_item",
+            f"FROM {labels}) AS predicted ON {with_labels.text('item')} = predicted.of_item",
             labels.relation,
         )
-    with_rows = with_models(joined, column_by_model, rules).made({}, _names(rows))
+    with_rows = with_models(with_labels, column_by_model, rules).with_computed({}, _names(rows))
     _require_all_items(with_rows, predictions)
     models = tuple(sorted({*rows.classifiers, *predictions}))
     return replace(with_rows, classifiers=models)
@@ -95,10 +96,10 @@ def _load(rows: Rows, model: str, predicted: PredictionsFile, limits: Limits) ->
         )
     labels = replace(table.load(rows.relation.session, names).read_through(), columns=names)
     item = labels.text("item")
-    twice = f"SELECT {item} FROM {labels} GROUP BY {item} HAVING COUNT(*) > 1"
-    test = f"{item} IN ({twice})"
+    repeated_items = f"SELECT {item} FROM {labels} GROUP BY {item} HAVING COUNT(*) > 1"
+    test = f"{item} IN ({repeated_items})"
     if labels.any(test):
-        items = [category_text(each) for each in dict.fromkeys(labels.found(test, "item"))]
+        items = [category_text(value) for value in dict.fromkeys(labels.found(test, "item"))]
         raise RatingsError(
             f"{labels.at(test, 'item')}: found several predictions of {model!r} for "
             f"{called('item', items)}; expected one for each item. Keep one of them."
@@ -110,10 +111,10 @@ def _require_all_items(rows: Rows, predictions: Mapping[str, PredictionsFile]) -
     """Refuse items of the round that a model did not label."""
     item, rater = rows.text("item"), rows.text("rater")
     for model, predicted in predictions.items():
-        own = f"SELECT {item} FROM {rows} WHERE {rater} = {rows.literal(model)}"
+        labelled_items = f"SELECT {item} FROM {rows} WHERE {rater} = {rows.literal(model)}"
         missing = rows.relation.values(
             f"SELECT DISTINCT {item} AS name FROM {rows} WHERE {item} IS NOT NULL "
-            f"AND {item} NOT IN ({own} AND {item} IS NOT NULL) ORDER BY name"
+            f"AND {item} NOT IN ({labelled_items} AND {item} IS NOT NULL) ORDER BY name"
         )
         if missing:
             raise RatingsError(

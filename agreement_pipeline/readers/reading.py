@@ -42,11 +42,11 @@ from agreement_pipeline.readers.columns import (
     probable_columns,
     unnamed_columns,
 )
-from agreement_pipeline.readers.exports import Asked, Export, Reader, Source, reader_of
+from agreement_pipeline.readers.exports import Export, Reader, ReadRequest, Source, reader_of
 from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.predictions import with_predictions
 from agreement_pipeline.readers.rules import RULES, Rows, Rules
-from agreement_pipeline.readers.table import AFAR, TABLE, header_of, is_pattern
+from agreement_pipeline.readers.table import TABLE, URL_MARK, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ANSWERS
 
@@ -57,9 +57,9 @@ if TYPE_CHECKING:
 
 EngineName = Literal["auto", "duckdb", "spark"]
 CHOICES: tuple[str, ...] = get_args(EngineName)
-EMPTY = "of an item without content"
-HERE = "file://"
-ASKED = {
+EMPTY_ITEM_REASON = "of an item without content"
+FILE_URL_PREFIX = "file://"
+ARGUMENT_FORMS = {
     "columns": Value('Columns, as Columns(item="post")', is_a(Columns)),
     "scale": Value('a Scale, as Scale(("no", "yes"))', is_a(Scale, type(None))),
     "layout": Value('"long" or "wide"', ("long", "wide").__contains__),
@@ -68,7 +68,12 @@ ASKED = {
     "rules": Value('Rules, as Rules(exclude_raters=("gold",))', is_a(Rules)),
     "classifiers": Value('a list of names, as ["model_a"]', lambda given: type(given) is not str),
 }
-SHOWN = {"timestamp": "times", "confidence": "confidence", "gold": "gold", "assisted": "assisted"}
+CAPABILITY_BY_COLUMN = {
+    "timestamp": "times",
+    "confidence": "confidence",
+    "gold": "gold",
+    "assisted": "assisted",
+}
 
 
 def read(
@@ -135,7 +140,7 @@ def read(
     ('ana', 'ben')
     """
     refuse_unfit(
-        ASKED,
+        ARGUMENT_FORMS,
         {
             "columns": columns,
             "layout": layout,
@@ -153,26 +158,32 @@ def read(
     units = rules.units
     are_cells = units is None or units.kind == "sets"
     # Other label objects are numbered before they are units. The numbers stay in this process.
-    put = session if are_cells else None
-    form: Layout = layout if are_cells else "long"
-    rows = rows_of(source, columns, form, limits, rules, put)
+    cell_session = session if are_cells else None
+    read_layout: Layout = layout if are_cells else "long"
+    rows = rows_of(source, columns, read_layout, limits, rules, cell_session)
     with rows.reading():
-        rows = _of_round(rows, round_name, rules)
+        rows = _select_round(rows, round_name, rules)
         if rules.predictions:
             rows = with_predictions(rows.read_through(), rules, limits)
         if units is None or rows.are_units:
             scale = scale if units is None else (scale or Scale(ANSWERS))
-            ratings = _checked(rows, scale, level, classifiers, limits, in_order=in_order)
+            ratings = _checked_ratings(rows, scale, level, classifiers, limits, in_order=in_order)
         else:
             ratings = _units_in(rows, units, rules.keep, scale, classifiers, session)
     if usable:
         _refuse_unusable(ratings, rows.source)
     if (origin := ratings.origin) and (origin.classifiers or rules.different_raters):
-        told = [each for each in origin.classifiers if each["name"] in ratings.classifiers]
-        apart = tuple(
+        classifier_details = [
+            classifier
+            for classifier in origin.classifiers
+            if classifier["name"] in ratings.classifiers
+        ]
+        declared_different = tuple(
             group for group in lookalikes(ratings.everyone) if rules.declares_different(group)
         )
-        of_raters = replace(origin, classifiers=tuple(told), different_raters=apart)
+        of_raters = replace(
+            origin, classifiers=tuple(classifier_details), different_raters=declared_different
+        )
         return ratings.from_origin(of_raters)
     return ratings
 
@@ -214,29 +225,33 @@ def read_marked(
     from agreement_pipeline.units import UnitSettings
 
     rules = replace(rules, units=UnitSettings(kind))
-    return _marked(_of_round(rows_of(source, columns, "long", limits, rules), round_name, rules))
+    return _load_marked(
+        _select_round(rows_of(source, columns, "long", limits, rules), round_name, rules)
+    )
 
 
-def _marked(rows: Rows) -> "list[Marked]":
+def _load_marked(rows: Rows) -> "list[Marked]":
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
-    said = rows.relation.ask(
+    table = rows.relation.ask(
         f"SELECT item, rater, label, {rows.quoted('row')}, {occurrence} FROM {rows} ORDER BY nth"
     )
-    found = []
-    for item, rater, label, record, times in zip(
-        *(e.to_pylist() for e in said.columns), strict=True
+    marked = []
+    for item, rater, label, record, repetition in zip(
+        *(column.to_pylist() for column in table.columns), strict=True
     ):
-        drawn, where = rows.drawn[int(label[1:])], f"{rows.source}: {record}"
+        answer, place = rows.object_answers[int(label[1:])], f"{rows.source}: {record}"
         if item is None:
             raise RatingsError(
-                f"{where}: found no item; expected what was marked. Correct the record, or name "
+                f"{place}: found no item; expected what was marked. Correct the record, or name "
                 "another field as the item."
             )
         is_model = rater in rows.classifiers
-        found.append(Marked(item, rater, drawn.objects, drawn.extent, where, int(times), is_model))
-    return found
+        marked.append(
+            Marked(item, rater, answer.objects, answer.extent, place, int(repetition), is_model)
+        )
+    return marked
 
 
 def _units_in(
@@ -250,30 +265,39 @@ def _units_in(
     from agreement_pipeline.units import size_columns_of, units_of
 
     raters = rows.distinct("rater")
-    named = classifiers(raters, rows.source) if callable(classifiers) else classifiers
-    marked = _marked(rows)
-    found = units_of(marked, units, scale, source=rows.source)
-    whole = replace(
-        found,
-        classifiers=tuple(sorted({*named, *({*rows.classifiers} & {*raters})})),
+    classifier_names = classifiers(raters, rows.source) if callable(classifiers) else classifiers
+    marked = _load_marked(rows)
+    labelled_units = units_of(marked, units, scale, source=rows.source)
+    complete_units = replace(
+        labelled_units,
+        classifiers=tuple(sorted({*classifier_names, *({*rows.classifiers} & {*raters})})),
         session=session,
     )
-    documents = found.rows["cluster"].astype(object)
+    documents = labelled_units.rows["cluster"].astype(object)
     contents = size_columns_of(marked, units)
     contents |= _contents_of_documents(rows, keep)
-    whole = replace(whole, rows=found.rows.assign(**_with_first_units(contents, whole)))
+    complete_units = replace(
+        complete_units,
+        rows=labelled_units.rows.assign(**_with_first_units(contents, complete_units)),
+    )
     if names := [n for n in rows.names if n in ("gold", "cluster") or n.startswith(STRATUM)]:
-        known = rows.relation.ask(
+        table = rows.relation.ask(
             f"SELECT item, {', '.join(map(rows.quoted, names))} FROM (SELECT *, ROW_NUMBER() OVER "
             f"(PARTITION BY item ORDER BY nth) AS place FROM {rows}) AS said WHERE place = 1"
         )
-        items = known["item"].to_pylist()
-        each = {name: dict(zip(items, known[name].to_pylist(), strict=True)) for name in names}
-        groups = {name: documents.map(said) for name, said in each.items()}
-        whole = replace(whole, rows=whole.rows.assign(**groups))
+        items = table["item"].to_pylist()
+        values_by_column = {
+            name: dict(zip(items, table[name].to_pylist(), strict=True)) for name in names
+        }
+        groups = {
+            name: documents.map(value_by_item) for name, value_by_item in values_by_column.items()
+        }
+        complete_units = replace(complete_units, rows=complete_units.rows.assign(**groups))
     part = "" if units.part == "all" else units.part
     origin = replace(rows.origin, part=part)
-    return whole.ratings.from_origin(origin.without(EMPTY, sum(each.is_empty for each in marked)))
+    return complete_units.ratings.from_origin(
+        origin.without(EMPTY_ITEM_REASON, sum(answer.is_empty for answer in marked))
+    )
 
 
 def _contents_of_documents(rows: Rows, keep: Sequence[str]) -> dict[str, dict[str, str]]:
@@ -310,8 +334,8 @@ def _with_first_units(
     from agreement_pipeline.units import NONE
 
     rows = units.rows
-    shown = rows[rows["label"] != NONE] if units.part == "naming" else rows
-    first_units = {*shown.groupby("cluster", observed=True)["item"].first()}
+    visible = rows[rows["label"] != NONE] if units.part == "naming" else rows
+    first_units = {*visible.groupby("cluster", observed=True)["item"].first()}
     documents = rows["cluster"].astype(object).where(rows["item"].isin(first_units))
     return {name: documents.map(dict(of_document)) for name, of_document in contents.items()}
 
@@ -333,17 +357,19 @@ def read_rounds(
         rows = rows_of(path, columns, layout, limits, rules)
         with rows.reading():
             return tuple(rows.distinct("round"))
-    named = set[str]()
+    round_names = set[str]()
     with unpacked(path, limits) as place:
-        for rows in reader_of(place, reader, columns).rounds(place, Asked(columns, limits=limits)):
+        for rows in reader_of(place, reader, columns).rounds(
+            place, ReadRequest(columns, limits=limits)
+        ):
             if rows.any("round IS NULL"):
-                told = replace(rows, columns={"round": columns.round or "round"})
+                rows_under_own_name = replace(rows, columns={"round": columns.round or "round"})
                 raise RatingsError(
-                    f"{told.at('round IS NULL', 'round')}: found no round; expected one in every "
-                    "row. Fill it in, or name the column or field that holds it."
+                    f"{rows_under_own_name.at('round IS NULL', 'round')}: found no round; expected "
+                    "one in every row. Fill it in, or name the column or field that holds it."
                 )
-            named.update(rows.distinct("round"))
-    return tuple(sorted(named))
+            round_names.update(rows.distinct("round"))
+    return tuple(sorted(round_names))
 
 
 def _scale_of_ordered_column(source: object, label: str) -> Scale | None:
@@ -379,64 +405,67 @@ def rows_of(
     """It is `read` without checks. Without a session, rows are put in that of a Spark DataFrame,
     else in DuckDB.
     """
-    asked = Asked(columns, layout, limits, rules, session or _session(source))
-    if isinstance(source, str) and source.startswith(HERE):
-        source = Path(source.removeprefix(HERE))
+    request = ReadRequest(columns, layout, limits, rules, session or _session(source))
+    if isinstance(source, str) and source.startswith(FILE_URL_PREFIX):
+        source = Path(source.removeprefix(FILE_URL_PREFIX))
     is_path = isinstance(source, str | Path)
-    if not is_path or AFAR in str(source) or is_pattern(Path(source)):
-        return _with_origin(TABLE, TABLE.rows(source, asked), rules)
+    if not is_path or URL_MARK in str(source) or is_pattern(Path(source)):
+        return _with_origin(TABLE, TABLE.rows(source, request), rules)
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
         reader = reader_of(place, rules.reader, columns)
-        rows = reader.rows(place, asked)
-        if place != path and any(kind_of(each) == "parquet" for each in Export(place).files):
+        rows = reader.rows(place, request)
+        if place != path and any(kind_of(file) == "parquet" for file in Export(place).files):
             rows = rows.read_through()
             names = [name for name in rows.names if name != "nth"]  # their file will be gone
             kinds = pa.schema([rows.relation.schema.field(name) for name in names])
             query = f"SELECT {', '.join(map(rows.quoted, names))} FROM {rows} ORDER BY nth"
-            kept = asked.session.load(kinds, asked.session.batches(query))
-            rows = replace(rows, relation=kept)
+            loaded = request.session.load(kinds, request.session.batches(query))
+            rows = replace(rows, relation=loaded)
     return _with_origin(reader, rows, rules)
 
 
-def _of_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
+def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     if name is None and rules.all_rounds:
         return rows
-    where = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
-    said: list[str | None] = []
+    place = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
+    names_or_none: list[str | None] = []
     if "round" in rows.names:
         text = rows.text("round")
-        said = rows.relation.values(
+        names_or_none = rows.relation.values(
             f"SELECT {text} AS name FROM {rows} GROUP BY {text} ORDER BY MIN(nth), name"
         )
-    found = [each for each in said if each is not None]
-    if name is None and found and len(found) < len(said):
+    round_names = [round_name for round_name in names_or_none if round_name is not None]
+    if name is None and round_names and len(round_names) < len(names_or_none):
         raise RatingsError(
-            f"{where}: found rows without a round beside {called('round', found)}; expected a "
-            "round in every row, or in none. Fill it in."
+            f"{place}: found rows without a round beside {called('round', round_names)}; expected "
+            "a round in every row, or in none. Fill it in."
         )
-    if name is None and len(found) <= 1:
+    if name is None and len(round_names) <= 1:
         return rows
     if name is None:
         raise RatingsError(
-            f"{where}: found {len(found)} rounds, {listed(found)}; expected one for ratings that "
-            "are read as one. Choose one (--of-round NAME, or columns: {round: …} in a project "
-            "for a round each), or read them together (--all-rounds, or all_rounds: true)."
+            f"{place}: found {len(round_names)} rounds, {listed(round_names)}; expected one for "
+            "ratings that are read as one. Choose one (--of-round NAME, or columns: {round: …} in "
+            "a project for a round each), or read them together (--all-rounds, or all_rounds: "
+            "true)."
         )
-    if not found:
+    if not round_names:
         raise RatingsError(
-            f"{where}: found no round in any row; expected rows of round {name!r}. "
+            f"{place}: found no round in any row; expected rows of round {name!r}. "
             "Name the column of rounds, or no round."
         )
-    if name not in found:
+    if name not in round_names:
         raise RatingsError(
-            f"{where}: found no round {name!r} among {listed(found)}; expected one of these. "
+            f"{place}: found no round {name!r} among {listed(round_names)}; expected one of these. "
             "Correct its name."
         )
-    own = rows.view(f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}")
+    rows_of_round = rows.view(
+        f"SELECT * FROM {rows} WHERE {rows.text('round')} = {rows.literal(name)}"
+    )
     left_out = Counter({key: count for key, count in rows.left_out.items() if key[0] == name})
-    return replace(own, left_out=left_out)
+    return replace(rows_of_round, left_out=left_out)
 
 
 def guessed_columns(
@@ -456,13 +485,13 @@ def guessed_columns(
     if reader_of(source, rules.reader, columns) is not TABLE:
         return {}
     header = header_of(source, columns, limits)
-    taken = {*columns.named.values(), *columns.raters, *columns.models.values()}
+    used_columns = {*columns.column_by_role.values(), *columns.raters, *columns.models.values()}
     required: dict[str, Any] = {
         name: column
         for name, column in probable_columns(header).items()
         if name in REQUIRED[layout]
         and getattr(columns, name) == getattr(COLUMNS, name) not in header
-        and column not in taken
+        and column not in used_columns
     }
     return required | unnamed_columns(header, replace(columns, **required))
 
@@ -470,23 +499,28 @@ def guessed_columns(
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
     shows = frozenset(reader.shows)
     if reader.submissions is None:
-        shown = {word for name, word in SHOWN.items() if name in rows.names}
-        also = [*(["predictions"] if rows.classifiers else []), *["none"] * rows.are_units]
-        shows = frozenset({"raters", *shown, *also})
-    usual = (*reader.needs, *(["none"] if rules.units else []))
-    required = usual if rules.requires is None else rules.requires
+        column_capabilities = {
+            word for name, word in CAPABILITY_BY_COLUMN.items() if name in rows.names
+        }
+        other_capabilities = [
+            *(["predictions"] if rows.classifiers else []),
+            *["none"] * rows.are_units,
+        ]
+        shows = frozenset({"raters", *column_capabilities, *other_capabilities})
+    default_required = (*reader.needs, *(["none"] if rules.units else []))
+    required = default_required if rules.requires is None else rules.requires
     lacking = [name for name in required if name not in shows]
     if lacking:
-        said = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
-        why = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
+        explanations = "; ".join(f"{name}: {CAPABILITIES[name]}" for name in lacking)
+        advice = " ".join(reader.needs[name] for name in lacking if name in reader.needs)
         raise RatingsError(
-            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} ({said}); "
-            f"expected an export that does. {why or 'Export another format.'}"
+            f"{rows.source}: found {reader.title}, which cannot show {listed(lacking)} "
+            f"({explanations}); expected an export that does. {advice or 'Export another format.'}"
         )
     return replace(rows, reader=reader.name, shows=shows)
 
 
-def _checked(
+def _checked_ratings(
     rows: Rows,
     scale: Scale | None,
     level: Level | None,
@@ -509,15 +543,15 @@ def _checked(
         )
     except NoRatingError:
         left_out = rows.origin.words
-        found, step = "no label in any row", "Check that the export is complete"
+        finding, step = "no label in any row", "Check that the export is complete"
         if left_out:
-            found, step = f"{found} (left out: {left_out})", f"{step}, and what is left out"
+            finding, step = f"{finding} (left out: {left_out})", f"{step}, and what is left out"
         if NO_ANSWER in left_out:
             step = f"{step}. Spans, boxes and rankings are read with --units: see `guide units`"
         label = rows.columns.get("label")
-        of = "the columns of raters" if label is None else f"column {label!r}"
+        label_place = "the columns of raters" if label is None else f"column {label!r}"
         raise RatingsError(
-            f"{rows.source}: {of}: found {found}; expected at least one rating. {step}."
+            f"{rows.source}: {label_place}: found {finding}; expected at least one rating. {step}."
         ) from None
 
 
@@ -534,14 +568,14 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
             "raters' ratings, or name the column that tells the raters apart."
         )
     patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
-    each = np.zeros(len(patterns.n), dtype=np.int64)
+    n_raters_by_pattern = np.zeros(len(patterns.n), dtype=np.int64)
     for row, _, _ in ratings.packing.given(patterns.words, places):
-        np.add.at(each, row, 1)
-    if not (each >= 2).any():
-        items = patterns.items[each > 0]
+        np.add.at(n_raters_by_pattern, row, 1)
+    if not (n_raters_by_pattern >= 2).any():
+        items = patterns.items[n_raters_by_pattern > 0]
         raise RatingsError(
             f"{source}: found no item with ratings by two raters "
-            f"({counted(int(each[each > 0] @ items), 'rating')} of "
+            f"({counted(int(n_raters_by_pattern[n_raters_by_pattern > 0] @ items), 'rating')} of "
             f"{counted(int(items.sum()), 'item')} by {len(raters)} raters); "
             "expected at least one. Let raters overlap on some items, and check that their exports "
             "name the items alike."

@@ -36,21 +36,20 @@ from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.readers.predictions import PredictionsFile
-    from agreement_pipeline.readers.submissions import Drawn
+    from agreement_pipeline.readers.submissions import ObjectAnswer
     from agreement_pipeline.units import UnitSettings
 
 Rejected = Literal["kept", "left out"]
 Duplicates = Literal["first", "last"]
-ALIKE = 0.85
-FIELD = FIELD_PREFIX
-OF_A_RATER = ("timestamp", "confidence", "assisted", "last_label", "changed_at")
+MIN_NAME_SIMILARITY = 0.85
+RATER_SPECIFIC_COLUMNS = ("timestamp", "confidence", "assisted", "last_label", "changed_at")
 """Columns of a row that speak of its rater's answer. The row of a model inherits none of them."""
-OFFSET = (
+TIME_WITH_OFFSET = (
     "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
     " ?(Z|[+-](0[0-9]|1[0-4])(:?[0-5][0-9])?)$"
 )
 """A time with its offset from UTC, as all engines read it."""
-OF_A_DAY = "^[0-9]{4}-[0-9]{2}"
+STARTS_WITH_MONTH = "^[0-9]{4}-[0-9]{2}"
 """How times begin whose texts are in the order of time."""
 
 
@@ -125,11 +124,11 @@ class Rules:
             )
         for setting in ("strata", "keep"):
             names = getattr(self, setting)
-            twice = sorted({name for name in names if names.count(name) > 1})
-            if twice or "" in names:
+            repeated = sorted({name for name in names if names.count(name) > 1})
+            if repeated or "" in names:
                 raise ProjectError(
-                    f"{setting}: found {listed(twice or [''])} "
-                    f"{'twice' if twice else 'as a name'}; expected names of fields, each once. "
+                    f"{setting}: found {listed(repeated or [''])} "
+                    f"{'twice' if repeated else 'as a name'}; expected names of fields, each once. "
                     "Correct the names."
                 )
         refuse_wrong_bounds(self.where)
@@ -145,10 +144,10 @@ class Rules:
             )
         for name in ("same_rater", "different_raters"):
             self._require_groups(name)
-        if both := [group for group in self.same_rater if self.declares_different(group)]:
+        if conflicting := [group for group in self.same_rater if self.declares_different(group)]:
             raise ProjectError(
-                f"same_rater: found {listed(both[0])} in different_raters too; expected names that "
-                "are one rater, or that are several. Leave one of the two out."
+                f"same_rater: found {listed(conflicting[0])} in different_raters too; expected "
+                "names that are one rater, or that are several. Leave one of the two out."
             )
         if self.predictions and self.units is not None:
             raise ProjectError(
@@ -163,15 +162,15 @@ class Rules:
 
     def _require_groups(self, name: str) -> None:
         groups = getattr(self, name)
-        names = [each for group in groups for each in group]
+        names = [rater_name for group in groups for rater_name in group]
         if any(len(group) < 2 for group in groups) or "" in names:
             raise ProjectError(
                 f"{name}: found a group without two names; expected the names that a rater has, "
                 f"as {name}: [[Ana, ana]]. Write them as the ratings have them."
             )
-        if twice := sorted({each for each in names if names.count(each) > 1}):
+        if repeated := sorted({rater_name for rater_name in names if names.count(rater_name) > 1}):
             raise ProjectError(
-                f"{name}: found {listed(twice)} twice; expected each name once. Put all names "
+                f"{name}: found {listed(repeated)} twice; expected each name once. Put all names "
                 "that belong together into one group."
             )
 
@@ -182,10 +181,16 @@ class Rules:
 
     @property
     def fields(self) -> tuple[str, ...]:
-        of_rounds = None if self.rounds is None else self.rounds.column
-        named = (*self.where, self.replicate_of, self.replicates_share, *self.strata, *self.keep)
-        named = (*named, of_rounds)
-        return tuple(dict.fromkeys(name for name in named if name))
+        round_field = None if self.rounds is None else self.rounds.column
+        field_names = (
+            *self.where,
+            self.replicate_of,
+            self.replicates_share,
+            *self.strata,
+            *self.keep,
+        )
+        field_names = (*field_names, round_field)
+        return tuple(dict.fromkeys(name for name in field_names if name))
 
 
 RULES = Rules()
@@ -197,10 +202,11 @@ class Rows(Cells):
 
     In a query they stand for the name of their table. `nth` is 0 if the source has no order.
 
-    `classifiers` are the raters that the source calls models, and `told` is what it says of them.
+    `classifiers` are the raters that the source calls models, and `classifier_details` is what it
+    says of them.
     `left_out` counts by round and reason, and the round is empty if none is named.
-    Where labels are numbers of label objects, these are `drawn`. If rows `are_units`, the objects
-    are units already.
+    Where labels are numbers of label objects, these are in `object_answers`. If rows
+    `are_units`, the objects are units already.
     `unread` are the columns of the source, or the fields of its items, that no rating has.
     `reading` refuses a source that is not whole while its cells are read inside.
     """
@@ -209,8 +215,8 @@ class Rows(Cells):
     left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
     reader: str = ""
     shows: frozenset[str] = frozenset()
-    drawn: "Sequence[Drawn]" = ()
-    told: tuple[Mapping[str, object], ...] = ()
+    object_answers: "Sequence[ObjectAnswer]" = ()
+    classifier_details: tuple[Mapping[str, object], ...] = ()
     unread: tuple[str, ...] = ()
     are_units: bool = False
     reading: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -223,7 +229,7 @@ class Rows(Cells):
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
-        origin = Origin.of(self.reader, self.shows, left_out, classifiers=self.told)
+        origin = Origin.of(self.reader, self.shows, left_out, classifiers=self.classifier_details)
         return replace(origin, unread=self.unread)
 
     def read_through(self) -> "Rows":
@@ -233,28 +239,34 @@ class Rows(Cells):
             self.relation.read_through()
         return replace(self, reading=nullcontext)
 
-    def with_columns(self, made: Mapping[str, str], names: Iterable[str] | None = None) -> str:
-        order = dict.fromkeys([*self.names, *made]) if names is None else names
+    def select_list(
+        self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
+    ) -> str:
+        order = dict.fromkeys([*self.names, *sql_by_column]) if names is None else names
         return ", ".join(
-            f"{made[name]} AS {self.quoted(name)}" if name in made else self.quoted(name)
+            f"{sql_by_column[name]} AS {self.quoted(name)}"
+            if name in sql_by_column
+            else self.quoted(name)
             for name in order
         )
 
-    def view(self, sql: str, *others: Relation) -> "Rows":
-        return replace(self, relation=self.relation.view(sql, *others))
+    def view(self, sql: str, *relations: Relation) -> "Rows":
+        return replace(self, relation=self.relation.view(sql, *relations))
 
-    def made(self, columns: Mapping[str, str], names: Iterable[str] | None = None) -> "Rows":
-        return self.view(f"SELECT {self.with_columns(columns, names)} FROM {self}")
+    def with_computed(
+        self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
+    ) -> "Rows":
+        return self.view(f"SELECT {self.select_list(sql_by_column, names)} FROM {self}")
 
-    def without(self, test: str, reason: str, *others: Relation) -> "Rows":
+    def without(self, test: str, reason: str, *relations: Relation) -> "Rows":
         """Those that meet the test of SQL are counted, by round."""
         of_round = f"COALESCE({self.text('round')}, '')" if "round" in self.names else "''"
-        found = self.relation.ask(
+        counts_table = self.relation.ask(
             f"SELECT {of_round} AS name, COUNT(*) AS n FROM {self} WHERE {test} GROUP BY 1"
         )
-        counts = {(each["name"], reason): int(each["n"]) for each in found.to_pylist()}
-        some = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *others)
-        return replace(some, left_out=self.left_out + Counter(counts))
+        counts = {(row["name"], reason): int(row["n"]) for row in counts_table.to_pylist()}
+        remaining = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *relations)
+        return replace(remaining, left_out=self.left_out + Counter(counts))
 
     def distinct(self, name: str) -> list[str]:
         text = self.text(name)
@@ -265,33 +277,39 @@ class Rows(Cells):
         )
 
 
-def of_first_labels(rows: Rows) -> Rows:
+def use_first_labels(rows: Rows) -> Rows:
     """A label that was changed back was not changed. Nor was one that was changed when it was
     given, if each row has a time of change.
     """
-    of, names, columns = rows.relation.schema.field, {*rows.names}, rows.columns
+    schema_field, names, columns = rows.relation.schema.field, {*rows.names}, rows.columns
     are_two = columns.get("changed_at", "changed_at") != columns.get("timestamp", "timestamp")
     if {"changed_at", "timestamp"} <= names and are_two and not rows.any(rows.blank("changed_at")):
-        at, given = map(rows.text, ("changed_at", "timestamp"))
-        rows = rows.made({"changed_at": f"CASE WHEN {at} = {given} THEN NULL ELSE changed_at END"})
+        changed_at, given_at = map(rows.text, ("changed_at", "timestamp"))
+        rows = rows.with_computed(
+            {"changed_at": f"CASE WHEN {changed_at} = {given_at} THEN NULL ELSE changed_at END"}
+        )
     if "first_label" not in names:
         return rows
     labels = ("label", "first_label")
-    are_alike = len({of(name).type for name in labels}) == 1
-    last, first = map(rows.quoted if are_alike else rows.text, labels)
-    made = {
-        "label": f"CASE WHEN {rows.blank('first_label')} THEN {last} ELSE {first} END",
-        "last_label": f"CASE WHEN NOT {rows.blank('first_label')} AND {first} <> {last} "
-        f"THEN {last} END",
+    are_alike = len({schema_field(name).type for name in labels}) == 1
+    last_label, first_label = map(rows.quoted if are_alike else rows.text, labels)
+    sql_by_column = {
+        "label": f"CASE WHEN {rows.blank('first_label')} THEN {last_label} ELSE {first_label} END",
+        "last_label": f"CASE WHEN NOT {rows.blank('first_label')} "
+        f"AND {first_label} <> {last_label} THEN {last_label} END",
     }
     if "changed_at" in names:
-        made["changed_at"] = f"CASE WHEN {first} = {last} THEN NULL ELSE changed_at END"
-    there = [name for name in rows.names if name != "first_label"]
-    called = {**columns, "last_label": columns.get("label", "label")}
-    return replace(rows.made(made, [*there, "last_label"]), columns=called)
+        sql_by_column["changed_at"] = (
+            f"CASE WHEN {first_label} = {last_label} THEN NULL ELSE changed_at END"
+        )
+    remaining_names = [name for name in rows.names if name != "first_label"]
+    names_in_source = {**columns, "last_label": columns.get("label", "label")}
+    return replace(
+        rows.with_computed(sql_by_column, [*remaining_names, "last_label"]), columns=names_in_source
+    )
 
 
-def kept(rows: Rows, rules: Rules) -> Rows:
+def apply_row_rules(rows: Rows, rules: Rules) -> Rows:
     rows = _without_missing(_with_labels_mapped(rows, rules.same_label), rules.missing)
     if rules.rounds is not None:
         rows = cut_into_rounds(rows, rules.rounds)
@@ -301,23 +319,27 @@ def kept(rows: Rows, rules: Rules) -> Rows:
             rows = rows.without(outside, f"where {name}")
             continue
         accepted = sorted({category_text(value) for value in values})
-        meets = _is_one_of(rows, FIELD + name, accepted)
+        meets = _is_one_of(rows, FIELD_PREFIX + name, accepted)
         if not rows.any(meets):
-            found = rows.distinct(FIELD + name)
+            present_values = rows.distinct(FIELD_PREFIX + name)
             raise RatingsError(
                 f"{rows.source}: field {name!r}: found "
-                f"{listed(found) if found else 'nothing in any row'}; expected "
+                f"{listed(present_values) if present_values else 'nothing in any row'}; expected "
                 f"{listed(accepted)}, as `where` says. Correct the values of `where`."
             )
         rows = rows.without(f"NOT {meets}", f"where {name}")
     if rules.exclude_raters:
         raters = rows.distinct("rater")
         for name in rules.exclude_raters:
-            near = [] if name in raters else get_close_matches(name, raters, n=1, cutoff=ALIKE)
-            if near:
+            nearest = (
+                []
+                if name in raters
+                else get_close_matches(name, raters, n=1, cutoff=MIN_NAME_SIMILARITY)
+            )
+            if nearest:
                 raise RatingsError(
                     f"{rows.source}: found no rater {name!r} to leave out; expected a rater of the "
-                    f"export. Did you mean {near[0]!r}?"
+                    f"export. Did you mean {nearest[0]!r}?"
                 )
         rows = rows.without(_is_one_of(rows, "rater", rules.exclude_raters), "excluded rater")
     return merge_raters(rows, rules.same_rater) if rules.same_rater else rows
@@ -327,13 +349,13 @@ def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
     """A name of a group stands for every spelling that nobody could type apart from it."""
     raters = rows.distinct("rater")
     name_by_form = {typed_form(name): group[0] for group in groups for name in group}
-    others = [rater for rater in raters if typed_form(rater) not in name_by_form]
+    unmapped_raters = [rater for rater in raters if typed_form(rater) not in name_by_form]
     unused = {*name_by_form} - {*map(typed_form, raters)}
     for missing in sorted(unused):
-        if near := get_close_matches(missing, others, n=1, cutoff=ALIKE):
+        if nearest := get_close_matches(missing, unmapped_raters, n=1, cutoff=MIN_NAME_SIMILARITY):
             raise RatingsError(
                 f"{rows.source}: found no rater {missing!r}, whom same_rater names; expected a "
-                f"rater of the export. Did you mean {near[0]!r}?"
+                f"rater of the export. Did you mean {nearest[0]!r}?"
             )
     merged = {
         rater: name
@@ -344,37 +366,37 @@ def merge_raters(rows: Rows, groups: Sequence[Sequence[str]]) -> Rows:
         return rows
     text, literal = rows.text("rater"), rows.literal
     cases = " ".join(f"WHEN {literal(old)} THEN {literal(new)}" for old, new in merged.items())
-    return rows.made({"rater": f"CASE {text} {cases} ELSE {text} END"})
+    return rows.with_computed({"rater": f"CASE {text} {cases} ELSE {text} END"})
 
 
-def joined_groups(groups: Sequence[Sequence[str]]) -> list[list[str]]:
+def merge_groups(groups: Sequence[Sequence[str]]) -> list[list[str]]:
     """Groups that share a name are one, which is called by the first name of the first of them.
 
-    >>> joined_groups([("no", "0"), ("yes", "1"), ("NO", "no")])
+    >>> merge_groups([("no", "0"), ("yes", "1"), ("NO", "no")])
     [['no', '0', 'NO'], ['yes', '1']]
     """
-    joined = list[list[str]]()
+    merged = list[list[str]]()
     for group in groups:
         names = list(group)
-        sharing = [each for each in joined if not {*each}.isdisjoint(names)]
+        sharing = [merged_group for merged_group in merged if not {*merged_group}.isdisjoint(names)]
         if not sharing:
-            joined.append(names)
+            merged.append(names)
             continue
-        first, *others = sharing
-        for other in others:
-            joined.remove(other)
-        every = [name for each in (*sharing, names) for name in each]
-        first[:] = dict.fromkeys(every)
-    return joined
+        target, *absorbed = sharing
+        for absorbed_group in absorbed:
+            merged.remove(absorbed_group)
+        all_names = [name for part in (*sharing, names) for name in part]
+        target[:] = dict.fromkeys(all_names)
+    return merged
 
 
 def _mapped_label_sql(rows: Rows, name: str, same_label: Sequence[Sequence[str]]) -> str:
     """Each label in the word that stands for all that mean the same."""
     text = rows.text(name)
     cases = " ".join(
-        f"WHEN {rows.literal(other)} THEN {rows.literal(label)}"
-        for label, *others in joined_groups(same_label)
-        for other in others
+        f"WHEN {rows.literal(synonym)} THEN {rows.literal(label)}"
+        for label, *synonyms in merge_groups(same_label)
+        for synonym in synonyms
     )
     return f"CASE {text} {cases} ELSE {text} END" if cases else text
 
@@ -383,10 +405,10 @@ def _with_labels_mapped(rows: Rows, same_label: Sequence[Sequence[str]]) -> Rows
     if not same_label:
         return rows
     names = [name for name in ("label", "last_label") if name in rows.names]
-    mapped = rows.made({name: _mapped_label_sql(rows, name, same_label) for name in names})
+    mapped = rows.with_computed({name: _mapped_label_sql(rows, name, same_label) for name in names})
     if "last_label" in names:  # another word for the same label is no change
-        changed = "CASE WHEN last_label <> label THEN last_label END"
-        mapped = mapped.made({"last_label": changed})
+        changed_label = "CASE WHEN last_label <> label THEN last_label END"
+        mapped = mapped.with_computed({"last_label": changed_label})
     return mapped
 
 
@@ -395,30 +417,33 @@ def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
     if not missing:
         return rows
 
-    def said(name: str) -> str:
+    def label_or_null(name: str) -> str:
         return f"CASE WHEN NOT {_is_one_of(rows, name, missing)} THEN {rows.text(name)} END"
 
     if "last_label" not in rows.names:
-        return rows.made({"label": said("label")})
-    label, last = said("label"), said("last_label")
-    return rows.made(
+        return rows.with_computed({"label": label_or_null("label")})
+    label, last_label = label_or_null("label"), label_or_null("last_label")
+    return rows.with_computed(
         {
-            "label": f"COALESCE({label}, {last})",
-            "last_label": f"CASE WHEN {label} IS NOT NULL THEN {last} END",
+            "label": f"COALESCE({label}, {last_label})",
+            "last_label": f"CASE WHEN {label} IS NOT NULL THEN {last_label} END",
         }
     )
 
 
-def arranged(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
-    once = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
-    linked = with_models(_linked(once, rules), models, rules)
+def arrange_ratings(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
+    without_duplicates = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
+    with_replicates = with_models(_number_replicates(without_duplicates, rules), models, rules)
     of_items = {STRATUM + name: name for name in rules.strata}
     of_items |= {CONTENT_PREFIX + name: name for name in rules.keep}
     if of_items:
-        linked = linked.made(
-            {column: linked.quoted(FIELD + name) for column, name in of_items.items()}
+        with_replicates = with_replicates.with_computed(
+            {
+                column: with_replicates.quoted(FIELD_PREFIX + name)
+                for column, name in of_items.items()
+            }
         )
-    return replace(linked, classifiers=tuple(sorted({*rows.classifiers, *models})))
+    return replace(with_replicates, classifiers=tuple(sorted({*rows.classifiers, *models})))
 
 
 def _drop_duplicates(rows: Rows, rules: Rules) -> Rows:
@@ -439,7 +464,7 @@ def _drop_duplicates(rows: Rows, rules: Rules) -> Rows:
     numbered = rows.view(
         f"SELECT {rows}.*, CASE WHEN label IS NULL THEN 1 ELSE {turn} END AS turn FROM {rows}"
     )
-    return numbered.without("turn > 1", DUPLICATE).made({}, rows.names)
+    return numbered.without("turn > 1", DUPLICATE).with_computed({}, rows.names)
 
 
 def _keys_of_ratings(rows: Rows, *, apart_by_round: bool) -> list[str]:
@@ -452,73 +477,75 @@ def _keys_of_ratings(rows: Rows, *, apart_by_round: bool) -> list[str]:
 def _require_single_ratings(rows: Rows) -> None:
     """Refuse a row that is there twice where repetitions are numbered: it would pass for one."""
     keys = ", ".join(_keys_of_ratings(rows, apart_by_round=True))
-    found = rows.relation.ask(
+    repeated = rows.relation.ask(
         f"SELECT MIN(nth) AS first_nth, COUNT(*) AS n FROM {rows} WHERE label IS NOT NULL "
         f"AND item IS NOT NULL AND rater IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1 "
         "ORDER BY first_nth"
     )
-    if not found.num_rows:
+    if not repeated.num_rows:
         return
-    (first,) = found["first_nth"].to_pylist()[:1]
-    n_rows = sum(found["n"].to_pylist())
+    (first_nth,) = repeated["first_nth"].to_pylist()[:1]
+    n_rows = sum(repeated["n"].to_pylist())
     raise RatingsError(
-        f"{rows.at(f'nth = {first}', 'item', 'rater')}: found {n_rows} rows that have item and "
+        f"{rows.at(f'nth = {first_nth}', 'item', 'rater')}: found {n_rows} rows that have item and "
         "rater in common with another one, beside a field that says which items repeat others; "
         "expected one rating of each, since a duplicate would pass for a repetition. Say which "
         f"one counts ({HOW_OF_DUPLICATES}), or number repetitions ({HOW_OF_OCCURRENCES})."
     )
 
 
-def _linked(rows: Rows, rules: Rules) -> Rows:
+def _number_replicates(rows: Rows, rules: Rules) -> Rows:
     """A rater's meetings with an item are numbered in the order of their times."""
     if rules.replicate_of:
-        firsts = _named_firsts(rows, rules.replicate_of)
+        originals = _load_original_items(rows, rules.replicate_of)
     elif rules.replicates_share:
-        firsts = _shared_firsts(rows, rules.replicates_share)
+        originals = _original_items_by_content(rows, rules.replicates_share)
     else:
         return rows
     _require_single_ratings(rows)
     item = rows.text("item")
-    found = rows.view(
+    with_originals = rows.view(
         f"SELECT {rows}.*, COALESCE(firsts.first_item, {item}) AS first_item, "
         f"COALESCE(firsts.first_item <> {item}, FALSE) AS again "
-        f"FROM {rows} LEFT JOIN {firsts} AS firsts ON {item} = firsts.of_item",
-        firsts,
+        f"FROM {rows} LEFT JOIN {originals} AS firsts ON {item} = firsts.of_item",
+        originals,
     )
     keys = ["first_item", rows.quoted("rater")]
     if "round" in rows.names and not rules.all_rounds:
         keys.append(rows.quoted("round"))
-    number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {_in_time(rows)})"
-    made = {"item": "first_item", "occurrence": f"CAST({number} AS BIGINT)"}
-    return found.view(f"SELECT {rows.with_columns(made)} FROM {found}")
+    number = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY {_time_order(rows)})"
+    sql_by_column = {"item": "first_item", "occurrence": f"CAST({number} AS BIGINT)"}
+    return with_originals.view(f"SELECT {rows.select_list(sql_by_column)} FROM {with_originals}")
 
 
 def with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
     if not models:
         return rows
     if "column" not in rows.names:
-        rows = rows.made({"column": "CAST(NULL AS STRING)"})
+        rows = rows.with_computed({"column": "CAST(NULL AS STRING)"})
     texts = {name: rows.text(name) for name in ("label", "rater")}
-    parts = [f"SELECT {rows.with_columns(texts)} FROM {rows}"]
+    parts = [f"SELECT {rows.select_list(texts)} FROM {rows}"]
     item, is_text = rows.text("item"), rows.kinds.get("occurrence") == "text"
     for number, (name, column) in enumerate(models.items(), 1):
-        label = _mapped_label_sql(rows, FIELD + column, rules.same_label)
-        is_missing = _is_one_of(rows, FIELD + column, rules.missing)
+        label = _mapped_label_sql(rows, FIELD_PREFIX + column, rules.same_label)
+        is_missing = _is_one_of(rows, FIELD_PREFIX + column, rules.missing)
         is_given = f"{label} IS NOT NULL AND NOT {is_missing}"
-        made = {
+        sql_by_column = {
             "label": label,
             "rater": rows.literal(name),
             "nth": f"nth + {number} * (SELECT MAX(nth) + 1 FROM {rows})",
             "column": rows.literal(column),
             "occurrence": "'1'" if is_text else "1",
-            **dict.fromkeys(OF_A_RATER, "NULL"),
+            **dict.fromkeys(RATER_SPECIFIC_COLUMNS, "NULL"),
         }
-        own = {key: sql for key, sql in made.items() if key in rows.names}
+        sql_by_present_column = {
+            key: sql for key, sql in sql_by_column.items() if key in rows.names
+        }
         keys = [item, label, *([rows.text("round")] if "round" in rows.names else [])]
         place = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(keys)} ORDER BY nth, {item})"
         parts.append(
-            f"SELECT {rows.with_columns(own)} FROM (SELECT *, {place} AS place FROM {rows} "
-            f"WHERE {is_given}) AS said WHERE place = 1"
+            f"SELECT {rows.select_list(sql_by_present_column)} FROM (SELECT *, {place} AS place "
+            f"FROM {rows} WHERE {is_given}) AS said WHERE place = 1"
         )
     return rows.view(" UNION ALL ".join(parts))
 
@@ -529,45 +556,45 @@ def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
     return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
 
 
-def _named_firsts(rows: Rows, field: str) -> Relation:
-    item, other = rows.text("item"), rows.text(FIELD + field)
+def _load_original_items(rows: Rows, field: str) -> Relation:
+    item, original = rows.text("item"), rows.text(FIELD_PREFIX + field)
     pairs = rows.relation.ask(
-        f"SELECT {item} AS item, {other} AS other, MIN(nth) AS first_nth FROM {rows} "
-        f"WHERE {item} IS NOT NULL AND {other} IS NOT NULL AND {other} <> '' "
+        f"SELECT {item} AS item, {original} AS other, MIN(nth) AS first_nth FROM {rows} "
+        f"WHERE {item} IS NOT NULL AND {original} IS NOT NULL AND {original} <> '' "
         "GROUP BY 1, 2 ORDER BY first_nth, item, other"
     ).to_pylist()
-    where, of = f"{rows.source}: field {field!r}", dict[str, str]()
+    place, original_by_item = f"{rows.source}: field {field!r}", dict[str, str]()
     for pair in pairs:
-        if (name := pair["item"]) in of:
-            several = [each["other"] for each in pairs if each["item"] == name]
+        if (name := pair["item"]) in original_by_item:
+            several = [candidate["other"] for candidate in pairs if candidate["item"] == name]
             raise RatingsError(
-                f"{where}: found item {name!r} as a repetition of several items, "
+                f"{place}: found item {name!r} as a repetition of several items, "
                 f"{listed(several)}; expected one. Correct the export."
             )
-        of[name] = pair["other"]
-    firsts = [_first(item, of, where) for item in of]
+        original_by_item[name] = pair["other"]
+    originals = [_find_original(item, original_by_item, place) for item in original_by_item]
     kinds = pa.schema([("of_item", pa.large_string()), ("first_item", pa.large_string())])
-    batch = pa.record_batch([list(of), firsts], schema=kinds)
+    batch = pa.record_batch([list(original_by_item), originals], schema=kinds)
     return rows.relation.session.load(kinds, [batch])
 
 
-def _first(item: str, of: Mapping[str, str], where: str) -> str:
-    seen, last = {item: None}, item
-    while (nearer := of.get(last)) is not None:
-        if nearer in seen:
-            circle = [*seen][[*seen].index(nearer) :]
-            how = "that repeat each other in a circle" if circle[1:] else "as its own repetition"
+def _find_original(item: str, original_by_item: Mapping[str, str], place: str) -> str:
+    visited, current = {item: None}, item
+    while (original := original_by_item.get(current)) is not None:
+        if original in visited:
+            circle = [*visited][[*visited].index(original) :]
+            fault = "that repeat each other in a circle" if circle[1:] else "as its own repetition"
             raise RatingsError(
-                f"{where}: found {called('item', circle)} {how}; expected a first one, which "
+                f"{place}: found {called('item', circle)} {fault}; expected a first one, which "
                 "repeats none. Correct the field, or leave it empty for a first item."
             )
-        seen[nearer], last = None, nearer
-    return last
+        visited[original], current = None, original
+    return current
 
 
-def _shared_firsts(rows: Rows, field: str) -> Relation:
+def _original_items_by_content(rows: Rows, field: str) -> Relation:
     """The first item of those with the same content. The first content of an item counts."""
-    item, content = rows.text("item"), rows.text(FIELD + field)
+    item, content = rows.text("item"), rows.text(FIELD_PREFIX + field)
     if not rows.any(f"{content} IS NOT NULL"):
         raise RatingsError(
             f"{rows.source}: field {field!r}: found nothing in any row; expected the content of "
@@ -582,7 +609,7 @@ def _shared_firsts(rows: Rows, field: str) -> Relation:
     )
 
 
-def _in_time(rows: Rows) -> str:
+def _time_order(rows: Rows) -> str:
     """Times count if every row has one, else the order of rows."""
     numbered = f"{rows.quoted('occurrence')} NULLS LAST"
     order = ["again", *([numbered] if "occurrence" in rows.names else []), "nth"]
@@ -601,13 +628,17 @@ def _times_in_order(rows: Rows) -> list[str]:
     if rows.kinds.get("timestamp") == "text":
         if not rows.any(f"NOT {rows.spelt('timestamp')}"):
             return [rows.number("timestamp")]
-        if rows.any(f"NOT {session.matches(time, OF_A_DAY)}"):
+        if rows.any(f"NOT {session.matches(time, STARTS_WITH_MONTH)}"):
             return []
         clock = f"REPLACE(SUBSTR({time}, 12), ' ', '')"
         seconds = f"CASE WHEN SUBSTR({clock}, 6, 1) = ':' THEN '' ELSE ':00' END"
-        whole = f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"
+        full_text = (
+            f"SUBSTR({time}, 1, 10), ' ', SUBSTR({clock}, 1, 5), {seconds}, SUBSTR({clock}, 6)"
+        )
         kind = "TIMESTAMP_LTZ" if session.engine == "spark" else "TIMESTAMPTZ"
-        instant = f"TRY_CAST(CONCAT({whole}) AS {kind})"
-        if not rows.any(f"NOT ({session.matches(time, OFFSET)} AND {instant} IS NOT NULL)"):
+        instant = f"TRY_CAST(CONCAT({full_text}) AS {kind})"
+        if not rows.any(
+            f"NOT ({session.matches(time, TIME_WITH_OFFSET)} AND {instant} IS NOT NULL)"
+        ):
             times = [instant, f"REGEXP_EXTRACT({time}, '[.][0-9]{{6}}([0-9]*)', 1)"]
     return times

@@ -66,8 +66,8 @@ class Form:
         """
         if not self.mark:
             return self
-        known = order or ("day first" if self.mark == "." else None)
-        return known and Form(self.regex, (*ORDERS[known], *self.parts[2:]))
+        known_order = order or ("day first" if self.mark == "." else None)
+        return known_order and Form(self.regex, (*ORDERS[known_order], *self.parts[2:]))
 
 
 def has_parts_of_a_day(time_format: object) -> bool:
@@ -96,8 +96,12 @@ def form_of(time_format: str) -> Form:
             parts += [part] if part else []
         else:
             regex += "".join(
-                " +" if each == " " else each if each.isalnum() else f"[{_in_class(each)}]"
-                for each in text
+                " +"
+                if character == " "
+                else character
+                if character.isalnum()
+                else f"[{_in_class(character)}]"
+                for character in text
             )
     return Form(regex, tuple(parts))
 

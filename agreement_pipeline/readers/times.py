@@ -20,7 +20,7 @@ from agreement_pipeline.readers.time_forms import (
 from agreement_pipeline.text import listed
 
 TIME_COLUMNS = ("timestamp", "changed_at")
-PARTS, SEPARATOR = "parts of ", "\x1f"
+PARTS_PREFIX, SEPARATOR = "parts of ", "\x1f"
 
 MONTHS = {
     "01": ("jan", "jän"),
@@ -68,7 +68,7 @@ def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
     names = [name for name in TIME_COLUMNS if name in rows.names]
     if time_format is not None:
         texts = [name for name in names if rows.kinds.get(name) == "text"]
-        return _read_as(rows, texts, time_format)
+        return _parse_times_as(rows, texts, time_format)
     serials = [name for name in names if _are_serials(rows, name)]
     texts = [name for name in names if name not in serials and _has_other_forms(rows, name)]
     if not serials and not texts:
@@ -76,9 +76,9 @@ def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
     forms = {name: _forms_of(rows, name) for name in texts}
     split = _split(rows, forms, keep_iso=True)
     order = _order_of(split, forms)
-    made = {name: _iso_of_serial(rows.number(name)) for name in serials}
-    made |= {name: _iso_by_form(split, name, forms[name], order) for name in texts}
-    return _kept(split, made, rows.names)
+    sql_by_column = {name: _iso_of_serial(rows.number(name)) for name in serials}
+    sql_by_column |= {name: _iso_by_form(split, name, forms[name], order) for name in texts}
+    return _materialize(split, sql_by_column, rows.names)
 
 
 def unread_time(rows: Rows) -> str | None:
@@ -97,25 +97,25 @@ def unread_time(rows: Rows) -> str | None:
     )
 
 
-def _read_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
+def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
     forms = dict.fromkeys(names, (form_of(time_format),))
     split = _split(rows, forms, keep_iso=False)
     for name in names:
-        told = f"NOT {rows.blank(name)}"
+        is_given = f"NOT {rows.blank(name)}"
         is_read = f"{_iso(split, name, forms[name][0])} IS NOT NULL"
-        if rows.any(told) and not split.any(is_read):
+        if rows.any(is_given) and not split.any(is_read):
             raise RatingsError(
-                f"{rows.at(told, name)}: found {listed(rows.found(told, name))}; expected times "
-                f"as {time_format!r}, which is the time format. Correct it (--time-format, or "
-                "time_format among the columns of a project)."
+                f"{rows.at(is_given, name)}: found {listed(rows.found(is_given, name))}; expected "
+                f"times as {time_format!r}, which is the time format. Correct it (--time-format, "
+                "or time_format among the columns of a project)."
             )
-    made = {name: _iso_by_form(split, name, forms[name], None) for name in names}
-    return _kept(split, made, rows.names) if made else rows
+    sql_by_column = {name: _iso_by_form(split, name, forms[name], None) for name in names}
+    return _materialize(split, sql_by_column, rows.names) if sql_by_column else rows
 
 
-def _kept(split: Rows, made: Mapping[str, str], names: Sequence[str]) -> Rows:
+def _materialize(split: Rows, sql_by_column: Mapping[str, str], names: Sequence[str]) -> Rows:
     """A query that asks for times again does not read their forms again."""
-    columns = split.with_columns(made, names)
+    columns = split.select_list(sql_by_column, names)
     relation = split.relation.session.keep(f"SELECT {columns} FROM {split}")
     return replace(split, relation=relation)
 
@@ -138,25 +138,27 @@ def _are_serials(rows: Rows, name: str) -> bool:
     if kind == "text" and rows.any(f"NOT {rows.blank(name)} AND NOT {rows.spelt(name)}"):
         return False
     number = rows.number(name)
-    (found,) = rows.relation.ask(
+    (extent,) = rows.relation.ask(
         f"SELECT MIN({number}) AS low, MAX({number}) AS high, "
         f"MAX({number} - FLOOR({number})) AS fraction FROM {rows}"
     ).to_pylist()
-    if found["low"] is None:
+    if extent["low"] is None:
         return False
-    return bool(SERIALS[0] <= found["low"] and found["high"] < SERIALS[1] and found["fraction"] > 0)
+    return bool(
+        SERIALS[0] <= extent["low"] and extent["high"] < SERIALS[1] and extent["fraction"] > 0
+    )
 
 
 def _forms_of(rows: Rows, name: str) -> tuple[Form, ...]:
     """The forms that some times of a column have."""
     time, session = _cleaned(rows, name), rows.relation.session
-    every = (*NUMERIC.values(), *UNAMBIGUOUS)
+    all_forms = (*NUMERIC.values(), *UNAMBIGUOUS)
     cases = [f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN -1"]
     cases += [
-        f"WHEN {session.matches(time, form.pattern)} THEN {n}" for n, form in enumerate(every)
+        f"WHEN {session.matches(time, form.pattern)} THEN {n}" for n, form in enumerate(all_forms)
     ]
     places = rows.relation.values(f"SELECT DISTINCT CASE {' '.join(cases)} END AS n FROM {rows}")
-    return tuple(every[place] for place in sorted({*places} - {None, -1}))
+    return tuple(all_forms[place] for place in sorted({*places} - {None, -1}))
 
 
 def _split(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -> Rows:
@@ -171,20 +173,22 @@ def _split(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -
             captured = session.captured(time, form.pattern, form.n_parts, SEPARATOR)
             captured = f"CONCAT('{place}', {separator}, {captured})"
             cases.append(f"WHEN {session.matches(time, form.pattern)} THEN {captured}")
-        whole = f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
-        texts[PARTS + name] = f"SPLIT({whole}, {separator})"
-        pieces = rows.quoted(PARTS + name)
+        parts_text = f"CASE {' '.join(cases)} END" if cases else "CAST(NULL AS STRING)"
+        texts[PARTS_PREFIX + name] = f"SPLIT({parts_text}, {separator})"
+        pieces = rows.quoted(PARTS_PREFIX + name)
         parts |= {
-            f"{PARTS}{name} {at}": f"GET({pieces}, {at})" if is_spark else f"{pieces}[{at + 1}]"
-            for at in range(1 + max((form.n_parts for form in of_column), default=0))
+            f"{PARTS_PREFIX}{name} {index}": f"GET({pieces}, {index})"
+            if is_spark
+            else f"{pieces}[{index + 1}]"
+            for index in range(1 + max((form.n_parts for form in of_column), default=0))
         }
     if not texts:
         return rows
-    return _kept(rows.made(texts), parts, [*rows.names, *parts])
+    return _materialize(rows.with_computed(texts), parts, [*rows.names, *parts])
 
 
 def _part(rows: Rows, name: str, place: int) -> str:
-    return rows.quoted(f"{PARTS}{name} {place}")
+    return rows.quoted(f"{PARTS_PREFIX}{name} {place}")
 
 
 def _has_form(rows: Rows, name: str, place: int) -> str:
@@ -195,60 +199,62 @@ def _iso_of_serial(days: str) -> str:
     """A serial is exact to some thousandths of a second, so a time is rounded to them."""
     thousandths = f"CAST(ROUND({days} * 86400000) AS BIGINT)"
     day = f"FLOOR({thousandths} / 86400000)"
-    rest = f"({thousandths} - CAST({day} AS BIGINT) * 86400000)"
+    remainder = f"({thousandths} - CAST({day} AS BIGINT) * 86400000)"
     parts = {"hour": (3_600_000, 24), "minute": (60_000, 60), "second": (1_000, 60)}
     clock = [
-        f"LPAD(CAST(CAST(FLOOR({rest} / {size}) AS BIGINT) % {most} AS STRING), 2, '0')"
-        for size, most in parts.values()
+        f"LPAD(CAST(CAST(FLOOR({remainder} / {size}) AS BIGINT) % {modulus} AS STRING), 2, '0')"
+        for size, modulus in parts.values()
     ]
     date = f"CAST(DATE '1899-12-30' + CAST({day} AS INTEGER) AS STRING)"
-    fraction = f"LPAD(CAST({rest} % 1000 AS STRING), 3, '0')"
+    fraction = f"LPAD(CAST({remainder} % 1000 AS STRING), 3, '0')"
     return (
         f"CONCAT(SUBSTR({date}, 1, 10), ' ', {clock[0]}, ':', {clock[1]}, ':', {clock[2]}, "
-        f"CASE WHEN {rest} % 1000 = 0 THEN '' ELSE CONCAT('.', {fraction}) END)"
+        f"CASE WHEN {remainder} % 1000 = 0 THEN '' ELSE CONCAT('.', {fraction}) END)"
     )
 
 
 def _order_of(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
     """Which of two numbers is the day, by all times of both columns. None if they cannot tell."""
-    session, found = rows.relation.session, list[Mapping[str, int]]()
+    session, measured_forms = rows.relation.session, list[Mapping[str, int]]()
     for name, of_column in forms.items():
         is_half = session.matches(rows.quoted(name), UPPER_CASE_HALF)
-        first, second, year = (
+        first_number, second_number, year = (
             f"TRY_CAST({_part(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
         )
         measured = {
-            "lowest_first": f"MIN({first})",
-            "highest_first": f"MAX({first})",
-            "highest_second": f"MAX({second})",
+            "lowest_first": f"MIN({first_number})",
+            "highest_first": f"MAX({first_number})",
+            "highest_second": f"MAX({second_number})",
             "lowest_year": f"MIN({year})",
             "highest_year": f"MAX({year})",
-            "differ": f"SUM(CASE WHEN {first} <> {second} THEN 1 ELSE 0 END)",
+            "differ": f"SUM(CASE WHEN {first_number} <> {second_number} THEN 1 ELSE 0 END)",
             "half": f"SUM(CASE WHEN {is_half} THEN 1 ELSE 0 END)",
         }
-        asked = ", ".join(f"{sql} AS {of}" for of, sql in measured.items())
+        select_list = ", ".join(f"{sql} AS {measure}" for measure, sql in measured.items())
         for place, form in enumerate(of_column):
             if form.mark:
                 (answer,) = rows.relation.ask(
-                    f"SELECT {asked} FROM {rows} WHERE {_has_form(rows, name, place)}"
+                    f"SELECT {select_list} FROM {rows} WHERE {_has_form(rows, name, place)}"
                 ).to_pylist()
-                found.append({**answer, "half": answer["half"] if form.mark != "." else 0})
-    if any(each["highest_first"] > 12 for each in found):
+                measured_forms.append({**answer, "half": answer["half"] if form.mark != "." else 0})
+    if any(measures["highest_first"] > 12 for measures in measured_forms):
         # 26/11/28 may begin with the year. Then its days come last, and differ.
         tells_year = all(
-            each["lowest_year"] > 31
+            measures["lowest_year"] > 31
             or (
-                each["lowest_first"] < each["highest_first"]
-                and each["lowest_year"] == each["highest_year"]
+                measures["lowest_first"] < measures["highest_first"]
+                and measures["lowest_year"] == measures["highest_year"]
             )
-            for each in found
+            for measures in measured_forms
         )
-        is_day = tells_year and all(each["highest_second"] <= 12 for each in found)
+        is_day = tells_year and all(measures["highest_second"] <= 12 for measures in measured_forms)
         return "day first" if is_day else None
-    if any(each["highest_second"] > 12 or each["half"] for each in found):
+    if any(measures["highest_second"] > 12 or measures["half"] for measures in measured_forms):
         return "month first"
     return (
-        None if any(each["differ"] or each["lowest_year"] <= 31 for each in found) else "day first"
+        None
+        if any(measures["differ"] or measures["lowest_year"] <= 31 for measures in measured_forms)
+        else "day first"
     )
 
 
@@ -260,9 +266,9 @@ def _cleaned(rows: Rows, name: str) -> str:
 
 def _iso_by_form(rows: Rows, name: str, forms: Sequence[Form], order: Order | None) -> str:
     cases = [
-        f"WHEN {_has_form(rows, name, place)} THEN {_iso(rows, name, known)}"
+        f"WHEN {_has_form(rows, name, place)} THEN {_iso(rows, name, ordered_form)}"
         for place, form in enumerate(forms)
-        if (known := form.in_order(order)) is not None
+        if (ordered_form := form.in_order(order)) is not None
     ]
     time = rows.quoted(name)
     return f"COALESCE(CASE {' '.join(cases)} END, {time})" if cases else time
@@ -270,7 +276,7 @@ def _iso_by_form(rows: Rows, name: str, forms: Sequence[Form], order: Order | No
 
 def _iso(rows: Rows, name: str, form: Form) -> str:
     """The time as ISO 8601 in SQL. NULL if no calendar and no clock has it."""
-    part = {kind: _part(rows, name, at) for at, kind in enumerate(form.parts, 1)}
+    part = {kind: _part(rows, name, index) for index, kind in enumerate(form.parts, 1)}
     date = f"CONCAT({_year(part)}, '-', {_month(rows, part)}, '-', LPAD({part['day']}, 2, '0'))"
     if "hour" not in part:
         return f"CASE WHEN TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} END"
@@ -281,12 +287,12 @@ def _iso(rows: Rows, name: str, form: Form) -> str:
         digits = part["fraction"]
         fraction = f"CASE WHEN {digits} = '' THEN '' ELSE CONCAT('.', {digits}) END"
     zone = _zone(rows, part["zone"]) if "zone" in part else "''"
-    whole = f"CONCAT({date}, ' ', {clock})"
-    there = f"TRY_CAST({whole} AS TIMESTAMP) IS NOT NULL"
-    iso = f"CONCAT({whole}, {fraction}, {zone})"
+    full_text = f"CONCAT({date}, ' ', {clock})"
+    is_valid_time = f"TRY_CAST({full_text} AS TIMESTAMP) IS NOT NULL"
+    iso = f"CONCAT({full_text}, {fraction}, {zone})"
     return (
         f"CASE WHEN {part['hour']} = '' AND TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} "
-        f"WHEN {part['hour']} <> '' AND {there} AND {zone} IS NOT NULL THEN {iso} END"
+        f"WHEN {part['hour']} <> '' AND {is_valid_time} AND {zone} IS NOT NULL THEN {iso} END"
     )
 
 
@@ -329,5 +335,7 @@ def _zone(rows: Rows, zone: str) -> str:
     offset = f"REPLACE(REPLACE({zone}, 'GMT', ''), 'UTC', '')"
     minutes = f"CASE WHEN LENGTH({offset}) = 3 THEN '00' ELSE RIGHT({offset}, 2) END"
     is_offset = f"SUBSTR({offset}, 1, 1) IN ('+', '-')"
-    written = f"CONCAT(SUBSTR({offset}, 1, 3), ':', {minutes})"
-    return f"CASE WHEN {zone} = '' THEN '' {' '.join(names)} WHEN {is_offset} THEN {written} END"
+    offset_text = f"CONCAT(SUBSTR({offset}, 1, 3), ':', {minutes})"
+    return (
+        f"CASE WHEN {zone} = '' THEN '' {' '.join(names)} WHEN {is_offset} THEN {offset_text} END"
+    )

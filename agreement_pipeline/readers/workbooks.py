@@ -17,8 +17,8 @@ import pyarrow as pa
 from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits, category_text
-from agreement_pipeline.readers.columns import Columns, refuse_twice
-from agreement_pipeline.readers.files import DAMAGED, OF_EXCEL_97, start_of
+from agreement_pipeline.readers.columns import Columns, refuse_repeated_names
+from agreement_pipeline.readers.files import DAMAGE_ERRORS, OF_EXCEL_97, start_of
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -27,32 +27,32 @@ if TYPE_CHECKING:
 Cells = Mapping[int, object]
 Area = tuple[int, int, int, int]
 Sheets = dict[str, tuple[Iterator[Cells], Iterable[Area]]]
-CONTENT = "content.xml"
+CONTENT_FILE = "content.xml"
 OFFICE, OF_TABLE, OF_TEXT = (
     f"{{urn:oasis:names:tc:opendocument:xmlns:{name}:1.0}}" for name in ("office", "table", "text")
 )
-CELLS = (f"{OF_TABLE}table-cell", f"{OF_TABLE}covered-table-cell")
-MARKS = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"}
-MOST_REPEATED, MOST_ROWS, MOST_COLUMNS = 1_000, 1 << 20, 1 << 14
+CELL_TAGS = (f"{OF_TABLE}table-cell", f"{OF_TABLE}covered-table-cell")
+TEXT_BY_TAG = {f"{OF_TEXT}s": " ", f"{OF_TEXT}tab": "\t", f"{OF_TEXT}line-break": "\n"}
+MAX_REPEATS, MAX_SHEET_ROWS, MAX_SHEET_COLUMNS = 1_000, 1 << 20, 1 << 14
 """How often one element may repeat a cell, a row or a blank, and how large sheets can be."""
 AREA = re.compile(rb'<(?:\w+:)?mergeCell\s+ref="([A-Z]{1,3}[0-9]{1,7}:[A-Z]{1,3}[0-9]{1,7})"')
 TRUTH_VALUES = {"TRUE": "True", "FALSE": "False"}
-PART, BESIDE = 1 << 20, 1 << 8
+PART_BYTES, OVERLAP_BYTES = 1 << 20, 1 << 8
 
 
-class Wrong(NamedTuple):
-    found: str
+class UnusableCell(NamedTuple):
+    finding: str
     step: str
 
-    def at(self, row: int, column: str) -> str:
-        return f"row {row}, column {column!r}: found {self.found}; expected a value. {self.step}"
+    def message_at(self, row: int, column: str) -> str:
+        return f"row {row}, column {column!r}: found {self.finding}; expected a value. {self.step}"
 
 
-MERGED = Wrong("a cell that is merged with another", "Unmerge the cells, and fill in each.")
+MERGED = UnusableCell("a cell that is merged with another", "Unmerge the cells, and fill in each.")
 
 
-def of_error(shown: object) -> Wrong:
-    return Wrong(f"the error {shown}", "Correct its formula, or empty the cell.")
+def error_cell(error_text: object) -> UnusableCell:
+    return UnusableCell(f"the error {error_text}", "Correct its formula, or empty the cell.")
 
 
 def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
@@ -67,47 +67,50 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
         raise RatingsError(
             f"{path.name}: found no sheet with cells; expected one at least. Save the table as CSV."
         )
-    named = columns.sheet
-    if named not in sheets and (named is not None or len(sheets) > 1):
-        expected = "one, or the name of one" if named is None else f"{named!r} among them"
+    sheet_name = columns.sheet
+    if sheet_name not in sheets and (sheet_name is not None or len(sheets) > 1):
+        expected = "one, or the name of one" if sheet_name is None else f"{sheet_name!r} among them"
         title = next(iter(sheets))
         raise RatingsError(
             f"{path.name}: found sheets {listed(sheets, 20)}; expected {expected}. "
             f"Name the sheet of the ratings, as --sheet {quote(title)} (sheet: "
             f"{json.dumps(title, ensure_ascii=False)} among the columns of a project)."
         )
-    first = columns.header_row
-    rows, areas = sheets[next(iter(sheets)) if named is None else named]
-    rows = islice(rows, first - 1, None)
+    header_row = columns.header_row
+    rows, areas = sheets[next(iter(sheets)) if sheet_name is None else sheet_name]
+    rows = islice(rows, header_row - 1, None)
     header = next(rows, {}).items()
-    names = {at: str(name) for at, name in header if not isinstance(name, Wrong | None)}
-    refuse_twice(list(names.values()), f"{path.name}: row {first}")
+    names = {
+        index: str(name) for index, name in header if not isinstance(name, UnusableCell | None)
+    }
+    refuse_repeated_names(list(names.values()), f"{path.name}: row {header_row}")
     limits.refuse_beyond("columns", len(names), path.name, "columns")
-    cells: dict[int, list[str | None]] = {at: [] for at in names}
+    cells: dict[int, list[str | None]] = {index: [] for index in names}
     with_truth_values = set[int]()
-    wrong = dict[str, str]()
+    faults = dict[str, str]()
     for number, row in enumerate(rows, 1):
         limits.refuse_beyond("rows", number, path.name, "rows or more")
-        for at, column in cells.items():
-            value = row.get(at)
-            if isinstance(value, Wrong):
-                wrong.setdefault(names[at], value.at(first + number, names[at]))
+        for index, column in cells.items():
+            value = row.get(index)
+            if isinstance(value, UnusableCell):
+                faults.setdefault(names[index], value.message_at(header_row + number, names[index]))
                 value = None
             column.append(None if value is None else category_text(value))
             if isinstance(value, bool):
-                with_truth_values.add(at)
-    for at in with_truth_values:  # a sheet shows the text TRUE as the truth value
-        cells[at] = [TRUTH_VALUES.get(cell or "", cell) for cell in cells[at]]
+                with_truth_values.add(index)
+    for index in with_truth_values:  # a sheet shows the text TRUE as the truth value
+        cells[index] = [TRUTH_VALUES.get(cell or "", cell) for cell in cells[index]]
     hidden = {
-        name: MERGED.at(top + (at == left), name)
-        for left, top, right, last in areas
+        name: MERGED.message_at(top + (index == left), name)
+        for left, top, right, bottom in areas
         # An area whose first cell is empty hides nothing.
-        if first < top and (left not in cells or any(cells[left][top - first - 1 : top - first]))
-        for at, name in names.items()
-        if left <= at <= right and (at, top) != (left, last)
+        if header_row < top
+        and (left not in cells or any(cells[left][top - header_row - 1 : top - header_row]))
+        for index, name in names.items()
+        if left <= index <= right and (index, top) != (left, bottom)
     }
-    sheet = {name: pa.array(cells[at], pa.large_string()) for at, name in names.items()}
-    return pa.table(sheet), wrong | hidden
+    sheet = {name: pa.array(cells[index], pa.large_string()) for index, name in names.items()}
+    return pa.table(sheet), faults | hidden
 
 
 def _of_excel(path: Path) -> Sheets:
@@ -118,20 +121,20 @@ def _of_excel(path: Path) -> Sheets:
     data = path.read_bytes()  # of a path, openpyxl asks for the ending of its name
 
     @cache
-    def opened(*, values: bool) -> Any:
+    def load(*, values: bool) -> Any:
         return load_workbook(BytesIO(data), read_only=True, data_only=values)
 
     def rows_of(title: str, *, values: bool) -> Iterator[Any]:
-        sheet = opened(values=values)[title]
+        sheet = load(values=values)[title]
         sheet.reset_dimensions()  # some programs write a smaller size of the sheet than it has
         yield from sheet.iter_rows()
 
-    def read(sheet: Any) -> tuple[Iterator[Cells], Iterable[Area]]:
+    def read_sheet(sheet: Any) -> tuple[Iterator[Cells], Iterable[Area]]:
         values, formulas = (rows_of(sheet.title, values=values) for values in (True, False))
         return _in_place(values, formulas, path.name), _merged_in(sheet, path.name)
 
     try:
-        return {sheet.title: read(sheet) for sheet in opened(values=True).worksheets}
+        return {sheet.title: read_sheet(sheet) for sheet in load(values=True).worksheets}
     except Exception as error:
         raise _no_workbook(path.name, error) from None
 
@@ -143,16 +146,18 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
         for number, row in enumerate(rows):
             # The empty text of a formula is a value, of the type `str`.
             if empty := [
-                at for at, cell in enumerate(row) if cell.value is None and cell.data_type == "n"
+                index
+                for index, cell in enumerate(row)
+                if cell.value is None and cell.data_type == "n"
             ]:
-                written = next(islice(formulas, number - n_read, None))
+                formula_row = next(islice(formulas, number - n_read, None))
                 n_read = number + 1
-                for at in empty:
-                    if written[at].value is not None:
-                        raise _no_value(source, written[at].coordinate)
+                for index in empty:
+                    if formula_row[index].value is not None:
+                        raise _no_value(source, formula_row[index].coordinate)
             yield {
-                at: of_error(cell.value) if cell.data_type == "e" else cell.value
-                for at, cell in enumerate(row)
+                index: error_cell(cell.value) if cell.data_type == "e" else cell.value
+                for index, cell in enumerate(row)
             }
     except RatingsError:
         raise
@@ -165,14 +170,14 @@ def _merged_in(sheet: Any, source: str) -> Iterator[Area]:
     # openpyxl does not tell them of a workbook that it only reads.
     from openpyxl.utils.cell import range_boundaries
 
-    beside = b""
+    overlap = b""
     try:
         with sheet._get_source() as file:
-            while part := file.read(PART):
-                for area in AREA.findall(beside + part):
-                    left, top, right, last = range_boundaries(area.decode())
-                    yield left - 1, top, right - 1, last
-                beside = part[-BESIDE:]
+            while part := file.read(PART_BYTES):
+                for area in AREA.findall(overlap + part):
+                    left, top, right, bottom = range_boundaries(area.decode())
+                    yield left - 1, top, right - 1, bottom
+                overlap = part[-OVERLAP_BYTES:]
     except Exception as error:
         raise _no_workbook(source, error) from None
 
@@ -197,79 +202,79 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
 
     sheets: Sheets = {}
     try:
-        with ZipFile(path) as packed, TemporaryDirectory() as folder:
-            if CONTENT not in packed.namelist():
+        with ZipFile(path) as archive, TemporaryDirectory() as folder:
+            if CONTENT_FILE not in archive.namelist():
                 return None
-            size = packed.getinfo(CONTENT).file_size
+            size = archive.getinfo(CONTENT_FILE).file_size
             limits.refuse_beyond("file_bytes", size, path.name, "bytes once unpacked")
             rows = list[tuple[int, Cells]]()
-            for element in elements(Path(packed.extract(CONTENT, folder)), path.name):
-                if element.tag in MARKS:
-                    times = _times(element, f"{OF_TEXT}c", path.name)
-                    element.text = MARKS[element.tag] * min(times, MOST_REPEATED)
+            for element in elements(Path(archive.extract(CONTENT_FILE, folder)), path.name):
+                if element.tag in TEXT_BY_TAG:
+                    times = _repeat_count(element, f"{OF_TEXT}c", path.name)
+                    element.text = TEXT_BY_TAG[element.tag] * min(times, MAX_REPEATS)
                 elif element.tag == f"{OF_TABLE}table-row":
                     rows.append(_row(element, path.name))
                     element.clear()
                 elif element.tag == f"{OF_TABLE}table":
-                    sheets[element.get(f"{OF_TABLE}name", "")] = _each(rows, path.name), ()
+                    sheets[element.get(f"{OF_TABLE}name", "")] = _repeat_rows(rows, path.name), ()
                     rows = []
-    except DAMAGED as error:
+    except DAMAGE_ERRORS as error:
         raise _no_workbook(path.name, error) from None
     return sheets
 
 
-def _each(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cells]:
+def _repeat_rows(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cells]:
     """Each row as often as it stands there. Blank rows at the end are none."""
     n_kept = max((place for place, (_, cells) in enumerate(rows, 1) if cells), default=0)
-    kept = rows[:n_kept]
-    if (n := sum(times for times, _ in kept)) > MOST_ROWS:
-        raise _too_large(n, "rows", MOST_ROWS, source)
-    for times, cells in kept:
+    used_rows = rows[:n_kept]
+    if (n := sum(times for times, _ in used_rows)) > MAX_SHEET_ROWS:
+        raise _too_large(n, "rows", MAX_SHEET_ROWS, source)
+    for times, cells in used_rows:
         yield from repeat(cells, times)
 
 
 def _row(element: "Element", source: str) -> tuple[int, Cells]:
-    cells, at = dict[int, object](), 0
+    cells, index = dict[int, object](), 0
     for cell in element:
-        if cell.tag in CELLS:
+        if cell.tag in CELL_TAGS:
             times, value = (
-                _times(cell, f"{OF_TABLE}number-columns-repeated", source),
+                _repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source),
                 _value(cell, source),
             )
             if value is not None:
                 _refuse_repeated({value}, times, source)
-                if at + times > MOST_COLUMNS:
-                    raise _too_large(at + times, "columns", MOST_COLUMNS, source)
-                cells |= dict.fromkeys(range(at, at + times), value)
-            at += times
-    times = _times(element, f"{OF_TABLE}number-rows-repeated", source)
+                if index + times > MAX_SHEET_COLUMNS:
+                    raise _too_large(index + times, "columns", MAX_SHEET_COLUMNS, source)
+                cells |= dict.fromkeys(range(index, index + times), value)
+            index += times
+    times = _repeat_count(element, f"{OF_TABLE}number-rows-repeated", source)
     _refuse_repeated({*cells.values()}, times, source)
     return times, cells
 
 
 def _refuse_repeated(values: set[object], times: int, source: str) -> None:
-    if times > MOST_REPEATED and values - {MERGED}:
+    if times > MAX_REPEATS and values - {MERGED}:
         raise RatingsError(
             f"{source}: found {times} equal rows or cells beside each other; expected "
-            f"{MOST_REPEATED} at most. Check that the export is the right one."
+            f"{MAX_REPEATS} at most. Check that the export is the right one."
         )
 
 
-def _too_large(found: int, what: str, most: int, source: str) -> RatingsError:
+def _too_large(count: int, noun: str, maximum: int, source: str) -> RatingsError:
     return RatingsError(
-        f"{source}: found a sheet of {found:,} {what} or more; expected {most:,} at most, as "
+        f"{source}: found a sheet of {count:,} {noun} or more; expected {maximum:,} at most, as "
         "spreadsheets have. Check that the export is the right one."
     )
 
 
-def _times(element: "Element", name: str, source: str) -> int:
-    written = element.get(name, "1")
-    if not (written.isascii() and written.isdecimal() and len(written) < 9):
+def _repeat_count(element: "Element", name: str, source: str) -> int:
+    text = element.get(name, "1")
+    if not (text.isascii() and text.isdecimal() and len(text) < 9):
         raise RatingsError(
-            f"{source}: found {shown(written)} as a number of repetitions; expected a whole "
+            f"{source}: found {shown(text)} as a number of repetitions; expected a whole "
             "number. Save the table again, or as CSV."
         )
-    return int(written)
+    return int(text)
 
 
 def _value(cell: "Element", source: str) -> object:
@@ -280,9 +285,11 @@ def _value(cell: "Element", source: str) -> object:
         return cell.get(f"{OFFICE}boolean-value") == "true"
     if kind in ("date", "time"):
         return cell.get(f"{OFFICE}{kind}-value")
-    shown = "\n".join("".join(each.itertext()) for each in cell if each.tag == f"{OF_TEXT}p")
+    displayed = "\n".join(
+        "".join(paragraph.itertext()) for paragraph in cell if paragraph.tag == f"{OF_TEXT}p"
+    )
     if (text := cell.get(f"{OFFICE}string-value")) is not None:
-        return text or (of_error(shown) if shown else None)
+        return text or (error_cell(displayed) if displayed else None)
     if kind is None and cell.get(f"{OF_TABLE}formula"):
         raise _no_value(source, "a cell")
-    return shown or (MERGED if cell.tag == CELLS[1] else None)
+    return displayed or (MERGED if cell.tag == CELL_TAGS[1] else None)

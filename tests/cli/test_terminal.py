@@ -103,12 +103,12 @@ def test_what_takes_long_says_so_on_a_terminal_and_takes_it_away(monkeypatch, ca
 
 
 def test_a_large_file_says_how_far_it_has_been_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(json_files, "LARGE", 1)
+    monkeypatch.setattr(json_files, "LARGE_FILE_BYTES", 1)
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     path = tmp_path / "round.json"
-    path.write_text('[{"a": 1}]' + " " * 4 * json_files.CHUNK)
+    path.write_text('[{"a": 1}]' + " " * 4 * json_files.CHUNK_CHARACTERS)
     records = json_files.json_objects(path)
     next(records)
     with progress.progress("judge"):
@@ -123,12 +123,12 @@ def test_who_speaks_of_work_that_is_done_says_nothing_of_the_next(monkeypatch, c
     """The first work ends, and the next begins, while somebody looks how far the first is."""
     looking, next_began = threading.Event(), threading.Event()
 
-    def how_far():
+    def large_file_progress():
         looking.set()
         assert next_began.wait(10)
         return ""
 
-    monkeypatch.setattr(readers, "how_far", how_far)
+    monkeypatch.setattr(readers, "large_file_progress", large_file_progress)
     monkeypatch.setattr(progress, "PATIENCE_SECONDS", 0.01)
     monkeypatch.setattr(progress, "EVERY_SECONDS", 0.01)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)

@@ -12,7 +12,7 @@ from dagster._core.execution.retries import auto_reexecution_should_retry_run
 
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.orchestration.runs import failure, or_fail
-from agreement_pipeline.readers.files import Steady
+from agreement_pipeline.readers.files import StableFile
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import POLICY
 
@@ -189,14 +189,14 @@ def test_d4_what_the_machine_did_not_give_is_one_sentence(error, words, fault):
 
 def test_a_file_that_changed_while_it_was_read_may_be_sound_later(line, monkeypatch):
     line.deliver("w1", GOOD)
-    at = Steady.at
+    at = StableFile.of
 
     def at_and_change(path, *how, **more):
         found = at(path, *how, **more)
-        os.utime(path, ns=(1, found.changed + 1))
+        os.utime(path, ns=(1, found.modified_ns + 1))
         return found
 
-    monkeypatch.setattr(Steady, "at", at_and_change)
+    monkeypatch.setattr(StableFile, "of", at_and_change)
     assert tags(line, line.decide("w1"))[FAULT] == "may pass"
 
 

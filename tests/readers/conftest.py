@@ -10,14 +10,14 @@ from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.ratings.birth import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
-from agreement_pipeline.readers.exports import Asked, reader_of
+from agreement_pipeline.readers.exports import ReadRequest, reader_of
 
 SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)
 
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return frame_in(reader_of(path).rows(path, Asked(columns, layout, limits)))
+    return frame_in(reader_of(path).rows(path, ReadRequest(columns, layout, limits)))
 
 
 def frame_in(rows):

@@ -9,10 +9,10 @@ import pytest
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import LIMITS, Rules, json_files, submissions
-from agreement_pipeline.readers.exports import Asked
+from agreement_pipeline.readers.exports import ReadRequest
 from agreement_pipeline.readers.json_files import json_objects
 from agreement_pipeline.readers.rules import RULES
-from agreement_pipeline.readers.submissions import Gathered, Submission, Tool
+from agreement_pipeline.readers.submissions import Submission, SubmissionTable, Tool
 from tests.readers.conftest import frame_in
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}
@@ -25,7 +25,7 @@ def submission(number, values=None, **told):
 
 def cells(submissions, fields=(), **options):
     """The rows of a gathered table, in their order."""
-    found = Gathered(
+    found = SubmissionTable(
         submissions, None, fields, "x", LIMITS, duckdb_session(), omits_none=False, **options
     )
     return found.rows.relation.ask(f"SELECT * FROM {found.rows} ORDER BY nth").to_pylist()
@@ -33,7 +33,7 @@ def cells(submissions, fields=(), **options):
 
 @pytest.mark.parametrize("at_once", [1, 7, 100, 1000])
 def test_it_does_not_matter_how_many_rows_are_kept_at_once(monkeypatch, at_once):
-    monkeypatch.setattr(submissions, "AT_ONCE", at_once)
+    monkeypatch.setattr(submissions, "BATCH_ROWS", at_once)
     said = [
         submission(n, seconds=None if n % 3 else n / 2, assisted=(None, True, False)[n % 3])
         for n in range(100)
@@ -46,7 +46,7 @@ def test_it_does_not_matter_how_many_rows_are_kept_at_once(monkeypatch, at_once)
 
 
 def test_few_letters_are_kept_at_once(monkeypatch):
-    monkeypatch.setattr(submissions, "LETTERS", 100)
+    monkeypatch.setattr(submissions, "BATCH_LETTERS", 100)
     texts = ["word " * n for n in range(1, 50)]
     said = [submission(n, fields={"text": text}) for n, text in enumerate(texts)]
     assert [row["field0"] for row in cells(said, ["text"])] == texts
@@ -96,7 +96,7 @@ def test_all_records_are_read_wherever_a_block_ends(tmp_path, monkeypatch, text)
     many = re.sub(r"}\s*{", "},{", text)
     expected = json.loads(many if text.startswith("[") else f"[{many}]")
     for at_once in range(1, 70):
-        monkeypatch.setattr(json_files, "CHUNK", at_once)
+        monkeypatch.setattr(json_files, "CHUNK_CHARACTERS", at_once)
         found = [record for _, record in json_objects(path)]
         assert found == expected, f"blocks of {at_once} letters"
 
@@ -113,7 +113,7 @@ def exported(tmp_path):
 
     def made(said, rules=RULES):
         alike = Tool("t", "T", bool, lambda _: iter(said))
-        return alike.rows(tmp_path, Asked(rules=rules))
+        return alike.rows(tmp_path, ReadRequest(rules=rules))
 
     return made
 

@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import read, rows_of
-from agreement_pipeline.readers.submissions import utc
+from agreement_pipeline.readers.submissions import to_utc
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
 from tests.readers.test_exports import SENTIMENT, alpha
@@ -238,9 +238,9 @@ def test_a_time_that_is_none(tmp_path, refusal):
 def test_a_time_has_one_form_or_is_refused(written, time):
     if time is None:
         with pytest.raises(RatingsError, match="expected a date and a time"):
-            utc(written, "here")
+            to_utc(written, "here")
     else:
-        assert utc(written, "here") == time
+        assert to_utc(written, "here") == time
 
 
 def test_times_of_several_zones_are_the_same_times(tmp_path):

@@ -185,7 +185,7 @@ def test_a_full_disk_is_no_damaged_file(tmp_path, monkeypatch, name):
 
 
 def test_a_zip_file_of_very_many_files_is_refused_before_they_are_unpacked(tmp_path, monkeypatch):
-    monkeypatch.setattr(packed_files, "MOST_FILES", 100)
+    monkeypatch.setattr(packed_files, "MAX_ARCHIVE_FILES", 100)
     path = tmp_path / "r.zip"
     with ZipFile(path, "w") as packed:
         for number in range(101):

@@ -12,21 +12,21 @@ from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
-    Drawn,
+    ObjectAnswer,
     Status,
     Submission,
-    drawn,
-    span,
-    together,
+    build_object_answer,
+    first_inner_record,
+    group_values,
+    read_span,
     tool,
-    within,
 )
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import Ranking
 
-ANSWERS, USERS, STATUS = ".responses", ".responses.users", ".responses.status"
-SUGGESTION = ".suggestion"
-STATUSES: dict[str, Status] = {
+ANSWERS_SUFFIX, USERS_SUFFIX, STATUS_SUFFIX = ".responses", ".responses.users", ".responses.status"
+SUGGESTION_SUFFIX = ".suggestion"
+STATUS_BY_NAME: dict[str, Status] = {
     "submitted": "submitted",
     "discarded": "skipped",
     "draft": "draft",
@@ -34,64 +34,78 @@ STATUSES: dict[str, Status] = {
 }
 RANKINGS = "rankings"
 MARKS = {"spans": "start", RANKINGS: "rank"}
-INSTEAD = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
-Said = Iterable[tuple[str, Any, Any, Any]]
+EXPORT_HINT = "Export records.to_list(flatten=True) as JSON, or records.to_datasets() as Parquet."
+Responses = Iterable[tuple[str, Any, Any, Any]]
 """Question, user, status and value of responses. Or question, model, score and value."""
-Parts = tuple[Data, Said, Said]
+RecordParts = tuple[Data, Responses, Responses]
 
 
-def flat(record: Data, place: str) -> Parts:
-    own = [name for name in record if ANSWERS in name or SUGGESTION in name]
-    fields = {name: value for name, value in record.items() if name not in own}
+def split_flat_record(record: Data, place: str) -> RecordParts:
+    answer_columns = [
+        name for name in record if ANSWERS_SUFFIX in name or SUGGESTION_SUFFIX in name
+    ]
+    fields = {name: value for name, value in record.items() if name not in answer_columns}
     responses = (
-        (question, *each)
-        for question in (name.removesuffix(ANSWERS) for name in own if name.endswith(ANSWERS))
-        if record[question + USERS] or record[question + ANSWERS]
-        for each in zip(
-            *(record[question + column] for column in (USERS, STATUS, ANSWERS)), strict=True
+        (question, *response)
+        for question in (
+            name.removesuffix(ANSWERS_SUFFIX)
+            for name in answer_columns
+            if name.endswith(ANSWERS_SUFFIX)
+        )
+        if record[question + USERS_SUFFIX] or record[question + ANSWERS_SUFFIX]
+        for response in zip(
+            *(
+                record[question + column]
+                for column in (USERS_SUFFIX, STATUS_SUFFIX, ANSWERS_SUFFIX)
+            ),
+            strict=True,
         )
     )
     suggestions = []
-    for name in (name for name in own if name.endswith(SUGGESTION)):
-        question, said = name.removesuffix(SUGGESTION), record[name]
-        answered = record.get(question + ANSWERS) or ()
+    for name in (name for name in answer_columns if name.endswith(SUGGESTION_SUFFIX)):
+        question, suggestion = name.removesuffix(SUGGESTION_SUFFIX), record[name]
+        answered = record.get(question + ANSWERS_SUFFIX) or ()
         # `to_datasets` makes a suggestion a number, of which JSON and CSV tell no name.
-        if isinstance(said, int) and any(isinstance(each, str) for each in answered):
+        if isinstance(suggestion, int) and any(isinstance(answer, str) for answer in answered):
             raise RatingsError(
-                f"{place}: found {said} as a suggestion, and texts as the responses; expected the "
-                "name of a label. Save the data set as Parquet, which has the names."
+                f"{place}: found {suggestion} as a suggestion, and texts as the responses; "
+                "expected the name of a label. Save the data set as Parquet, which has the names."
             )
         model, score = record.get(f"{name}.agent"), record.get(f"{name}.score")
-        suggestions.append((question, model, score, said))
+        suggestions.append((question, model, score, suggestion))
     return fields, responses, suggestions
 
 
-def nested(record: Data, _: str) -> Parts:
+def split_nested_record(record: Data, _: str) -> RecordParts:
     responses = (
-        (question, each["user_id"], "submitted", each["value"])
-        for question, said in record["responses"].items()
-        for each in said
+        (question, response["user_id"], "submitted", response["value"])
+        for question, responses in record["responses"].items()
+        for response in responses
     )
     suggestions = (
-        (question, each.get("agent"), each.get("score"), each["value"])
-        for question, each in (record.get("suggestions") or {}).items()
+        (question, suggestion.get("agent"), suggestion.get("score"), suggestion["value"])
+        for question, suggestion in (record.get("suggestions") or {}).items()
     )
     return _fields(record, "status"), responses, suggestions
 
 
-def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Submission]]:
+def read_package(parts: Callable[[Data, str], RecordParts]) -> Callable[..., Iterator[Submission]]:
     def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-        bare, found = "", False
+        bare, has_answers = "", False
         for place, record in export.records():
-            _refuse_many(record, place)
-            for each in _submissions(record["id"], place, *parts(record, place)):
-                lists = (said for said in each.values.values() if isinstance(said, list) and said)
-                if kind == RANKINGS and any(isinstance(said[-1], str) for said in lists):
-                    bare = bare or each.record
-                values = _answers(each.values, each.record, kind)
-                found = found or bool(values)
-                yield replace(each, values=values)
-        if bare and not found:
+            _refuse_several_records(record, place)
+            for submission in _submissions(record["id"], place, *parts(record, place)):
+                lists = (
+                    value
+                    for value in submission.values.values()
+                    if isinstance(value, list) and value
+                )
+                if kind == RANKINGS and any(isinstance(value[-1], str) for value in lists):
+                    bare = bare or submission.record
+                values = _answers(submission.values, submission.record, kind)
+                has_answers = has_answers or bool(values)
+                yield replace(submission, values=values)
+        if bare and not has_answers:
             raise RatingsError(
                 f"{bare}: found answers without ranks, as Argilla's package writes rankings; "
                 "expected the rank of each. Read the records of the REST interface."
@@ -101,7 +115,7 @@ def of_package(parts: Callable[[Data, str], Parts]) -> Callable[..., Iterator[Su
 
 
 def _is_rest(export: Export) -> bool:
-    record = within(export.first, "items")
+    record = first_inner_record(export.first_record, "items")
     return "fields" in record and isinstance(record.get("responses"), list)
 
 
@@ -112,49 +126,53 @@ def _is_rest(export: Export) -> bool:
     shows={"raters", "times", "skips", "drafts", "none"},
     kinds=("spans", RANKINGS),
 )
-def rest(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_rest(export: Export, kind: str = "") -> Iterator[Submission]:
     for place, page in export.records():
         for record in page.get("items", [page]):
             if "id" not in record:
                 raise RatingsError(
                     f"{place}: found a record without 'id', as Argilla 1.x writes it; expected "
                     "records of Argilla 2. Load the data set in Argilla 2 (its guide says how to "
-                    f"migrate one). {INSTEAD}"
+                    f"migrate one). {EXPORT_HINT}"
                 )
-            _refuse_many(record, place)
+            _refuse_several_records(record, place)
             fields = _fields(record, "id")
-            for each in record.get("responses") or ():
-                values = {name: said["value"] for name, said in (each["values"] or {}).items()}
-                where = f"{place}, response {each['id']}"
+            for response in record.get("responses") or ():
+                values = {
+                    name: value["value"] for name, value in (response["values"] or {}).items()
+                }
+                response_place = f"{place}, response {response['id']}"
                 yield Submission(
                     record.get("external_id") or record["id"],
-                    each["user_id"],
-                    _answers(values, where, kind),
-                    f"response {each['id']}",
-                    status=_status(each["status"], where),
-                    created=each.get("inserted_at"),
-                    updated=each.get("updated_at"),
-                    changed=each.get("updated_at"),
+                    response["user_id"],
+                    _answers(values, response_place, kind),
+                    f"response {response['id']}",
+                    status=_status(response["status"], response_place),
+                    created=response.get("inserted_at"),
+                    updated=response.get("updated_at"),
+                    changed=response.get("updated_at"),
                     fields=fields,
                 )
 
 
-def _fields(record: Data, own: str) -> Data:
-    return {**record["fields"], **(record.get("metadata") or {}), own: record[own]}
+def _fields(record: Data, identity: str) -> Data:
+    return {**record["fields"], **(record.get("metadata") or {}), identity: record[identity]}
 
 
 def _submissions(
-    item: Any, place: str, fields: Data, responses: Said, suggestions: Said
+    item: Any, place: str, fields: Data, responses: Responses, suggestions: Responses
 ) -> Iterator[Submission]:
     """Each deleted user has no name, and is another."""
-    by_user = together(
+    by_user = group_values(
         (user or f"{place}, deleted user {number}", (question, status, value))
         for number, (question, user, status, value) in enumerate(responses)
     )
-    for user, said in by_user.items():
-        where = f"{place}, user {user}"
-        values = {question: value for question, _, value in said}
-        yield Submission(item, user, values, where, _status(said[-1][1], where), fields=fields)
+    for user, answers in by_user.items():
+        rater_place = f"{place}, user {user}"
+        values = {question: value for question, _, value in answers}
+        yield Submission(
+            item, user, values, rater_place, _status(answers[-1][1], rater_place), fields=fields
+        )
     for question, model, score, value in suggestions:
         if value is not None:
             yield Submission(
@@ -168,73 +186,79 @@ def _submissions(
             )
 
 
-def _answers(values: Data, where: str, kind: str) -> dict[str, Any]:
+def _answers(values: Data, place: str, kind: str) -> dict[str, Any]:
     if not kind:
         return {
             name: frozenset(value) if isinstance(value, list) else value
             for name, value in values.items()
-            if not (isinstance(value, list) and any(isinstance(each, dict) for each in value))
+            if not (isinstance(value, list) and any(isinstance(member, dict) for member in value))
         }
     return {
-        name: drawn(value, where, span) if kind == "spans" else Drawn((_ranking(value, where),))
+        name: build_object_answer(value, place, read_span)
+        if kind == "spans"
+        else ObjectAnswer((_ranking(value, place),))
         for name, value in values.items()
-        if isinstance(value, list) and value and MARKS[kind] in _keys(value[0], where)
+        if isinstance(value, list) and value and MARKS[kind] in _keys(value[0], place)
     }
 
 
-def _keys(part: Any, where: str) -> Iterable[str]:
+def _keys(part: Any, place: str) -> Iterable[str]:
     if isinstance(part, str):  # a label
         return ()
     if not isinstance(part, dict) or not {*MARKS.values()} & {*part}:
         raise RatingsError(
-            f"{where}: found {shown(part)} in an answer; expected labels, spans with their start, "
+            f"{place}: found {shown(part)} in an answer; expected labels, spans with their start, "
             "or ranks. Export the records again."
         )
     return part
 
 
-def _ranking(parts: Iterable[Data], where: str) -> Ranking:
-    ranks = together((part["rank"], part["value"]) for part in parts)
-    return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), where)
+def _ranking(parts: Iterable[Data], place: str) -> Ranking:
+    ranks = group_values((part["rank"], part["value"]) for part in parts)
+    return Ranking(tuple(frozenset(ranks[rank]) for rank in sorted(ranks)), place)
 
 
-def _status(said: object, where: str) -> Status:
-    if said not in STATUSES:
+def _status(status: object, place: str) -> Status:
+    if status not in STATUS_BY_NAME:
         raise RatingsError(
-            f"{where}: found status {said!r}; expected one of {listed(STATUSES)}. "
+            f"{place}: found status {status!r}; expected one of {listed(STATUS_BY_NAME)}. "
             "Export the records from Argilla's server, which knows it."
         )
-    return STATUSES[str(said)]
+    return STATUS_BY_NAME[str(status)]
 
 
-def _refuse_many(record: Data, place: str) -> None:
+def _refuse_several_records(record: Data, place: str) -> None:
     if isinstance(record["id"], list):
         raise RatingsError(
-            f"{place}: found a list of ids, as to_dict writes it; expected one record. {INSTEAD}"
+            f"{place}: found a list of ids, as to_dict writes it; expected one record. "
+            f"{EXPORT_HINT}"
         )
-    if any(isinstance(said, str) for name, said in record.items() if name.endswith(USERS)):
+    if any(isinstance(users, str) for name, users in record.items() if name.endswith(USERS_SUFFIX)):
         raise RatingsError(
             f"{place}: found a text of several users, as CSV has it; expected a list of them. "
-            f"{INSTEAD}"
+            f"{EXPORT_HINT}"
         )
 
 
 tool(
     "argilla",
     "Argilla's flat records",
-    lambda export: any(name.endswith(USERS) for name in export.first),
-    column_endings=(USERS,),
+    lambda export: any(name.endswith(USERS_SUFFIX) for name in export.first_record),
+    column_endings=(USERS_SUFFIX,),
     shows={"raters", "skips", "drafts", "predictions", "confidence", "none"},
     kinds=("spans", RANKINGS),
-)(of_package(flat))
+)(read_package(split_flat_record))
 tool(
     "argilla_nested",
     "Argilla's nested records",
-    lambda export: "fields" in export.first and isinstance(export.first.get("responses"), Mapping),
+    lambda export: (
+        "fields" in export.first_record
+        and isinstance(export.first_record.get("responses"), Mapping)
+    ),
     shows={"raters", "predictions", "confidence", "none"},
     kinds=("spans", RANKINGS),
     needs={
         "drafts": "Export flat records: records.to_list(flatten=True) or to_datasets(). Or say "
         "requires: [] (--requires none) if nobody left a draft or discarded a record."
     },
-)(of_package(nested))
+)(read_package(split_nested_record))

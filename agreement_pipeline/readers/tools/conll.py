@@ -15,16 +15,16 @@ from typing import NamedTuple
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import opened
-from agreement_pipeline.readers.submissions import Drawn, Submission, tool
+from agreement_pipeline.readers.files import open_text
+from agreement_pipeline.readers.submissions import ObjectAnswer, Submission, tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import TOKENS, Span
 
 TAG = re.compile(r"O|(?P<place>[BIESLU])[-_](?P<category>\S+)")
-OF_TOKENS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
-COLUMNS, MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
-FIRST, LAST = "BSU", "ELSU"
-ENOUGH, LETTERS = 50, 65_536
+TOKEN_COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
+COLUMNS_LINE, DOCUMENT_MARKS = "# global.columns =", ("# newdoc", "-DOCSTART-")
+BEGINNING_MARKS, ENDING_MARKS = "BSU", "ELSU"
+SAMPLE_LINES, SAMPLE_LETTERS = 50, 65_536
 """The format is told by so many lines, and by so many letters at most."""
 
 
@@ -37,11 +37,11 @@ class Token(NamedTuple):
 def _is_conll(export: Export) -> bool:
     try:
         with export.files[0].open(encoding="utf-8-sig") as file:
-            first = file.read(LETTERS).split("\n")[:ENOUGH]
-        some = [tokens for _, tokens in _sentences(first, "", "")]
+            first_lines = file.read(SAMPLE_LETTERS).split("\n")[:SAMPLE_LINES]
+        sentences = [tokens for _, tokens in _sentences(first_lines, "", "")]
     except (RatingsError, UnicodeDecodeError):
         return False
-    tags = [tag for tokens in some for token in tokens for tag in token.tags.values()]
+    tags = [tag for tokens in sentences for token in tokens for tag in token.tags.values()]
     return bool(tags) and all(map(TAG.fullmatch, tags))
 
 
@@ -56,35 +56,37 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
         place, folders = export.place(path), export.folders(path)
         rater = folders[0] if folders else path.stem
-        inside = "/".join([*folders[1:], path.stem]) + " " if folders else ""
+        item_prefix = "/".join([*folders[1:], path.stem]) + " " if folders else ""
         for item, tokens in _items(path, place, rater):
-            where = f"{place}: row {tokens[0].line}"
+            item_place = f"{place}: row {tokens[0].line}"
             text = " ".join(token.text for token in tokens)
-            ends = list(accumulate(len(token.text) + 1 for token in tokens))
-            places = [[end - 1 - len(t.text), end - 1] for end, t in zip(ends, tokens, strict=True)]
-            for said_by in tokens[0].tags:
+            stops = list(accumulate(len(token.text) + 1 for token in tokens))
+            places = [
+                [stop - 1 - len(t.text), stop - 1] for stop, t in zip(stops, tokens, strict=True)
+            ]
+            for tag_rater in tokens[0].tags:
                 yield Submission(
-                    inside + item,
-                    said_by,
-                    {kind: _spans(tokens, said_by, place)} if kind else {},
-                    where if said_by == rater else f"{where}, column {said_by!r}",
-                    fields={"name": inside + item, "text": text, TOKENS: places},
+                    item_prefix + item,
+                    tag_rater,
+                    {kind: _spans(tokens, tag_rater, place)} if kind else {},
+                    item_place if tag_rater == rater else f"{item_place}, column {tag_rater!r}",
+                    fields={"name": item_prefix + item, "text": text, TOKENS: places},
                 )
 
 
 def _items(path: Path, place: str, rater: str) -> Iterator[tuple[str, list[Token]]]:
-    with opened(path, place, newline=None) as file:
-        is_marked = any(line.strip().startswith(MARKS) for line in file)
+    with open_text(path, place, newline=None) as file:
+        is_marked = any(line.strip().startswith(DOCUMENT_MARKS) for line in file)
         file.seek(0)
         number, name, tokens = 0, "", list[Token]()
-        for begins, some in _sentences(file, place, rater):
+        for begins, sentence in _sentences(file, place, rater):
             if begins is not None or not is_marked:
                 if tokens:
                     yield name, tokens
                 number, tokens = number + 1, []
                 name = begins or str(number)
             if number:
-                tokens += some
+                tokens += sentence
         if tokens:
             yield name, tokens
 
@@ -97,9 +99,9 @@ def _sentences(
     tokens: list[Token] = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        if text.startswith(COLUMNS):
-            columns = text.removeprefix(COLUMNS).split()
-        is_mark = text.startswith(MARKS)
+        if text.startswith(COLUMNS_LINE):
+            columns = text.removeprefix(COLUMNS_LINE).split()
+        is_mark = text.startswith(DOCUMENT_MARKS)
         if tokens and (not text or is_mark):
             yield begins, tokens
             begins, tokens = None, []
@@ -122,31 +124,43 @@ def _token(line: str, number: int, columns: Sequence[str], place: str, rater: st
         )
     if not columns:
         return Token(number, cells[0], {rater: cells[-1]})
-    named = dict(zip(columns, cells, strict=True))
-    raters = {name: tag for name, tag in named.items() if name.upper() not in OF_TOKENS}
-    return Token(number, named.get("FORM", cells[0]), raters)
+    cell_by_column = dict(zip(columns, cells, strict=True))
+    raters = {
+        name: tag for name, tag in cell_by_column.items() if name.upper() not in TOKEN_COLUMNS
+    }
+    return Token(number, cell_by_column.get("FORM", cells[0]), raters)
 
 
-def _spans(tokens: Sequence[Token], rater: str, place: str) -> Drawn:
-    found: list[tuple[int, int, str, int]] = []
-    at, is_open = 0, False
+def _spans(tokens: Sequence[Token], rater: str, place: str) -> ObjectAnswer:
+    spans_with_lines: list[tuple[int, int, str, int]] = []
+    offset, is_open = 0, False
     for token in tokens:
-        tag, end = token.tags[rater], at + len(token.text)
-        said = TAG.fullmatch(tag)
-        if said is None:
+        tag, stop = token.tags[rater], offset + len(token.text)
+        match = TAG.fullmatch(tag)
+        if match is None:
             raise RatingsError(
                 f"{place}: row {token.line}: found tag {tag!r}; expected O, or a category after "
                 "B-, I-, E-, L-, S- or U-. Correct the tag."
             )
-        mark, category = said["place"], said["category"]
-        if category and is_open and mark not in FIRST and found[-1][2] == category:
-            found[-1] = (found[-1][0], end, category, found[-1][3])
+        mark, category = match["place"], match["category"]
+        if (
+            category
+            and is_open
+            and mark not in BEGINNING_MARKS
+            and spans_with_lines[-1][2] == category
+        ):
+            spans_with_lines[-1] = (
+                spans_with_lines[-1][0],
+                stop,
+                category,
+                spans_with_lines[-1][3],
+            )
         elif category:
-            found.append((at, end, category, token.line))
-        is_open = bool(category) and mark not in LAST
-        at = end + 1
+            spans_with_lines.append((offset, stop, category, token.line))
+        is_open = bool(category) and mark not in ENDING_MARKS
+        offset = stop + 1
     spans = [
-        Span(start, end, category, f"{place}: row {line}, object {n}")
-        for n, (start, end, category, line) in enumerate(found, 1)
+        Span(start, stop, category, f"{place}: row {line}, object {n}")
+        for n, (start, stop, category, line) in enumerate(spans_with_lines, 1)
     ]
-    return Drawn(tuple(spans))
+    return ObjectAnswer(tuple(spans))

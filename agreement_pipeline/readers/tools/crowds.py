@@ -10,13 +10,21 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import kind_of
-from agreement_pipeline.readers.submissions import Data, Status, Submission, at, has, plain, tool
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Status,
+    Submission,
+    get_nested,
+    has_fields,
+    plain_fields,
+    tool,
+)
 
-INPUT, ANSWER, WHOLE = "Input.", "Answer.", "Answer.taskAnswers"
-LABEL, LABELS = ".label", ".labels"
+INPUT_PREFIX, ANSWER_PREFIX, TASK_ANSWERS = "Input.", "Answer.", "Answer.taskAnswers"
+LABEL_SUFFIX, LABELS_SUFFIX = ".label", ".labels"
 MANIFEST = "output.manifest"
 GOLDEN, ASSIGNMENT = "GOLDEN:", "ASSIGNMENT:"
-TOLOKA: dict[str, Status] = {
+TOLOKA_STATUS_BY_NAME: dict[str, Status] = {
     "REJECTED": "rejected",
     "SKIPPED": "skipped",
     "EXPIRED": "skipped",
@@ -24,13 +32,13 @@ TOLOKA: dict[str, Status] = {
 }
 
 
-def _part(row: Data, prefix: str) -> dict[str, Any]:
+def _cells_with_prefix(row: Data, prefix: str) -> dict[str, Any]:
     return {
         name.removeprefix(prefix): cell for name, cell in row.items() if name.startswith(prefix)
     }
 
 
-def _of_element(value: Any) -> Any:
+def _element_answer(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     if "label" in value:
@@ -46,13 +54,13 @@ def question(column: str) -> str:
     >>> question("Answer.sentiment.label"), question("sentiment")
     ('sentiment', 'sentiment')
     """
-    return column.removeprefix(ANSWER).removesuffix(LABELS).removesuffix(LABEL)
+    return column.removeprefix(ANSWER_PREFIX).removesuffix(LABELS_SUFFIX).removesuffix(LABEL_SUFFIX)
 
 
 @tool(
     "mturk",
     "Mechanical Turk's batch results",
-    has("HITId", "AssignmentId", "WorkerId"),
+    has_fields("HITId", "AssignmentId", "WorkerId"),
     column_endings=("HITId",),
     shows={"raters", "times", "drafts", "none", "rejected"},
     question=question,
@@ -68,33 +76,38 @@ def mturk(export: Export) -> Iterator[Submission]:
             created=row.get("AcceptTime"),
             updated=row.get("SubmitTime"),
             seconds=row.get("WorkTimeInSeconds"),
-            fields={**row, **_part(row, INPUT)},
+            fields={**row, **_cells_with_prefix(row, INPUT_PREFIX)},
         )
 
 
 def _answers(row: Data) -> dict[str, Any]:
-    if row.get(WHOLE):
-        (said, *_) = json.loads(row[WHOLE])
-        return {name: _of_element(value) for name, value in said.items()}
-    found: dict[str, Any] = {}
-    for name, cell in _part(row, ANSWER).items():
-        asked, _, option = name.partition(".")
-        if name.endswith(LABELS):
-            found[question(ANSWER + name)] = frozenset(json.loads(cell)) if cell else None
-        elif option and not name.endswith(LABEL) and cell in ("true", "false"):
-            found[asked] = (*found.get(asked, ()), *([option] if cell == "true" else ()))
+    if row.get(TASK_ANSWERS):
+        (answers, *_) = json.loads(row[TASK_ANSWERS])
+        return {name: _element_answer(value) for name, value in answers.items()}
+    answer_by_question: dict[str, Any] = {}
+    for name, cell in _cells_with_prefix(row, ANSWER_PREFIX).items():
+        checkbox_question, _, option = name.partition(".")
+        if name.endswith(LABELS_SUFFIX):
+            answer_by_question[question(ANSWER_PREFIX + name)] = (
+                frozenset(json.loads(cell)) if cell else None
+            )
+        elif option and not name.endswith(LABEL_SUFFIX) and cell in ("true", "false"):
+            answer_by_question[checkbox_question] = (
+                *answer_by_question.get(checkbox_question, ()),
+                *([option] if cell == "true" else ()),
+            )
         else:
-            found[question(ANSWER + name)] = cell
-    return found
+            answer_by_question[question(ANSWER_PREFIX + name)] = cell
+    return answer_by_question
 
 
 def _is_job(export: Export) -> bool:
-    first = export.first
-    answers = first.get("answers")
+    record = export.first_record
+    answers = record.get("answers")
     if isinstance(answers, list) and answers and "workerId" in answers[0]:
         return True
-    values = [value for value in first.values() if isinstance(value, Mapping)]
-    return "datasetObjectId" in first or any("human-annotated" in value for value in values)
+    values = [value for value in record.values() if isinstance(value, Mapping)]
+    return "datasetObjectId" in record or any("human-annotated" in value for value in values)
 
 
 @tool(
@@ -109,13 +122,15 @@ def ground_truth(export: Export) -> Iterator[Submission]:
 
     The manifest names the items. It alone has consolidated labels, and no raters.
     """
-    first = {
+    first_record_by_path = {
         path: next((record for _, record in export.records(path)), {})
         for path in export.files
         if kind_of(path) == "json"
     }
-    answered = [path for path, record in first.items() if "answers" in record]
-    answered = answered or [path for path, record in first.items() if "datasetObjectId" in record]
+    answered = [path for path, record in first_record_by_path.items() if "answers" in record]
+    answered = answered or [
+        path for path, record in first_record_by_path.items() if "datasetObjectId" in record
+    ]
     manifests = [path for path in export.files if path.name == MANIFEST]
     rows = (row for path in manifests for _, row in export.records(path))
     items = {str(number): row for number, row in enumerate(rows)}
@@ -125,16 +140,16 @@ def ground_truth(export: Export) -> Iterator[Submission]:
             "Copy the folder annotations/worker-response of the job too."
         )
     for path in answered:
-        for where, record in export.records(path):
+        for record_place, record in export.records(path):
             is_response = "answers" in record
             item = path.parent.name if is_response else str(record["datasetObjectId"])
-            text = at(record, "dataObject", "content")
-            fields = plain({"text": text, **items.get(item, {})}, str)
+            text = get_nested(record, "dataObject", "content")
+            fields = plain_fields({"text": text, **items.get(item, {})}, str)
             if "source" in fields:
                 fields = {"text": fields["source"], **fields}
             answers = record["answers" if is_response else "annotations"]
             for number, answer in enumerate(answers, 1):
-                said: Data = (
+                value_by_element: Data = (
                     answer["answerContent"]
                     if is_response
                     else json.loads(answer["annotationData"]["content"])
@@ -142,8 +157,8 @@ def ground_truth(export: Export) -> Iterator[Submission]:
                 yield Submission(
                     item,
                     answer["workerId"],
-                    {name: _of_element(value) for name, value in said.items()},
-                    f"{where}, answer {number}",
+                    {name: _element_answer(value) for name, value in value_by_element.items()},
+                    f"{record_place}, answer {number}",
                     created=answer.get("acceptanceTime"),
                     updated=answer.get("submissionTime"),
                     seconds=answer.get("timeSpentInSeconds"),
@@ -154,32 +169,32 @@ def ground_truth(export: Export) -> Iterator[Submission]:
 @tool(
     "toloka",
     "Toloka's assignments",
-    has(f"{ASSIGNMENT}worker_id"),
+    has_fields(f"{ASSIGNMENT}worker_id"),
     column_endings=("ASSIGNMENT:worker_id",),
     shows={"raters", "times", "skips", "drafts", "gold", "rejected", "none"},
     question=lambda column: column.removeprefix("OUTPUT:"),
 )
 def toloka(export: Export) -> Iterator[Submission]:
     """The known answers of control tasks are gold."""
-    known: set[object] = set()
+    golden_tasks: set[object] = set()
     for _, row in export.records():
-        own = _part(row, ASSIGNMENT)
-        task = own.get("task_id") or row[f"{ASSIGNMENT}assignment_id"]
-        fields = {**row, **_part(row, "INPUT:")}
-        golden = {name: value for name, value in _part(row, GOLDEN).items() if value}
-        if golden and task not in known:
-            known.add(task)
+        assignment = _cells_with_prefix(row, ASSIGNMENT)
+        task = assignment.get("task_id") or row[f"{ASSIGNMENT}assignment_id"]
+        fields = {**row, **_cells_with_prefix(row, "INPUT:")}
+        golden = {name: value for name, value in _cells_with_prefix(row, GOLDEN).items() if value}
+        if golden and task not in golden_tasks:
+            golden_tasks.add(task)
             yield Submission(task, GOLDEN, golden, f"golden {task}", kind="gold", fields=fields)
         yield Submission(
             task,
             row[f"{ASSIGNMENT}worker_id"],
             {
                 name: frozenset(json.loads(cell)) if cell.startswith("[") else cell
-                for name, cell in _part(row, "OUTPUT:").items()
+                for name, cell in _cells_with_prefix(row, "OUTPUT:").items()
             },
             f"assignment {row[f'{ASSIGNMENT}assignment_id']}, task {task}",
-            status=TOLOKA.get(own.get("status", ""), "submitted"),
-            created=own.get("started"),
-            updated=own.get("submitted"),
+            status=TOLOKA_STATUS_BY_NAME.get(assignment.get("status", ""), "submitted"),
+            created=assignment.get("started"),
+            updated=assignment.get("submitted"),
             fields=fields,
         )

@@ -8,14 +8,20 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import Data, Submission, drawn, together, tool
+from agreement_pipeline.readers.submissions import (
+    Data,
+    Submission,
+    build_object_answer,
+    group_values,
+    tool,
+)
 from agreement_pipeline.units import Span
 
-OWN = ("label", "Comments", "entities", "relations", "cats")
+OWN_FIELDS = ("label", "Comments", "entities", "relations", "cats")
 
 
 def _is_doccano(export: Export) -> bool:
-    return {"id", "Comments"} <= {*export.first} or _names_users(export.first)
+    return {"id", "Comments"} <= {*export.first_record} or _names_users(export.first_record)
 
 
 def _names_users(row: Data) -> bool:
@@ -51,20 +57,22 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
             values: Data = {"label": _ticked(row)}
             if kind:
                 parts = row["entities" if "entities" in row else "label"]
-                values = {kind: drawn(parts, place, _span)}
+                values = {kind: build_object_answer(parts, place, _span)}
             yield Submission(
                 row["id"],
                 path.stem,
                 values,
                 f"{path.stem}: {place}",
-                fields={name: value for name, value in row.items() if name not in OWN},
+                fields={name: value for name, value in row.items() if name not in OWN_FIELDS},
             )
 
 
 def _of_users(row: Data, place: str) -> Iterator[Submission]:
     """Labels are numbers, whose names are not in the export."""
-    fields = {name: value for name, value in row.items() if name not in (*OWN, "annotations")}
-    for user, labels in together(
+    fields = {
+        name: value for name, value in row.items() if name not in (*OWN_FIELDS, "annotations")
+    }
+    for user, labels in group_values(
         (part["user"], str(part["label"]))
         for part in row["annotations"]
         if "start_offset" not in part
@@ -72,14 +80,14 @@ def _of_users(row: Data, place: str) -> Iterator[Submission]:
         yield Submission(row["id"], user, {"label": labels}, f"{place}, user {user}", fields=fields)
 
 
-def _span(part: Any, where: str) -> Span:
+def _span(part: Any, place: str) -> Span:
     names = ("start_offset", "end_offset", "label")
-    start, end, label = (part[name] for name in names) if isinstance(part, Mapping) else part
-    return Span(start, end, label, where)
+    start, stop, label = (part[name] for name in names) if isinstance(part, Mapping) else part
+    return Span(start, stop, label, place)
 
 
 def _ticked(row: Data) -> tuple[str, ...] | None:
-    said = row.get("label")
-    ticked = said.split("#") if isinstance(said, str) else said
-    are_labels = all(isinstance(each, str) and each for each in ticked or ())
+    labels = row.get("label")
+    ticked = labels.split("#") if isinstance(labels, str) else labels
+    are_labels = all(isinstance(label, str) and label for label in ticked or ())
     return tuple(ticked) if ticked and are_labels else None

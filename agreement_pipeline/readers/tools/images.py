@@ -14,16 +14,16 @@ from xml.parsers import expat
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import START, start_of
+from agreement_pipeline.readers.files import START_BYTES, start_of
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
     Data,
-    Drawn,
+    ObjectAnswer,
     Submission,
-    drawn,
-    has,
+    build_object_answer,
+    group_values,
+    has_fields,
     refuse_rotation,
-    together,
     tool,
 )
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
@@ -34,23 +34,23 @@ KEYPOINTS = "keypoints"
 def _image(
     name: str,
     rater: str | None,
-    where: str,
+    place: str,
     values: Data,
     assisted: bool | None = None,
     **known: object,
 ) -> Submission:
     fields = {**known, "name": name, "stem": PurePosixPath(name).stem, "image": name}
-    return Submission(name, rater, values, where, assisted=assisted, fields=fields)
+    return Submission(name, rater, values, place, assisted=assisted, fields=fields)
 
 
 def _is_xml(mark: bytes) -> Callable[[Export], bool]:
     return lambda export: export.kind == "xml" and mark in start_of(export.files[0])
 
 
-def _box(corners: list[float], label: str, where: str) -> Box:
+def _box(corners: list[float], label: str, place: str) -> Box:
     left, top, right, bottom = corners
     width, height = round(right - left, DECIMALS), round(bottom - top, DECIMALS)
-    return Box(left, top, width, height, label, where)
+    return Box(left, top, width, height, label, place)
 
 
 # XML
@@ -58,7 +58,7 @@ def _box(corners: list[float], label: str, where: str) -> Box:
 
 def elements(path: Path, place: str) -> Iterator[Xml.Element]:
     """A document that declares anything is refused: entities can grow endlessly."""
-    begun: list[str] = []
+    opened_tags: list[str] = []
 
     def refuse(*_: object) -> None:
         raise RatingsError(
@@ -67,10 +67,10 @@ def elements(path: Path, place: str) -> Iterator[Xml.Element]:
 
     parser = expat.ParserCreate()
     parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = lambda name, _: begun.append(name)
+    parser.StartElementHandler = lambda name, _: opened_tags.append(name)
     try:
         with path.open("rb") as file:
-            while not begun and (part := file.read(START)):
+            while not opened_tags and (part := file.read(START_BYTES)):
                 parser.Parse(part)
         for _, element in Xml.iterparse(path):
             yield element
@@ -101,10 +101,10 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
                 rater = _assignee(element, place)
             elif element.tag == "image":
                 number = element.get("id")
-                where = f"{place}: image {number}"
-                assisted = any(each.get("source", "manual") != "manual" for each in element)
-                values, name = _values(element, kind, where), element.get("name", "")
-                yield _image(name, rater, where, values, assisted, id=number)
+                image_place = f"{place}: image {number}"
+                assisted = any(child.get("source", "manual") != "manual" for child in element)
+                values, name = _values(element, kind, image_place), element.get("name", "")
+                yield _image(name, rater, image_place, values, assisted, id=number)
                 element.clear()
             elif element.tag == "track":
                 raise RatingsError(
@@ -114,8 +114,10 @@ def cvat(export: Export, kind: str = "") -> Iterator[Submission]:
 
 
 def _assignee(meta: Xml.Element, place: str) -> str:
-    found = meta.find("job[1]/assignee")
-    name = None if found is None else (found.findtext("username") or found.text or "").strip()
+    assignee = meta.find("job[1]/assignee")
+    name = (
+        None if assignee is None else (assignee.findtext("username") or assignee.text or "").strip()
+    )
     if not name:
         raise RatingsError(
             f"{place}: found no assignee of a job, so no rater; expected one. Assign the job, and "
@@ -124,26 +126,29 @@ def _assignee(meta: Xml.Element, place: str) -> str:
     return name
 
 
-def _values(image: Xml.Element, kind: str, where: str) -> Data:
+def _values(image: Xml.Element, kind: str, place: str) -> Data:
     if kind:
         shapes = image.findall("box" if kind == "boxes" else "polygon")
         extent = float(image.attrib["width"]), float(image.attrib["height"])
-        return {kind: drawn(shapes, where, _shape, extent)}
-    said: list[tuple[str, str]] = []
+        return {kind: build_object_answer(shapes, place, _shape, extent)}
+    answers: list[tuple[str, str]] = []
     for tag in image.findall("tag"):
-        said.append(("tag", tag.get("label", "")))
-        said += [(each.get("name", ""), each.text or "") for each in tag.findall("attribute")]
-    return together(said)
+        answers.append(("tag", tag.get("label", "")))
+        answers += [
+            (attribute.get("name", ""), attribute.text or "")
+            for attribute in tag.findall("attribute")
+        ]
+    return group_values(answers)
 
 
-def _shape(shape: Xml.Element, where: str) -> LabelObject:
-    said = shape.attrib
-    refuse_rotation(said.get("rotation"), where)
+def _shape(shape: Xml.Element, place: str) -> LabelObject:
+    attributes = shape.attrib
+    refuse_rotation(attributes.get("rotation"), place)
     if shape.tag == "box":
-        corners = [float(said[name]) for name in ("xtl", "ytl", "xbr", "ybr")]
-        return _box(corners, said["label"], where)
-    points = (point.split(",") for point in said["points"].split(";"))
-    return Polygon(tuple((float(x), float(y)) for x, y in points), said["label"], where)
+        corners = [float(attributes[name]) for name in ("xtl", "ytl", "xbr", "ybr")]
+        return _box(corners, attributes["label"], place)
+    points = (point.split(",") for point in attributes["points"].split(";"))
+    return Polygon(tuple((float(x), float(y)) for x, y in points), attributes["label"], place)
 
 
 # COCO
@@ -152,7 +157,7 @@ def _shape(shape: Xml.Element, where: str) -> LabelObject:
 @tool(
     "coco",
     "COCO's files of raters",
-    has("images", "annotations", "categories"),
+    has_fields("images", "annotations", "categories"),
     column_endings=("images",),
     shows={"raters"},
     kinds=("boxes",),
@@ -161,50 +166,59 @@ def coco(export: Export, kind: str = "") -> Iterator[Submission]:
     for path in export.files:
         place = export.place(path)
         for _, record in export.records(path):
-            found = together(_objects(record, kind or "boxes", place))
-            if strangers := {*found}.difference(image["id"] for image in record["images"]):
+            objects_by_image = group_values(_objects(record, kind or "boxes", place))
+            if strangers := {*objects_by_image}.difference(
+                image["id"] for image in record["images"]
+            ):
                 raise RatingsError(
                     f"{place}: found annotations of image {shown(next(iter(strangers)))}; expected "
                     "the id of one of the images of the file. Export again."
                 )
             for image in record["images"]:
                 number, extent = image["id"], (float(image["width"]), float(image["height"]))
-                values = {kind: Drawn(found.get(number, ()), extent)} if kind else {}
-                where = f"{place}: image {number}"
-                yield _image(image["file_name"], path.stem, where, values, id=number)
+                values = (
+                    {kind: ObjectAnswer(objects_by_image.get(number, ()), extent)} if kind else {}
+                )
+                image_place = f"{place}: image {number}"
+                yield _image(image["file_name"], path.stem, image_place, values, id=number)
 
 
 def _objects(record: Data, kind: str, place: str) -> Iterator[tuple[Any, LabelObject]]:
-    names = {each["id"]: each["name"] for each in record["categories"]}
-    for each in record["annotations"]:
-        where = f"{place}: image {each['image_id']}, annotation {each['id']}"
-        if each["category_id"] not in names:
+    names = {category["id"]: category["name"] for category in record["categories"]}
+    for annotation in record["annotations"]:
+        place_of_annotation = (
+            f"{place}: image {annotation['image_id']}, annotation {annotation['id']}"
+        )
+        if annotation["category_id"] not in names:
             raise RatingsError(
-                f"{where}: found category {each['category_id']!r}; expected the id of one of the "
-                "categories of the file. Export again."
+                f"{place_of_annotation}: found category {annotation['category_id']!r}; expected "
+                "the id of one of the categories of the file. Export again."
             )
-        if kind != KEYPOINTS or any(each.get(KEYPOINTS, ())[2::3]):
-            yield each["image_id"], _object(each, kind, names[each["category_id"]], where)
+        if kind != KEYPOINTS or any(annotation.get(KEYPOINTS, ())[2::3]):
+            yield (
+                annotation["image_id"],
+                _object(annotation, kind, names[annotation["category_id"]], place_of_annotation),
+            )
 
 
-def _object(annotation: Data, kind: str, category: str, where: str) -> LabelObject:
+def _object(annotation: Data, kind: str, category: str, place: str) -> LabelObject:
     if kind == "boxes":
         x, y, width, height = annotation["bbox"]
-        return Box(x, y, width, height, category, where)
+        return Box(x, y, width, height, category, place)
     if kind == KEYPOINTS:  # each is x, y, and 0 if it was not set
         flat = annotation[KEYPOINTS]
         set_points = zip(flat[::3], flat[1::3], flat[2::3], strict=True)
         points = tuple((x, y) if is_set else None for x, y, is_set in set_points)
-        return Keypoints(points, annotation["area"], category, where)
+        return Keypoints(points, annotation["area"], category, place)
     areas = annotation["segmentation"]
     if not isinstance(areas, list) or len(areas) != 1:
-        found = "a mask, or an area of several parts" if areas else "no area"
+        finding = "a mask, or an area of several parts" if areas else "no area"
         raise RatingsError(
-            f"{where}: found {found}; expected one polygon. "
+            f"{place}: found {finding}; expected one polygon. "
             "Read the boxes, or draw each part as an object of its own."
         )
     (flat,) = areas
-    return Polygon(tuple(zip(flat[::2], flat[1::2], strict=True)), category, where)
+    return Polygon(tuple(zip(flat[::2], flat[1::2], strict=True)), category, place)
 
 
 # Pascal VOC
@@ -229,16 +243,16 @@ def pascal_voc(export: Export, kind: str = "") -> Iterator[Submission]:
         size = image.find("size")
         names = () if size is None else ("width", "height")
         extent = tuple(float(image.findtext(f"size/{name}", "")) for name in names)
-        boxes = drawn(image.findall("object"), place, _corners, extent)
+        boxes = build_object_answer(image.findall("object"), place, _corners, extent)
         values = {kind: boxes} if kind else {}
         yield _image(image.findtext("filename", ""), folders[0], place, values)
 
 
-def _corners(said: Xml.Element, where: str) -> Box:
-    if said.find("bndbox") is None:
+def _corners(element: Xml.Element, place: str) -> Box:
+    if element.find("bndbox") is None:
         raise RatingsError(
-            f"{where}: found no bndbox; expected the corners of a box. Export the image again."
+            f"{place}: found no bndbox; expected the corners of a box. Export the image again."
         )
     names = ("xmin", "ymin", "xmax", "ymax")
-    corners = [float(said.findtext(f"bndbox/{name}", "")) for name in names]
-    return _box(corners, said.findtext("name", ""), where)
+    corners = [float(element.findtext(f"bndbox/{name}", "")) for name in names]
+    return _box(corners, element.findtext("name", ""), place)

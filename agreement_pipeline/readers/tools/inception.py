@@ -21,12 +21,19 @@ from typing import TypeAlias
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import opened, start_of
-from agreement_pipeline.readers.submissions import Data, Drawn, Submission, has, together, tool
+from agreement_pipeline.readers.files import open_text, start_of
+from agreement_pipeline.readers.submissions import (
+    Data,
+    ObjectAnswer,
+    Submission,
+    group_values,
+    has_fields,
+    tool,
+)
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import TOKENS, Span
 
-OWN = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
+OWN_COLUMNS = ("Type", "Collection", "Document", "Layer", "Feature", "Position", "Flags")
 NO_LABEL = ("<no annotation>", "<no label>", "")
 BUILT_IN = (
     "uima.",
@@ -35,7 +42,7 @@ BUILT_IN = (
     "de.tudarmstadt.ukp.clarin.webanno.api.",
 )
 TOKEN_TYPE = "de.tudarmstadt.ukp.dkpro.core.api.segmentation.type.Token"
-BEYOND = 0xFFFF
+MAX_SINGLE_UNIT = 0xFFFF
 STRUCTURES, TYPE, SOFA = "%FEATURE_STRUCTURES", "%TYPE", "uima.cas.Sofa"
 OF_RELATIONS = {"@Governor", "@Dependent"}
 FORMAT, TEXT = "#FORMAT=WebAnno TSV 3", "#Text="
@@ -45,10 +52,10 @@ SPANS, RELATIONS, CHAINS = "#T_SP=", "#T_RL=", "#T_CH="
 TOKEN = re.compile(r"\d+-\d+(?:\.\d+)?")
 VALUE = re.compile(r"(?P<value>(?:\\.|[^|\\\[])+)(?:\[(?P<number>\d+)\])?", re.DOTALL)
 ESCAPED = re.compile(r"\\(.)", re.DOTALL)
-PLAIN = {"t": "\t", "n": "\n", "r": "\r"}
-LONGEST_GAP = 1_000_000
+TEXT_BY_ESCAPE = {"t": "\t", "n": "\n", "r": "\r"}
+MAX_GAP_UNITS = 1_000_000
 """It is counted in code units, between two sentences."""
-NOTHING, UNNAMED = "_", "*"
+NO_ANNOTATION, NO_VALUE = "_", "*"
 Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
 """The start and the end of an annotation in code units, its label by question, and its place."""
 
@@ -56,20 +63,20 @@ Mark: TypeAlias = tuple[int, int, Mapping[str, str], str]
 @tool(
     "inception",
     "INCEpTION's agreement diagnosis",
-    has("Document", "Layer", "Feature", "Position"),
+    has_fields("Document", "Layer", "Feature", "Position"),
     column_endings=("Layer",),
     shows={"raters"},
 )
-def diagnosis(export: Export) -> Iterator[Submission]:
+def read_diagnosis(export: Export) -> Iterator[Submission]:
     for place, row in export.records():
         question = f"{row['Layer']}.{row['Feature']}"
-        for rater in (name for name in row if name not in OWN):
+        for rater in (name for name in row if name not in OWN_COLUMNS):
             yield Submission(
                 f"{row['Document']} {row['Position']}",
                 rater,
                 {question: None if row[rater] in NO_LABEL else row[rater]},
                 f"{place}, column {rater!r}",
-                fields={name: row[name] for name in OWN},
+                fields={name: row[name] for name in OWN_COLUMNS},
             )
 
 
@@ -86,39 +93,45 @@ def _documents(export: Export) -> Iterator[tuple[Path, str, str]]:
 
 def _characters_by_unit(text: str) -> dict[int, int]:
     """The number of characters before each code unit with which a character begins."""
-    units = accumulate((1 + (ord(each) > BEYOND) for each in text), initial=0)
+    units = accumulate((1 + (ord(character) > MAX_SINGLE_UNIT) for character in text), initial=0)
     return {unit: place for place, unit in enumerate(units)}
 
 
 def _token_fields(text: str, tokens: Iterable[tuple[int, int]]) -> dict[str, list[list[int]]]:
     """The field of the tokens' places in characters, if all are places of the text."""
     characters = _characters_by_unit(text)
-    places = [[characters.get(start, -1), characters.get(end, -1)] for start, end in tokens]
-    is_known = bool(places) and all(0 <= start < end for start, end in places)
+    places = [[characters.get(start, -1), characters.get(stop, -1)] for start, stop in tokens]
+    is_known = bool(places) and all(0 <= start < stop for start, stop in places)
     return {TOKENS: places} if is_known else {}
 
 
-def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
+def object_answer_by_question(text: str, marks: Iterable[Mark]) -> dict[str, ObjectAnswer]:
     r"""The spans for each question. All offsets are checked, also of marks without a label.
 
-    >>> drawn("\N{GRINNING FACE}!", [(2, 3, {"Layer.value": "end"}, "x")])["Layer.value"].objects
+    >>> marks = [(2, 3, {"Layer.value": "end"}, "x")]
+    >>> object_answer_by_question("\N{GRINNING FACE}!", marks)["Layer.value"].objects
     (Span(start=1, end=2, category='end'),)
     """
     characters = _characters_by_unit(text)
 
-    def at(unit: int, where: str) -> int:
+    def to_characters(unit: int, place: str) -> int:
         if unit not in characters:
             raise RatingsError(
-                f"{where}: found offset {unit}, where no character begins in a text of "
+                f"{place}: found offset {unit}, where no character begins in a text of "
                 f"{max(characters)} code units; expected one inside the text. Export again."
             )
         return characters[unit]
 
-    found = list[tuple[str, Span]]()
-    for start, end, labels, where in marks:
-        ends = at(start, where), at(end, where)
-        found += [(question, Span(*ends, label, where)) for question, label in labels.items()]
-    return {question: Drawn(some, (len(text),)) for question, some in together(found).items()}
+    question_spans = list[tuple[str, Span]]()
+    for start, stop, labels, place in marks:
+        bounds = to_characters(start, place), to_characters(stop, place)
+        question_spans += [
+            (question, Span(*bounds, label, place)) for question, label in labels.items()
+        ]
+    return {
+        question: ObjectAnswer(spans, (len(text),))
+        for question, spans in group_values(question_spans).items()
+    }
 
 
 # UIMA CAS JSON
@@ -127,53 +140,57 @@ def drawn(text: str, marks: Iterable[Mark]) -> dict[str, Drawn]:
 @tool(
     "inception_cas",
     "INCEpTION's annotations (UIMA CAS JSON)",
-    lambda export: export.kind == "json" and STRUCTURES in export.first,
+    lambda export: export.kind == "json" and STRUCTURES in export.first_record,
     shows={"raters"},
     kinds=("spans",),
 )
-def of_cas(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_cas(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, document, _ in _documents(export):
-        for where, record in export.records(path):
+        for place, record in export.records(path):
             structures = record[STRUCTURES]
-            texts = [each["sofaString"] for each in structures if each.get(TYPE) == SOFA]
+            texts = [
+                structure["sofaString"] for structure in structures if structure.get(TYPE) == SOFA
+            ]
             if len(texts) != 1:
                 raise RatingsError(
-                    f"{where}: found {len(texts)} texts; expected one in a document. "
+                    f"{place}: found {len(texts)} texts; expected one in a document. "
                     "Export the project again."
                 )
             text = str(texts[0])
             yield Submission(
                 document,
                 path.stem,
-                drawn(text, _of_structures(structures, where)) if kind else {},
-                where,
+                object_answer_by_question(text, _marks_of_structures(structures, place))
+                if kind
+                else {},
+                place,
                 fields={
                     "name": document,
                     "text": text,
                     **_token_fields(
                         text,
                         (
-                            (each["begin"], each["end"])
-                            for each in structures
-                            if each.get(TYPE) == TOKEN_TYPE
+                            (structure["begin"], structure["end"])
+                            for structure in structures
+                            if structure.get(TYPE) == TOKEN_TYPE
                         ),
                     ),
                 },
             )
 
 
-def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
-    for each in structures:
-        layer = str(each[TYPE])
-        is_span = "begin" in each or "end" in each
-        if layer.startswith(BUILT_IN) or not is_span or OF_RELATIONS & {*each}:
+def _marks_of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
+    for structure in structures:
+        layer = str(structure[TYPE])
+        is_span = "begin" in structure or "end" in structure
+        if layer.startswith(BUILT_IN) or not is_span or OF_RELATIONS & {*structure}:
             continue
         labels = {
             f"{layer.rpartition('.')[2]}.{name}": value
-            for name, value in each.items()
+            for name, value in structure.items()
             if isinstance(value, str) and not name.startswith(("%", "@"))
         }
-        yield each["begin"], each["end"], labels, f"{place}, object {each['%ID']}"
+        yield structure["begin"], structure["end"], labels, f"{place}, object {structure['%ID']}"
 
 
 # WebAnno TSV
@@ -186,42 +203,42 @@ def _of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
     shows={"raters"},
     kinds=("spans",),
 )
-def of_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
+def read_tsv(export: Export, kind: str = "") -> Iterator[Submission]:
     for path, name, place in _documents(export):
-        with opened(path, place, newline="\n") as file:
-            text, marks, tokens = _document(file, place)
-        values = drawn(text, marks) if kind else {}
+        with open_text(path, place, newline="\n") as file:
+            text, marks, tokens = _read_document(file, place)
+        values = object_answer_by_question(text, marks) if kind else {}
         fields = {"name": name, "text": text, **_token_fields(text, tokens)}
         yield Submission(name, path.stem, values, place, fields=fields)
 
 
-def _document(
+def _read_document(
     lines: Iterable[str], place: str
 ) -> tuple[str, Iterable[Mark], list[tuple[int, int]]]:
     questions, sentence, units = list[str](), list[str](), bytearray()
-    found: dict[tuple[str, str], Mark] = {}
+    mark_by_key: dict[tuple[str, str], Mark] = {}
     tokens = list[tuple[int, int]]()
     for row, line in enumerate(lines, 1):
-        said, where = line.rstrip("\r\n"), f"{place}: row {row}"
-        if said.startswith((SPANS, RELATIONS, CHAINS)):
-            questions += _columns(said)
-        elif said.startswith(TEXT):
-            sentence.append(_plain(said.removeprefix(TEXT)))
-        elif said and not said.startswith("#"):
-            token, *cells = said.split("\t")
-            start, end = _offsets(token, cells, len(questions), where)
+        text, line_place = line.rstrip("\r\n"), f"{place}: row {row}"
+        if text.startswith((SPANS, RELATIONS, CHAINS)):
+            questions += _columns(text)
+        elif text.startswith(TEXT):
+            sentence.append(_unescape(text.removeprefix(TEXT)))
+        elif text and not text.startswith("#"):
+            token, *cells = text.split("\t")
+            start, stop = _offsets(token, cells, len(questions), line_place)
             if "." not in token:  # a part of a token has a line of its own
-                tokens.append((start, end))
+                tokens.append((start, stop))
             if sentence:
-                units += _gap(len(units) // len(BLANK), start, where)
+                units += _gap(len(units) // len(BLANK), start, line_place)
                 units += "\n".join(sentence).encode(CODE_UNITS)
                 sentence = []
             for question, value, number in _values(questions, cells[2:]):
                 key = (question, number or f"{token} {value}")
-                new = start, end, {question: value}, f"{where}, object {len(found) + 1}"
-                begin, _, labels, named = found.get(key, new)
-                found[key] = begin, end, labels, named
-    return units.decode(CODE_UNITS), found.values(), tokens
+                new = start, stop, {question: value}, f"{line_place}, object {len(mark_by_key) + 1}"
+                begin, _, labels, name = mark_by_key.get(key, new)
+                mark_by_key[key] = begin, stop, labels, name
+    return units.decode(CODE_UNITS), mark_by_key.values(), tokens
 
 
 def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[str, str, str]]:
@@ -230,45 +247,45 @@ def _values(questions: Sequence[str], cells: Sequence[str]) -> Iterator[tuple[st
     The label of a layer without features is the layer's name.
     """
     for question, cell in zip(questions, cells, strict=False):
-        for said in VALUE.finditer(cell) if question else ():
-            value = said["value"]
-            if value == UNNAMED and "." not in question:
-                yield question, question, said["number"] or ""
-            elif value not in (NOTHING, UNNAMED):
-                yield question, _plain(value), said["number"] or ""
+        for match in VALUE.finditer(cell) if question else ():
+            value = match["value"]
+            if value == NO_VALUE and "." not in question:
+                yield question, question, match["number"] or ""
+            elif value not in (NO_ANNOTATION, NO_VALUE):
+                yield question, _unescape(value), match["number"] or ""
 
 
-def _offsets(token: str, cells: Sequence[str], n_features: int, where: str) -> tuple[int, int]:
+def _offsets(token: str, cells: Sequence[str], n_features: int, place: str) -> tuple[int, int]:
     is_token = TOKEN.fullmatch(token)
     if len(cells) < 2 + n_features or not is_token:
-        found = counted(1 + len(cells), "cell")
-        found += "" if is_token else f" that begin with {shown(token)}"
+        finding = counted(1 + len(cells), "cell")
+        finding += "" if is_token else f" that begin with {shown(token)}"
         raise RatingsError(
-            f"{where}: found {found}; expected the number, the offsets and the text of "
+            f"{place}: found {finding}; expected the number, the offsets and the text of "
             f"a token, and {counted(n_features, 'feature')}. Export the document again."
         )
-    start, end = (int(each) for each in cells[0].split("-"))
-    return start, end
+    start, stop = (int(offset) for offset in cells[0].split("-"))
+    return start, stop
 
 
-def _gap(end: int, start: int, where: str) -> bytes:
-    if not 0 <= start - end <= LONGEST_GAP:
+def _gap(previous_stop: int, start: int, place: str) -> bytes:
+    if not 0 <= start - previous_stop <= MAX_GAP_UNITS:
         raise RatingsError(
-            f"{where}: found a sentence that begins at {start}, and the text before it ends at "
-            f"{end}; expected it after that, by {LONGEST_GAP:,} at most. "
+            f"{place}: found a sentence that begins at {start}, and the text before it ends at "
+            f"{previous_stop}; expected it after that, by {MAX_GAP_UNITS:,} at most. "
             "Export the document again."
         )
-    return BLANK * (start - end)
+    return BLANK * (start - previous_stop)
 
 
 def _columns(header: str) -> list[str]:
-    kind, _, said = header.partition("=")
-    layer, *features = said.rstrip("|").split("|")
+    kind, _, columns = header.partition("=")
+    layer, *features = columns.rstrip("|").split("|")
     short = layer.rpartition(".")[2]
     names = [f"{short}.{name}" for name in features] or [short]
     is_read = f"{kind}=" == SPANS and not layer.startswith(BUILT_IN)
     return names if is_read else [""] * len(names)
 
 
-def _plain(said: str) -> str:
-    return ESCAPED.sub(lambda found: PLAIN.get(found[1], found[1]), said)
+def _unescape(text: str) -> str:
+    return ESCAPED.sub(lambda found: TEXT_BY_ESCAPE.get(found[1], found[1]), text)

@@ -15,21 +15,21 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
+    NO_FIELDS,
     Data,
     Kind,
-    Nothing,
     Submission,
-    at,
-    flag,
-    judge_of,
+    describe_judge,
+    first_inner_record,
+    get_nested,
+    read_flag,
     refuse_parts,
     tool,
-    within,
 )
 from agreement_pipeline.text import listed
 
-HEADER = "header.json"
-LANGFUSE = {
+HEADER_FILE = "header.json"
+LANGFUSE_NAMES = {
     "trace": ("traceId", "trace_id"),
     "observation": ("observationId", "observation_id"),
     "text": ("stringValue", "string_value"),
@@ -39,22 +39,28 @@ LANGFUSE = {
     "created": ("createdAt", "created_at", "timestamp"),
     "updated": ("updatedAt", "updated_at"),
 }
-AUTHOR = {*LANGFUSE["author"]}
-SOURCES: dict[str, Kind] = {"ANNOTATION": "human", "API": "model", "EVAL": "model"}
-MLFLOW: dict[str, Kind] = {
+AUTHOR_NAMES = {*LANGFUSE_NAMES["author"]}
+KIND_BY_LANGFUSE_SOURCE: dict[str, Kind] = {"ANNOTATION": "human", "API": "model", "EVAL": "model"}
+KIND_BY_MLFLOW_SOURCE: dict[str, Kind] = {
     "HUMAN": "human",
     "LLM_JUDGE": "model",
     "AI_JUDGE": "model",  # before it was renamed
     "CODE": "model",
 }
-GRADED = ("llm-rubric", "factuality", "g-eval", "model-graded-closedqa", "model-graded-factuality")
+GRADED_TYPES = (
+    "llm-rubric",
+    "factuality",
+    "g-eval",
+    "model-graded-closedqa",
+    "model-graded-factuality",
+)
 GRADER_FAILURES = ("Could not extract JSON from", "API error", "API call error", "No output")
 """How the reason of a part begins whose grader gave no verdict, if it does not say so."""
-SAID = ("/score", "/value")
-NAMED = ("request_id", "trace_id", "id")
+VERDICT_SUFFIXES = ("/score", "/value")
+NAME_COLUMNS = ("request_id", "trace_id", "id")
 
 
-class _Told(NamedTuple):
+class _OutputGroups(NamedTuple):
     """What the outputs of an export tell together.
 
     Outputs of one test, such as those of several epochs or models, are a cluster. If tests share an
@@ -65,7 +71,7 @@ class _Told(NamedTuple):
     shares_outputs: bool
 
     @classmethod
-    def of(cls, outputs: Iterable[tuple[str, str | None]]) -> "_Told":
+    def of(cls, outputs: Iterable[tuple[str, str | None]]) -> "_OutputGroups":
         n_outputs, test_by_output = Counter[str](), dict[int, str]()
         shares_outputs = False
         for test, text in outputs:
@@ -87,9 +93,9 @@ class _Told(NamedTuple):
 
 
 def _is_inspect(export: Export) -> bool:
-    run = export.first.get("eval")
+    run = export.first_record.get("eval")
     is_log = isinstance(run, Mapping) and "task" in run
-    return is_log or any(path.name == HEADER for path in export.files)
+    return is_log or any(path.name == HEADER_FILE for path in export.files)
 
 
 @tool(
@@ -103,30 +109,30 @@ def inspect(export: Export) -> Iterator[Submission]:
 
     If a sample was answered more than once, its answers are one cluster.
     """
-    told = _Told.of(
+    groups = _OutputGroups.of(
         (f"{run['task']}/{sample['id']}", _output_text(sample.get("output")))
         for sample, run, _ in _samples(export)
     )
     for sample, run, place in _samples(export):
-        yield from _scores(sample, run, place, told)
+        yield from _scores(sample, run, place, groups)
 
 
 def _samples(export: Export) -> Iterator[tuple[Data, Data, str]]:
     """Each sample with its run and its place."""
-    packed = {path.parent for path in export.files if path.name == HEADER}
-    for folder in sorted(packed):
-        ((_, header),) = export.records(folder / HEADER)
+    packed_folders = {path.parent for path in export.files if path.name == HEADER_FILE}
+    for folder in sorted(packed_folders):
+        ((_, header),) = export.records(folder / HEADER_FILE)
         for path in sorted((folder / "samples").glob("*.json")):
             for _, sample in export.records(path):
                 yield sample, header["eval"], export.place(path)
     for path in export.files:
-        if packed.isdisjoint(path.parents):
+        if packed_folders.isdisjoint(path.parents):
             for place, log in export.records(path):
                 for sample in log.get("samples") or ():
                     yield sample, log["eval"], place
 
 
-def _scores(sample: Data, run: Data, place: str, told: _Told) -> Iterator[Submission]:
+def _scores(sample: Data, run: Data, place: str, groups: _OutputGroups) -> Iterator[Submission]:
     task, model, epoch = run["task"], run["model"], sample.get("epoch", 1)
     name = f"{task}/{model}/{run.get('run_id', place)}/{sample['id']}/{epoch}"
     question = sample.get("input")
@@ -136,9 +142,9 @@ def _scores(sample: Data, run: Data, place: str, told: _Told) -> Iterator[Submis
         "sample": sample["id"],
         "epoch": epoch,
         "input": question if isinstance(question, str) else None,
-        **told.cluster(f"{task}/{sample['id']}"),
+        **groups.cluster(f"{task}/{sample['id']}"),
         **(sample.get("metadata") or {}),
-        "text": told.text(question, _output_text(sample.get("output"))),
+        "text": groups.text(question, _output_text(sample.get("output"))),
     }
     scores = sample.get("scores") or {}
     if not scores:
@@ -147,7 +153,7 @@ def _scores(sample: Data, run: Data, place: str, told: _Told) -> Iterator[Submis
         yield Submission(
             name,
             scorer,
-            _leaves(_before_edits(score), "score"),
+            _leaf_values(_before_edits(score), "score"),
             f"{place}: {name}, {scorer}",
             created=run.get("created"),
             fields=fields,
@@ -157,28 +163,32 @@ def _scores(sample: Data, run: Data, place: str, told: _Told) -> Iterator[Submis
 
 def _output_text(output: Any) -> str | None:
     """The first answer of a model, whose parts that are no text are left out."""
-    choices = at(output, "choices")
-    content = at(choices[0], "message", "content") if choices else at(output, "completion")
+    choices = get_nested(output, "choices")
+    content = (
+        get_nested(choices[0], "message", "content")
+        if choices
+        else get_nested(output, "completion")
+    )
     if isinstance(content, list):
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "\n".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) and content else None
 
 
-def _leaves(value: Any, question: str) -> dict[str, Any]:
+def _leaf_values(value: Any, question: str) -> dict[str, Any]:
     """The single values of a score, by the keys that lead to them.
 
     Inspect writes NaN for what was not scored. Several numbers without a name are no label.
 
-    >>> _leaves({"tone": "C", "facts": {"dates": 1, "names": float("nan")}}, "score")
+    >>> _leaf_values({"tone": "C", "facts": {"dates": 1, "names": float("nan")}}, "score")
     {'tone': 'C', 'facts.dates': 1, 'facts.names': None}
-    >>> _leaves([1, 2], "score")
+    >>> _leaf_values([1, 2], "score")
     {'score': None}
     """
     if isinstance(value, Mapping):
         leaves: dict[str, Any] = {}
         for key, inner in value.items():
-            for path, leaf in _leaves(inner, "").items():
+            for path, leaf in _leaf_values(inner, "").items():
                 leaves[f"{key}.{path}" if path else key] = leaf
         return leaves
     is_unscored = isinstance(value, float) and math.isnan(value)
@@ -187,28 +197,38 @@ def _leaves(value: Any, question: str) -> dict[str, Any]:
 
 def _before_edits(score: Data) -> Any:
     """Whoever edits a score is not its scorer. The first step without a maker has its own value."""
-    first: Data = next(iter(score.get("history") or ()), {})
-    return score["value"] if first.get("provenance") else first.get("value", score["value"])
+    first_step: Data = next(iter(score.get("history") or ()), {})
+    return (
+        score["value"] if first_step.get("provenance") else first_step.get("value", score["value"])
+    )
 
 
 def _scorer(name: str, run: Data) -> Data:
     """Nobody knows the model of a scorer that does not name a grader."""
     scorers = run.get("scorers") or ()
-    options = [each.get("options") for each in scorers if each["name"].split("/")[-1] == name]
-    said, grader = (options[0] if options else None) or {}, at(run, "model_roles", "grader")
-    prompt = "\n".join(str(said[key]) for key in ("template", "instructions") if said.get(key))
-    model = said.get("model") or at(grader, "model")
+    options = [scorer.get("options") for scorer in scorers if scorer["name"].split("/")[-1] == name]
+    scorer_options, grader = (
+        (options[0] if options else None) or {},
+        get_nested(run, "model_roles", "grader"),
+    )
+    prompt = "\n".join(
+        str(scorer_options[key]) for key in ("template", "instructions") if scorer_options.get(key)
+    )
+    model = scorer_options.get("model") or get_nested(grader, "model")
     if not model and name.startswith("model_graded"):
         model = run["model"]
-    return judge_of(model, prompt, called_with=at(grader, "config"))
+    return describe_judge(model, prompt, called_with=get_nested(grader, "config"))
 
 
 # Langfuse's scores: pages of the public interface, and files of scheduled exports
 
 
 def _is_langfuse(export: Export) -> bool:
-    score = within(export.first, "data")
-    is_score = all(any(each in score for each in LANGFUSE[name]) for name in ("trace", "type"))
+    score = first_inner_record(export.first_record, "data")
+    is_score = all(
+        any(field_name in score for field_name in LANGFUSE_NAMES[name])
+        for name in ("trace", "type")
+    )
     return is_score and "source" in score
 
 
@@ -223,49 +243,55 @@ def langfuse(export: Export) -> Iterator[Submission]:
     """A score of the source ANNOTATION is a person's. Others are models' or programs'."""
     for place, record in export.records():
         for score in record["data"] if isinstance(record.get("data"), list) else [record]:
-            kind = _kind(score["source"], SOURCES, f"{place}, score {score['id']}")
+            kind = _kind(score["source"], KIND_BY_LANGFUSE_SOURCE, f"{place}, score {score['id']}")
             is_person = kind == "human"
-            trace, observation = _of(score, "trace"), _of(score, "observation")
-            if is_person and AUTHOR.isdisjoint(score):
+            trace, observation = _field_of(score, "trace"), _field_of(score, "observation")
+            if is_person and AUTHOR_NAMES.isdisjoint(score):
                 raise RatingsError(
                     f"{place}, score {score['id']}: found an annotation in a scheduled export, "
                     "which never names its author; expected who gave each score, since agreement "
                     "is between raters. Read the scores of the API, GET /api/public/v2/scores, "
                     "which has authorUserId, and save its pages as JSON."
                 )
-            is_number = _of(score, "type") == "NUMERIC"
+            is_number = _field_of(score, "type") == "NUMERIC"
             yield Submission(
                 observation or trace,
-                _of(score, "author") if is_person else _of(score, "evaluator") or score["source"],
-                {score["name"]: score["value"] if is_number else _of(score, "text")},
+                _field_of(score, "author")
+                if is_person
+                else _field_of(score, "evaluator") or score["source"],
+                {score["name"]: score["value"] if is_number else _field_of(score, "text")},
                 f"score {score['id']}",
                 kind=kind,
-                created=_of(score, "created"),
-                updated=_of(score, "updated"),
+                created=_field_of(score, "created"),
+                updated=_field_of(score, "updated"),
                 fields={"trace": trace, "observation": observation, "source": score["source"]},
             )
 
 
-def _kind(source: object, kinds: Mapping[str, Kind], where: str) -> Kind:
+def _kind(source: object, kinds: Mapping[str, Kind], place: str) -> Kind:
     if source not in (*kinds,):
         raise RatingsError(
-            f"{where}: found the source {shown(source)}; expected one of {listed(kinds)}. "
+            f"{place}: found the source {shown(source)}; expected one of {listed(kinds)}. "
             "Correct the record, or export again."
         )
     return kinds[str(source)]
 
 
-def _of(score: Data, name: str) -> Any:
-    there = (score[each] for each in LANGFUSE[name] if score.get(each) not in (None, ""))
-    return next(there, None)
+def _field_of(score: Data, name: str) -> Any:
+    values = (
+        score[field_name]
+        for field_name in LANGFUSE_NAMES[name]
+        if score.get(field_name) not in (None, "")
+    )
+    return next(values, None)
 
 
 # MLflow's traces with their assessments, and its evaluation tables
 
 
 def _is_traces(export: Export) -> bool:
-    said = export.first.get("info")
-    info = said if isinstance(said, Mapping) else export.first
+    trace_info = export.first_record.get("info")
+    info = trace_info if isinstance(trace_info, Mapping) else export.first_record
     return "assessments" in info and ("trace_id" in info or "request_id" in info)
 
 
@@ -281,31 +307,39 @@ def traces(export: Export) -> Iterator[Submission]:
         info = record.get("info", record)
         name = info.get("trace_id") or info["request_id"]
         fields = {key: value for key, value in info.items() if not isinstance(value, (list, dict))}
-        for number, each in enumerate(info.get("assessments") or (), 1):
-            where = f"trace {name}, assessment {each.get('assessment_id') or number}"
-            source, expected = each["source"], each.get("expectation")
-            answer = (expected or each.get("feedback") or {}).get("value")
-            named = each.get("assessment_name") or each["name"]
+        for number, assessment in enumerate(info.get("assessments") or (), 1):
+            assessment_place = (
+                f"trace {name}, assessment {assessment.get('assessment_id') or number}"
+            )
+            source, expected = assessment["source"], assessment.get("expectation")
+            answer = (expected or assessment.get("feedback") or {}).get("value")
+            question = assessment.get("assessment_name") or assessment["name"]
             # One that is named after its model is called as openai:/gpt-4o.
-            kind = _kind(source["source_type"], MLFLOW, f"{place}, {where}")
+            kind = _kind(
+                source["source_type"], KIND_BY_MLFLOW_SOURCE, f"{place}, {assessment_place}"
+            )
             is_judge, judge = source["source_type"].endswith("_JUDGE"), source.get("source_id")
             yield Submission(
-                f"{name}/{each['span_id']}" if each.get("span_id") else name,
+                f"{name}/{assessment['span_id']}" if assessment.get("span_id") else name,
                 source.get("source_id"),
-                {named: None if isinstance(answer, (list, dict)) else answer},
-                where,
+                {question: None if isinstance(answer, (list, dict)) else answer},
+                assessment_place,
                 kind="gold" if expected else kind,
-                created=each.get("create_time"),
-                updated=each.get("last_update_time"),
+                created=assessment.get("create_time"),
+                updated=assessment.get("last_update_time"),
                 fields=fields,
-                judge=judge_of(judge) if is_judge and ":/" in str(judge) else Nothing,
+                judge=describe_judge(judge) if is_judge and ":/" in str(judge) else NO_FIELDS,
             )
 
 
 def _is_table(export: Export) -> bool:
-    columns = export.first.get("columns")
-    named = isinstance(columns, list) and isinstance(export.first.get("data"), list)
-    return named and any(str(each).endswith(SAID) for each in columns or ())
+    columns = export.first_record.get("columns")
+    has_columns_and_data = isinstance(columns, list) and isinstance(
+        export.first_record.get("data"), list
+    )
+    return has_columns_and_data and any(
+        str(column).endswith(VERDICT_SUFFIXES) for column in columns or ()
+    )
 
 
 def question(column: str) -> str:
@@ -314,7 +348,7 @@ def question(column: str) -> str:
     >>> question("correctness/v1/score"), question("correctness/value")
     ('correctness/v1', 'correctness')
     """
-    return column.rpartition("/")[0] if column.endswith(SAID) else column
+    return column.rpartition("/")[0] if column.endswith(VERDICT_SUFFIXES) else column
 
 
 @tool(
@@ -330,9 +364,9 @@ def tables(export: Export) -> Iterator[Submission]:
             for number, cells in enumerate(table["data"], 1):
                 row = dict(zip(table["columns"], cells, strict=True))
                 yield Submission(
-                    next((row[name] for name in NAMED if row.get(name)), number),
+                    next((row[name] for name in NAME_COLUMNS if row.get(name)), number),
                     path.stem,
-                    {question(name): row[name] for name in row if name.endswith(SAID)},
+                    {question(name): row[name] for name in row if name.endswith(VERDICT_SUFFIXES)},
                     f"{path.stem}: row {number}",
                     fields={name: row[name] for name in row if "/" not in name},
                 )
@@ -342,9 +376,9 @@ def tables(export: Export) -> Iterator[Submission]:
 
 
 def _is_promptfoo(export: Export) -> bool:
-    first = export.first
-    results = first.get("results")
-    return _is_result(first) or (
+    record = export.first_record
+    results = record.get("results")
+    return _is_result(record) or (
         isinstance(results, Mapping) and isinstance(results.get("results"), list)
     )
 
@@ -368,16 +402,16 @@ class _Output(NamedTuple):
     @property
     def text(self) -> str | None:
         response = self.result.get("response")
-        said = response.get("output") if isinstance(response, Mapping) else None
-        return said if isinstance(said, str) and said else None
+        output = response.get("output") if isinstance(response, Mapping) else None
+        return output if isinstance(output, str) and output else None
 
 
 def _outputs(export: Export) -> Iterator[_Output]:
     """Results of version 2 have no numbers of tests, so the test is what was put in."""
     for place, record in export.records():
         run, is_line = record.get("evalId") or export.place(export.files[0]), _is_result(record)
-        whole = {} if is_line else record["results"]
-        for number, result in enumerate([record] if is_line else whole["results"]):
+        summary = {} if is_line else record["results"]
+        for number, result in enumerate([record] if is_line else summary["results"]):
             provider = result["provider"]
             provider = provider if isinstance(provider, Mapping) else {"id": provider}
             model = provider.get("label") or provider["id"]
@@ -389,7 +423,7 @@ def _outputs(export: Export) -> Iterator[_Output]:
                 name = f"{run}/{test}/{result['promptIdx']}/{model}"
             config = record.get("config")
             yield _Output(
-                name, f"{run}/{test}", model, result, whole.get("timestamp"), config, place
+                name, f"{run}/{test}", model, result, summary.get("timestamp"), config, place
             )
 
 
@@ -405,16 +439,16 @@ def promptfoo(export: Export) -> Iterator[Submission]:
     A part without an assertion, and one whose grader failed, is no verdict. If a test has several
     outputs, they are one cluster.
     """
-    told = _Told.of((output.test, output.text) for output in _outputs(export))
+    groups = _OutputGroups.of((output.test, output.text) for output in _outputs(export))
     for output in _outputs(export):
-        put_in = output.result.get("vars") or at(output.result, "prompt", "raw")
+        put_in = output.result.get("vars") or get_nested(output.result, "prompt", "raw")
         fields = {
-            **told.cluster(output.test),
+            **groups.cluster(output.test),
             **(output.result.get("vars") or {}),
             "provider": output.model,
-            "text": told.text(put_in, output.text),
+            "text": groups.text(put_in, output.text),
         }
-        parts = at(output.result, "gradingResult", "componentResults")
+        parts = get_nested(output.result, "gradingResult", "componentResults")
         if not parts:
             yield Submission(output.name, None, {}, f"output {output.name}", fields=fields)
         n_of_name: Counter[str] = Counter()
@@ -422,27 +456,27 @@ def promptfoo(export: Export) -> Iterator[Submission]:
             assertion = part.get("assertion") or {}
             rater = assertion.get("metric") or assertion.get("type")
             if rater is None:
-                where = f"output {output.name}, part {number}"
-                yield Submission(output.name, None, {}, where, fields=fields)
+                part_place = f"output {output.name}, part {number}"
+                yield Submission(output.name, None, {}, part_place, fields=fields)
                 continue
             refuse_parts("rater", rater, f"{output.place}, output {output.name}")
             n_of_name[rater] += 1  # the second of a name is called `name 2`
             rater = rater if n_of_name[rater] == 1 else f"{rater} {n_of_name[rater]}"
-            where = f"output {output.name}, {rater}"
+            part_place = f"output {output.name}, {rater}"
             yield Submission(
                 output.name,
                 rater,
-                _verdict(part, where),
-                where,
+                _verdict(part, part_place),
+                part_place,
                 created=output.timestamp,
                 fields=fields,
                 judge=_assertion(assertion, output.config),
             )
 
 
-def _verdict(part: Data, where: str) -> dict[str, Any]:
-    is_failure = at(part.get("metadata"), "graderError") or (
-        at(part.get("assertion"), "type") in GRADED
+def _verdict(part: Data, place: str) -> dict[str, Any]:
+    is_failure = get_nested(part.get("metadata"), "graderError") or (
+        get_nested(part.get("assertion"), "type") in GRADED_TYPES
         and not part["pass"]
         and str(part.get("reason")).startswith(GRADER_FAILURES)
     )
@@ -450,15 +484,21 @@ def _verdict(part: Data, where: str) -> dict[str, Any]:
         return {"pass": None, "score": None}
     verdict = part["pass"]
     if verdict is not None:
-        verdict = "pass" if flag(verdict, "pass", where) else "fail"
+        verdict = "pass" if read_flag(verdict, "pass", place) else "fail"
     return {"pass": verdict, "score": part["score"]}
 
 
-def _assertion(said: Data, config: Any) -> Data:
+def _assertion(assertion: Data, config: Any) -> Data:
     """A person's assertion has no more than a type."""
-    usual = at(config, "defaultTest", "options") if said.get("type") in GRADED else None
-    provider = said.get("provider") or at(usual, "provider")
-    own = provider if isinstance(provider, Mapping) else {"id": provider}
-    prompt = said.get("rubricPrompt") or at(usual, "rubricPrompt")
-    written = prompt if isinstance(prompt, str) or not prompt else json.dumps(prompt)
-    return judge_of(own.get("id"), written, said.get("value"), own.get("config"))
+    default_options = (
+        get_nested(config, "defaultTest", "options")
+        if assertion.get("type") in GRADED_TYPES
+        else None
+    )
+    provider = assertion.get("provider") or get_nested(default_options, "provider")
+    grader = provider if isinstance(provider, Mapping) else {"id": provider}
+    prompt = assertion.get("rubricPrompt") or get_nested(default_options, "rubricPrompt")
+    prompt_text = prompt if isinstance(prompt, str) or not prompt else json.dumps(prompt)
+    return describe_judge(
+        grader.get("id"), prompt_text, assertion.get("value"), grader.get("config")
+    )

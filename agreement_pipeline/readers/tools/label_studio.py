@@ -17,12 +17,12 @@ from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     DECIMALS,
     Data,
-    Drawn,
+    ObjectAnswer,
     Submission,
-    flag,
-    has,
+    group_values,
+    has_fields,
+    read_flag,
     refuse_rotation,
-    together,
     tool,
 )
 from agreement_pipeline.units import (
@@ -35,12 +35,12 @@ from agreement_pipeline.units import (
     Span,
 )
 
-FIXED = "fixed_and_accepted"
-REVIEWED = ("accepted", "rejected", FIXED)
-SUGGESTED = {"prediction", "prediction-changed"}
-PARENTS = ("parent_prediction", "parent_annotation")
-COPIED = ("prediction", "propagated_annotation")
-AREAS = frozenset(
+FIXED_AND_ACCEPTED = "fixed_and_accepted"
+REVIEW_ACTIONS = ("accepted", "rejected", FIXED_AND_ACCEPTED)
+SUGGESTED_ORIGINS = {"prediction", "prediction-changed"}
+PARENT_FIELDS = ("parent_prediction", "parent_annotation")
+COPYING_ACTIONS = ("prediction", "propagated_annotation")
+REGION_FIELDS = frozenset(
     (
         "start",
         "x",
@@ -53,11 +53,11 @@ AREAS = frozenset(
         "imageDataURL",
     )
 )
-OWN = ("annotation_id", "annotator", "lead_time")
-BESIDE = (*OWN, "id", "created_at", "updated_at", "agreement", "history")
-PLAIN = ("rating", "number", "datetime")
-LABELS = ("choices", "taxonomy", *PLAIN)
-TYPES = {
+OWN_COLUMNS = ("annotation_id", "annotator", "lead_time")
+COLUMNS_OUTSIDE_ANSWERS = (*OWN_COLUMNS, "id", "created_at", "updated_at", "agreement", "history")
+SCALAR_TYPES = ("rating", "number", "datetime")
+LABEL_TYPES = ("choices", "taxonomy", *SCALAR_TYPES)
+RESULT_TYPES_BY_KIND = {
     "spans": ("labels", "hypertextlabels"),
     "segments": ("labels", "timeserieslabels"),
     "boxes": ("rectanglelabels",),
@@ -65,17 +65,17 @@ TYPES = {
     "rankings": ("ranker",),
     "preferences": ("pairwise",),
 }
-UNLABELLED = {"boxes": "rectangle", "polygons": "polygon"}
-CHOSEN: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
+UNLABELLED_TYPE_BY_KIND = {"boxes": "rectangle", "polygons": "polygon"}
+CHOICE_BY_SIDE: dict[str, Literal["first", "second", "tie"]] = {"left": "first", "right": "second"}
 
 
 # JSON
 
 
 def _is_json(export: Export) -> bool:
-    first = export.first
-    task = isinstance(first.get("annotations"), list) and "data" in first
-    return task or ("result" in first and isinstance(first.get("task"), Mapping))
+    record = export.first_record
+    task = isinstance(record.get("annotations"), list) and "data" in record
+    return task or ("result" in record and isinstance(record.get("task"), Mapping))
 
 
 @tool(
@@ -96,115 +96,138 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
                 "Export the project again, as JSON."
             )
         fields = {"task": task.get("id"), **(task.get("meta") or {}), **(task.get("data") or {})}
-        work = [("annotation", each) for each in (record["annotations"] if is_task else [record])]
-        for what in ("draft", "prediction") if is_task else ():
+        work = [
+            ("annotation", work_record)
+            for work_record in (record["annotations"] if is_task else [record])
+        ]
+        for work_kind in ("draft", "prediction") if is_task else ():
             # An export without a snapshot has their numbers alone, which say nothing.
-            said = (each for each in task.get(f"{what}s") or () if not isinstance(each, int))
-            work += [(what, each) for each in said]
-        for what, each in work:
-            name = f"{what} {each.get('id')}"
-            where = f"{place}, {name}"
-            result = before_review(each, where) if what == "annotation" else each["result"]
+            work_records = (
+                work_record
+                for work_record in task.get(f"{work_kind}s") or ()
+                if not isinstance(work_record, int)
+            )
+            work += [(work_kind, work_record) for work_record in work_records]
+        for work_kind, work_record in work:
+            name = f"{work_kind} {work_record.get('id')}"
+            work_place = f"{place}, {name}"
+            result = (
+                before_review(work_record, work_place)
+                if work_kind == "annotation"
+                else work_record["result"]
+            )
             yield Submission(
-                task["id"] if what == "draft" else task.get("id"),
+                task["id"] if work_kind == "draft" else task.get("id"),
                 values=(
-                    objects_in(result, where, kind, task.get("data"))
+                    objects_in(result, work_place, kind, task.get("data"))
                     if kind
                     else answers_in(result)
                 ),
-                record=where if what == "draft" else name,
-                created=each.get("created_at"),
+                record=work_place if work_kind == "draft" else name,
+                created=work_record.get("created_at"),
                 fields=fields,
-                first=None if kind else first_answers(each.get("history")),
-                **_about(what, each, where),
+                first=None if kind else first_answers(work_record.get("history")),
+                **_submission_details(work_kind, work_record, work_place),
             )
 
 
-def _about(what: str, said: Data, where: str) -> dict[str, Any]:
-    if what == "prediction":
-        model = said.get("model_version") or "a model without a version"
-        return {"rater": model, "kind": "model", "confidence": said.get("score")}
-    if what == "draft":
-        return {"rater": said.get("user"), "status": "draft"}
-    who = said.get("completed_by")
-    reviewed = "rejected" if said.get("last_action") == "rejected" else "submitted"
+def _submission_details(work_kind: str, work_record: Data, place: str) -> dict[str, Any]:
+    if work_kind == "prediction":
+        model = work_record.get("model_version") or "a model without a version"
+        return {"rater": model, "kind": "model", "confidence": work_record.get("score")}
+    if work_kind == "draft":
+        return {"rater": work_record.get("user"), "status": "draft"}
+    user = work_record.get("completed_by")
+    reviewed = "rejected" if work_record.get("last_action") == "rejected" else "submitted"
     return {
-        "rater": (who.get("email") or who.get("id")) if isinstance(who, Mapping) else who,
-        "status": "skipped" if _says(said, "was_cancelled", where) else reviewed,
-        "kind": "gold" if _says(said, "ground_truth", where) else "human",
-        "updated": said.get("updated_at"),
-        "changed": said.get("updated_at"),
-        "seconds": said.get("lead_time"),
-        "assisted": said.get("last_action") in COPIED
-        or any(said.get(name) is not None for name in PARENTS)
-        or not SUGGESTED.isdisjoint(part.get("origin") for part in said.get("result") or ()),
+        "rater": (user.get("email") or user.get("id")) if isinstance(user, Mapping) else user,
+        "status": "skipped" if _read_strict_flag(work_record, "was_cancelled", place) else reviewed,
+        "kind": "gold" if _read_strict_flag(work_record, "ground_truth", place) else "human",
+        "updated": work_record.get("updated_at"),
+        "changed": work_record.get("updated_at"),
+        "seconds": work_record.get("lead_time"),
+        "assisted": work_record.get("last_action") in COPYING_ACTIONS
+        or any(work_record.get(name) is not None for name in PARENT_FIELDS)
+        or not SUGGESTED_ORIGINS.isdisjoint(
+            part.get("origin") for part in work_record.get("result") or ()
+        ),
     }
 
 
 def answers_in(result: object) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+    answer_by_question: dict[str, Any] = {}
     for part in result if isinstance(result, list) else ():
         value, kind = part.get("value", {}), part.get("type", "")
         if _is_answer(kind, value):
-            name, said = part.get("from_name", kind), value[kind]
-            answer = _ticks(said) if isinstance(said, list) else said
-            both = isinstance(answer, tuple) and isinstance(found.get(name), tuple)
-            found[name] = (*found[name], *answer) if both else answer
-    return found
+            name, value_of_kind = part.get("from_name", kind), value[kind]
+            answer = (
+                _tick_texts(value_of_kind) if isinstance(value_of_kind, list) else value_of_kind
+            )
+            are_both_ticks = isinstance(answer, tuple) and isinstance(
+                answer_by_question.get(name), tuple
+            )
+            answer_by_question[name] = (
+                (*answer_by_question[name], *answer) if are_both_ticks else answer
+            )
+    return answer_by_question
 
 
 def _is_answer(kind: str, value: Data) -> bool:
     """A ranking, a message of a chat and what own code writes have several parts. They are no
     labels.
     """
-    if not AREAS.isdisjoint(value.keys()) or kind not in value:
+    if not REGION_FIELDS.isdisjoint(value.keys()) or kind not in value:
         return False
-    return kind in LABELS or not (kind == "ranker" or isinstance(value[kind], Mapping))
+    return kind in LABEL_TYPES or not (kind == "ranker" or isinstance(value[kind], Mapping))
 
 
-def _ticks(said: list[Any]) -> tuple[str, ...]:
+def _tick_texts(choices: list[Any]) -> tuple[str, ...]:
     """Nothing if there are empty choices only. One among others is refused later."""
-    ticks = tuple(" > ".join(map(str, tick)) if isinstance(tick, list) else tick for tick in said)
+    ticks = tuple(
+        " > ".join(map(str, tick)) if isinstance(tick, list) else tick for tick in choices
+    )
     has_choice = any(not isinstance(tick, str) or tick.strip() for tick in ticks)
     return ticks if has_choice else ()
 
 
-def _says(annotation: Data, what: str, where: str) -> bool:
+def _read_strict_flag(annotation: Data, field_name: str, place: str) -> bool:
     """Label Studio always writes it where it writes a time. So there a missing field was renamed,
     and is no plain no.
     """
-    said = annotation[what] if "created_at" in annotation else annotation.get(what)
-    return flag(said, what, where)
+    value = annotation[field_name] if "created_at" in annotation else annotation.get(field_name)
+    return read_flag(value, field_name, place)
 
 
-def before_review(annotation: Data, where: str) -> object:
+def before_review(annotation: Data, place: str) -> object:
     reviews = annotation.get("reviews") or ()
-    said = [each for each in reviews if each.get("fixed_annotation_history")]
-    fixed = sorted(said, key=_time_of)
-    if not fixed and annotation.get("last_action") != FIXED:
+    fixing_reviews = [
+        fixing_review for fixing_review in reviews if fixing_review.get("fixed_annotation_history")
+    ]
+    fixed = sorted(fixing_reviews, key=_time_of)
+    if not fixed and annotation.get("last_action") != FIXED_AND_ACCEPTED:
         return annotation["result"]
     for review in fixed:
         if review.get("previous_annotation_history_result") is not None:
             return review["previous_annotation_history_result"]
-    own = None
+    own_result = None
     for step in sorted(annotation.get("history") or (), key=_time_of):
-        if step.get("action") in REVIEWED:
+        if step.get("action") in REVIEW_ACTIONS:
             break
-        own = step.get("result", own)
-    if own is None:
+        own_result = step.get("result", own_result)
+    if own_result is None:
         raise RatingsError(
-            f"{where}: found an answer that a reviewer changed, and no history; expected the "
+            f"{place}: found an answer that a reviewer changed, and no history; expected the "
             "answer before the review, since the reviewer is no rater. Export a snapshot with "
             "include_annotation_history."
         )
-    return own
+    return own_result
 
 
 def first_answers(history: object) -> dict[str, Any] | None:
     steps = sorted(history if isinstance(history, list) else (), key=_time_of)
     handed_in = (step for step in steps if step.get("action") in ("submitted", "updated"))
-    first = next(handed_in, None)
-    return None if first is None else answers_in(first.get("result"))
+    first_step = next(handed_in, None)
+    return None if first_step is None else answers_in(first_step.get("result"))
 
 
 def _time_of(step: Data) -> str:
@@ -214,28 +237,32 @@ def _time_of(step: Data) -> str:
 # Label objects
 
 
-def objects_in(result: object, where: str, kind: str, data: object = None) -> dict[str, Drawn]:
-    found: list[tuple[str, LabelObject]] = []
+def objects_in(
+    result: object, annotation_place: str, kind: str, data: object = None
+) -> dict[str, ObjectAnswer]:
+    named_objects: list[tuple[str, LabelObject]] = []
     extents: dict[str, tuple[float, ...]] = {}
     for n, part in enumerate(result if isinstance(result, list) else (), 1):
-        place = f"{where}, object {n}"
-        if part["type"] in TYPES.get(kind, ()):
+        object_place = f"{annotation_place}, object {n}"
+        if part["type"] in RESULT_TYPES_BY_KIND.get(kind, ()):
             name, labels = part.get("from_name", kind), part["value"].get(part["type"])
             labels = labels if isinstance(labels, list) else [""]  # a ranking or a preference
             if not labels:
-                raise _without_label(part, kind, place)
-            found += [(name, _object(part, kind, each, place, data)) for each in labels]
+                raise _without_label(part, kind, object_place)
+            named_objects += [
+                (name, _object(part, kind, label, object_place, data)) for label in labels
+            ]
             extents[name] = _extent(part)
-        elif part["type"] == UNLABELLED.get(kind):
-            raise _without_label(part, kind, place)
-    objects = together(found)
-    return {name: Drawn(objects.get(name, ()), extent) for name, extent in extents.items()}
+        elif part["type"] == UNLABELLED_TYPE_BY_KIND.get(kind):
+            raise _without_label(part, kind, object_place)
+    objects = group_values(named_objects)
+    return {name: ObjectAnswer(objects.get(name, ()), extent) for name, extent in extents.items()}
 
 
-def _without_label(part: Data, kind: str, where: str) -> RatingsError:
+def _without_label(part: Data, kind: str, place: str) -> RatingsError:
     return RatingsError(
-        f"{where}: found an object of type {part['type']!r} without a label; expected a label in "
-        f"type {' or '.join(TYPES[kind])}. Label the object or delete it."
+        f"{place}: found an object of type {part['type']!r} without a label; expected a label in "
+        f"type {' or '.join(RESULT_TYPES_BY_KIND[kind])}. Label the object or delete it."
     )
 
 
@@ -245,39 +272,40 @@ def _extent(part: Data) -> tuple[float, ...]:
     return (float(part["original_length"]),) if "original_length" in part else ()
 
 
-def _object(part: Data, kind: str, label: str, where: str, data: object) -> LabelObject:
+def _object(part: Data, kind: str, label: str, place: str, data: object) -> LabelObject:
     value = part["value"]
     if kind == "spans":
         offsets = value.get("globalOffsets") or value
-        return Span(int(offsets["start"]), int(offsets["end"]), label, where)
+        return Span(int(offsets["start"]), int(offsets["end"]), label, place)
     if kind == "segments":
-        return Segment(float(value["start"]), float(value["end"]), label, where)
+        return Segment(float(value["start"]), float(value["end"]), label, place)
     if kind == "rankings":
-        said = value["ranker"]
-        order = next(iter(said.values())) if isinstance(said, Mapping) else said
+        ranked = value["ranker"]
+        order = next(iter(ranked.values())) if isinstance(ranked, Mapping) else ranked
         # A list of alternatives in the data of the task is displayed in its order.
         lists = (
-            [str(each.get("id")) for each in said]
-            for said in (data.values() if isinstance(data, Mapping) else ())
-            if isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
+            [str(record.get("id")) for record in alternatives]
+            for alternatives in (data.values() if isinstance(data, Mapping) else ())
+            if isinstance(alternatives, list)
+            and all(isinstance(record, Mapping) for record in alternatives)
         )
-        shown = tuple(next((names for names in lists if {*order} <= {*names}), ()))
-        return Ranking(tuple(frozenset({name}) for name in order), where, shown)
+        displayed = tuple(next((names for names in lists if {*order} <= {*names}), ()))
+        return Ranking(tuple(frozenset({name}) for name in order), place, displayed)
     if kind == "preferences":
-        return Preference("left", "right", CHOSEN.get(value["selected"], "tie"), where)
+        return Preference("left", "right", CHOICE_BY_SIDE.get(value["selected"], "tie"), place)
     size = _extent(part)
     if kind == "polygons":
-        return Polygon(tuple(_pixels(x, y, size) for x, y in value["points"]), label, where)
-    refuse_rotation(value.get("rotation"), where)
+        return Polygon(tuple(_pixels(x, y, size) for x, y in value["points"]), label, place)
+    refuse_rotation(value.get("rotation"), place)
     corner = _pixels(value["x"], value["y"], size)
-    return Box(*corner, *_pixels(value["width"], value["height"], size), label, where)
+    return Box(*corner, *_pixels(value["width"], value["height"], size), label, place)
 
 
-def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, float]:
+def _pixels(x_percent: Any, y_percent: Any, size: tuple[float, ...]) -> tuple[float, float]:
     width, height = size
     return (
-        round(float(across) * width / 100, DECIMALS),
-        round(float(down) * height / 100, DECIMALS),
+        round(float(x_percent) * width / 100, DECIMALS),
+        round(float(y_percent) * height / 100, DECIMALS),
     )
 
 
@@ -287,7 +315,7 @@ def _pixels(across: Any, down: Any, size: tuple[float, ...]) -> tuple[float, flo
 @tool(
     "label_studio_tables",
     "Label Studio CSV or JSON_MIN",
-    has(*OWN),
+    has_fields(*OWN_COLUMNS),
     column_endings=("annotation_id",),
     shows={"raters", "times", "drafts", "none"},
     needs={
@@ -306,11 +334,17 @@ def of_tables(export: Export) -> Iterator[Submission]:
         if row["annotation_id"] in (None, "") and row["annotator"] in (None, ""):
             continue
         steps = _steps(row.get("history"), place)
-        answers = {name: _answer_in(cell) for name, cell in row.items() if name not in BESIDE}
-        if any(step.get("action") == FIXED for step in steps):
+        answers = {
+            name: _answer_in(cell)
+            for name, cell in row.items()
+            if name not in COLUMNS_OUTSIDE_ANSWERS
+        }
+        if any(step.get("action") == FIXED_AND_ACCEPTED for step in steps):
             for part in (part for step in steps for part in step.get("result") or ()):
                 answers.pop(part.get("from_name"), None)
-            answers |= answers_in(before_review({"history": steps, "last_action": FIXED}, place))
+            answers |= answers_in(
+                before_review({"history": steps, "last_action": FIXED_AND_ACCEPTED}, place)
+            )
         yield Submission(
             row.get("id"),
             row["annotator"],
@@ -327,31 +361,31 @@ def of_tables(export: Export) -> Iterator[Submission]:
 
 def _steps(cell: Any, place: str) -> list[Data]:
     """An item may have a field of the name `history` as well: a dialogue, for example."""
-    said = _parsed(cell)
-    if isinstance(said, str) and said.startswith("[{"):
+    steps = _parse_json_cell(cell)
+    if isinstance(steps, str) and steps.startswith("[{"):
         raise RatingsError(
             f"{place}: found a history that is not readable as JSON; expected a list of steps. "
             "Export the table again. A spreadsheet may have cut the cell."
         )
-    is_history = isinstance(said, list) and all(isinstance(each, Mapping) for each in said)
-    return said if is_history else []
+    is_history = isinstance(steps, list) and all(isinstance(step, Mapping) for step in steps)
+    return steps if is_history else []
 
 
 def _answer_in(cell: Any) -> Any:
-    said = _parsed(cell)
-    if isinstance(said, dict):
-        return tuple(said["choices"]) if "choices" in said else None
-    if isinstance(said, list):
-        one = said[0] if len(said) == 1 and isinstance(said[0], dict) else {}
-        if not AREAS.isdisjoint(one):
+    value = _parse_json_cell(cell)
+    if isinstance(value, dict):
+        return tuple(value["choices"]) if "choices" in value else None
+    if isinstance(value, list):
+        single_part = value[0] if len(value) == 1 and isinstance(value[0], dict) else {}
+        if not REGION_FIELDS.isdisjoint(single_part):
             return None
-        if "taxonomy" in one:
-            return _ticks(one["taxonomy"])
-        return next((one[kind] for kind in PLAIN if kind in one), None)
-    return (said,) if isinstance(said, str) and said else said
+        if "taxonomy" in single_part:
+            return _tick_texts(single_part["taxonomy"])
+        return next((single_part[kind] for kind in SCALAR_TYPES if kind in single_part), None)
+    return (value,) if isinstance(value, str) and value else value
 
 
-def _parsed(cell: Any) -> Any:
+def _parse_json_cell(cell: Any) -> Any:
     if isinstance(cell, str) and cell[:1] in ("{", "["):
         try:
             return json.loads(cell)

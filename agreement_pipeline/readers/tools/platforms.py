@@ -13,28 +13,28 @@ from agreement_pipeline.readers.submissions import (
     Data,
     Status,
     Submission,
-    at,
-    flag,
-    has,
-    plain,
-    together,
+    get_nested,
+    group_values,
+    has_fields,
+    plain_fields,
+    read_flag,
     tool,
 )
 from agreement_pipeline.text import listed
 
-ENCORD: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
-SUPERANNOTATE: dict[str, Status] = {
+ENCORD_STATUS_BY_NAME: dict[str, Status] = {"NOT_LABELLED": "draft", "LABEL_IN_PROGRESS": "draft"}
+SUPERANNOTATE_STATUS_BY_NAME: dict[str, Status] = {
     "Skipped": "skipped",
     "NotStarted": "draft",
     "InProgress": "draft",
     "Returned": "rejected",
 }
-REVIEWERS = ("QA", "Quality Assurance")
+REVIEWER_ROLES = ("QA", "Quality Assurance")
 
 
-def _of_a_video(where: str, found: str) -> RatingsError:
+def _video_error(place: str, finding: str) -> RatingsError:
     return RatingsError(
-        f"{where}: found labels of {found}; expected classifications. Labels of a video stand by "
+        f"{place}: found labels of {finding}; expected classifications. Labels of a video stand by "
         "frame: write them as a table with the columns item, rater and label."
     )
 
@@ -42,19 +42,27 @@ def _of_a_video(where: str, found: str) -> RatingsError:
 @tool(
     "dataloop",
     "Dataloop's items",
-    has("annotations", "datasetId"),
+    has_fields("annotations", "datasetId"),
     column_endings=("datasetId",),
     shows={"raters", "times", "assisted", "rejected"},
 )
 def dataloop(export: Export) -> Iterator[Submission]:
     for place, item in export.records():
-        classes = [each for each in item["annotations"] if each["type"] == "class"]
-        for maker, made in together((each["creator"], each) for each in classes).items():
-            systems = [at(each, "metadata", "system") or {} for each in made]
-            answers: dict[str, Any] = {"class": tuple(each["label"] for each in made)}
+        classes = [
+            annotation for annotation in item["annotations"] if annotation["type"] == "class"
+        ]
+        for maker, annotations in group_values(
+            (annotation["creator"], annotation) for annotation in classes
+        ).items():
+            systems = [
+                get_nested(annotation, "metadata", "system") or {} for annotation in annotations
+            ]
+            answers: dict[str, Any] = {
+                "class": tuple(annotation["label"] for annotation in annotations)
+            }
             for system in systems:
-                said = {**(system.get("attributes") or {})}
-                answers |= {name: _several(each) for name, each in said.items()}
+                attributes = {**(system.get("attributes") or {})}
+                answers |= {name: _as_ticks(value) for name, value in attributes.items()}
             is_issue = any(system.get("status") == "issue" for system in systems)
             yield Submission(
                 item["name"],
@@ -62,17 +70,17 @@ def dataloop(export: Export) -> Iterator[Submission]:
                 answers,
                 f"{place}, {maker}",
                 status="rejected" if is_issue else "submitted",
-                created=made[0].get("createdAt"),
-                updated=made[-1].get("updatedAt"),
+                created=annotations[0].get("createdAt"),
+                updated=annotations[-1].get("updatedAt"),
                 assisted=any(system.get("automated") for system in systems),
-                fields={**plain(item), "stem": PurePosixPath(item["name"]).stem},
+                fields={**plain_fields(item), "stem": PurePosixPath(item["name"]).stem},
             )
 
 
 @tool(
     "encord",
     "Encord's label rows",
-    has("label_hash", "data_units"),
+    has_fields("label_hash", "data_units"),
     column_endings=("label_hash",),
     shows={"raters", "times", "drafts", "assisted"},
 )
@@ -82,40 +90,44 @@ def encord(export: Export) -> Iterator[Submission]:
         for unit in row["data_units"].values():
             labels = unit["labels"] or {"classifications": ()}
             if "classifications" not in labels:
-                raise _of_a_video(place, listed([*labels][:3]))
+                raise _video_error(place, listed([*labels][:3]))
             classes = labels["classifications"] or ()
-            for maker, made in together((each.get("createdBy"), each) for each in classes).items():
-                hashes = [each["classificationHash"] for each in made]
-                questions = [row["classification_answers"][each] for each in hashes]
+            for maker, annotations in group_values(
+                (annotation.get("createdBy"), annotation) for annotation in classes
+            ).items():
+                hashes = [annotation["classificationHash"] for annotation in annotations]
+                questions = [row["classification_answers"][answer_hash] for answer_hash in hashes]
                 yield Submission(
                     unit["data_title"],
                     maker,
                     {
-                        each["name"]: _options(each["answers"])
+                        answer["name"]: _option_values(answer["answers"])
                         for question in questions
-                        for each in question["classifications"]
+                        for answer in question["classifications"]
                     },
                     f"label row {row['label_hash']}, unit {unit['data_hash']}, {maker}",
-                    status=ENCORD.get(row.get("label_status", ""), "submitted"),
-                    created=made[0].get("createdAt"),
-                    updated=made[-1].get("lastEditedAt"),
-                    assisted=not all(each.get("manualAnnotation", True) for each in made),
-                    fields=plain({**row, **unit}),
+                    status=ENCORD_STATUS_BY_NAME.get(row.get("label_status", ""), "submitted"),
+                    created=annotations[0].get("createdAt"),
+                    updated=annotations[-1].get("lastEditedAt"),
+                    assisted=not all(
+                        annotation.get("manualAnnotation", True) for annotation in annotations
+                    ),
+                    fields=plain_fields({**row, **unit}),
                 )
 
 
-def _several(said: Any) -> Any:
-    return tuple(said) if isinstance(said, list) else said
+def _as_ticks(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
 
 
-def _options(said: Any) -> Any:
-    return tuple(option["value"] for option in said) if isinstance(said, list) else said
+def _option_values(value: Any) -> Any:
+    return tuple(option["value"] for option in value) if isinstance(value, list) else value
 
 
 @tool(
     "labelbox",
     "Labelbox NDJSON",
-    has("data_row", "projects"),
+    has_fields("data_row", "projects"),
     column_endings=("data_row",),
     shows={"raters", "times", "skips", "drafts", "gold", "none"},
 )
@@ -126,13 +138,18 @@ def labelbox(export: Export) -> Iterator[Submission]:
         item = data.get("global_key") or data.get("external_id") or data["id"]
         for project in row["projects"].values():
             fields = {
-                **plain(data, str),
+                **plain_fields(data, str),
                 "project": project.get("name"),
-                "batch": at(project, "project_details", "batch_name"),
-                **{each["schema_name"]: each["value"] for each in row.get("metadata_fields") or ()},
+                "batch": get_nested(project, "project_details", "batch_name"),
+                **{
+                    metadata_field["schema_name"]: metadata_field["value"]
+                    for metadata_field in row.get("metadata_fields") or ()
+                },
             }
-            said = (each.get("benchmark_reference_label") for each in project["labels"])
-            reference = {*said} - {None}
+            reference_labels = (
+                label_record.get("benchmark_reference_label") for label_record in project["labels"]
+            )
+            reference = {*reference_labels} - {None}
             for label in project["labels"]:
                 record, details = f"label {label['id']}", label.get("label_details")
                 if details is None:
@@ -142,14 +159,20 @@ def labelbox(export: Export) -> Iterator[Submission]:
                     )
                 classes = label["annotations"].get("classifications") or ()
                 frames = label["annotations"].get("frames") or {}
-                if not classes and any(at(each, "classifications") for each in frames.values()):
-                    raise _of_a_video(f"{place}, {record}", "frames")
+                if not classes and any(
+                    get_nested(frame, "classifications") for frame in frames.values()
+                ):
+                    raise _video_error(f"{place}, {record}", "frames")
                 work = label.get("performance_details") or {}
-                is_skipped = flag(work.get("skipped"), "skipped", f"{place}, {record}")
+                is_skipped = read_flag(work.get("skipped"), "skipped", f"{place}, {record}")
                 yield Submission(
                     item,
                     details.get("created_by"),
-                    {name: said for each in classes for name, said in _of_class(each)},
+                    {
+                        name: answer
+                        for classification in classes
+                        for name, answer in _class_answers(classification)
+                    },
                     record,
                     status="skipped" if is_skipped else "submitted",
                     kind="gold" if label["id"] in reference else "human",
@@ -161,19 +184,22 @@ def labelbox(export: Export) -> Iterator[Submission]:
                 )
 
 
-def _of_class(said: Data) -> Iterator[tuple[str, Any]]:
-    if "radio_answer" in said:
-        yield said["name"], at(said, "radio_answer", "value")
-    elif "checklist_answers" in said:
-        yield said["name"], frozenset(tick["value"] for tick in said["checklist_answers"])
-    elif "text_answer" in said:
-        yield said["name"], at(said, "text_answer", "content")
+def _class_answers(classification: Data) -> Iterator[tuple[str, Any]]:
+    if "radio_answer" in classification:
+        yield classification["name"], get_nested(classification, "radio_answer", "value")
+    elif "checklist_answers" in classification:
+        yield (
+            classification["name"],
+            frozenset(tick["value"] for tick in classification["checklist_answers"]),
+        )
+    elif "text_answer" in classification:
+        yield classification["name"], get_nested(classification, "text_answer", "content")
 
 
 @tool(
     "superannotate",
     "SuperAnnotate",
-    has("metadata", "instances"),
+    has_fields("metadata", "instances"),
     column_endings=("instances",),
     shows={"raters", "times", "skips", "drafts", "assisted", "rejected"},
 )
@@ -181,27 +207,37 @@ def superannotate(export: Export) -> Iterator[Submission]:
     """Overlap is copies of an item in several folders."""
     for place, record in export.records():
         about = record["metadata"]
-        tags = [each for each in record["instances"] if each.get("type") == "tag"]
-        makers = [(at(each, "createdBy", "email"), at(each, "createdBy", "role")) for each in tags]
-        by_maker = together(zip(makers, tags, strict=True))
-        for (email, role), made in (by_maker or {(about.get("annotatorEmail"), None): ()}).items():
-            said = [
+        tags = [tag for tag in record["instances"] if tag.get("type") == "tag"]
+        makers = [
+            (get_nested(tag, "createdBy", "email"), get_nested(tag, "createdBy", "role"))
+            for tag in tags
+        ]
+        by_maker = group_values(zip(makers, tags, strict=True))
+        for (email, role), instances in (
+            by_maker or {(about.get("annotatorEmail"), None): ()}
+        ).items():
+            answers = [
                 pair
-                for each in made
+                for instance in instances
                 for pair in (
-                    ("tag", each["className"]),
-                    *((of["groupName"], of["name"]) for of in each.get("attributes") or ()),
+                    ("tag", instance["className"]),
+                    *(
+                        (attribute["groupName"], attribute["name"])
+                        for attribute in instance.get("attributes") or ()
+                    ),
                 )
             ]
             yield Submission(
                 about["name"],
                 email or about.get("annotatorEmail"),
-                together(said),
+                group_values(answers),
                 f"{place}, {email}",
-                status=SUPERANNOTATE.get(about.get("status", ""), "submitted"),
-                kind="reviewer" if role in REVIEWERS else "human",
-                created=min((each["createdAt"] for each in made), default=None),
-                updated=max((each["updatedAt"] for each in made), default=None),
-                assisted=any(each.get("creationType", "Manual") != "Manual" for each in made),
-                fields=plain(about),
+                status=SUPERANNOTATE_STATUS_BY_NAME.get(about.get("status", ""), "submitted"),
+                kind="reviewer" if role in REVIEWER_ROLES else "human",
+                created=min((instance["createdAt"] for instance in instances), default=None),
+                updated=max((instance["updatedAt"] for instance in instances), default=None),
+                assisted=any(
+                    instance.get("creationType", "Manual") != "Manual" for instance in instances
+                ),
+                fields=plain_fields(about),
             )

@@ -14,14 +14,14 @@ from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.submissions import (
     Data,
-    Drawn,
+    ObjectAnswer,
     Submission,
-    at,
-    drawn,
-    has,
-    plain,
+    build_object_answer,
+    get_nested,
+    has_fields,
+    plain_fields,
+    read_span,
     refuse_parts,
-    span,
     tool,
 )
 from agreement_pipeline.text import listed
@@ -34,14 +34,16 @@ NAMELESS = re.compile(r".*\d{4}-\d{2}-\d{2}_\d{2}-\d{2}-\d{2}")
 @tool(
     "prodigy",
     "Prodigy's db-out",
-    has("_task_hash", "answer"),
+    has_fields("_task_hash", "answer"),
     column_endings=("_task_hash",),
     shows={"raters", "times", "skips", "drafts", "none"},
     kinds=("spans",),
     own_fields=("answer",),
 )
 def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
-    sessions = dict.fromkeys(_session(*each) for each in export.records())
+    sessions = dict.fromkeys(
+        _session_name(*place_and_record) for place_and_record in export.records()
+    )
     shared = Counter(prefix for session in sessions for prefix in _prefixes(session))
     raters = {session: _rater(session, shared) for session in sessions}
     for place, record in export.records():
@@ -55,35 +57,38 @@ def submissions(export: Export, kind: str = "") -> Iterator[Submission]:
         labels = ("accept",) if is_choice else ("accept", "reject")
         yield Submission(
             record["_task_hash"],
-            raters[_session(place, record)],
-            {kind: _drawn(record, kind, place)} if kind else _answer(record, place),
+            raters[_session_name(place, record)],
+            {kind: _object_answer(record, kind, place)} if kind else _answer(record, place),
             place,
             status="submitted" if record["answer"] in labels else "skipped",
             kind="reviewer" if "versions" in record else "human",
             created=record.get("_timestamp"),
-            fields={**plain(record), **_tokens(record), **(record.get("meta") or {})},
+            fields={**plain_fields(record), **_token_fields(record), **(record.get("meta") or {})},
         )
 
 
-def _tokens(record: Data) -> dict[str, list[list[int]]]:
+def _token_fields(record: Data) -> dict[str, list[list[int]]]:
     tokens = record.get("tokens")
-    return {TOKENS: [[each["start"], each["end"]] for each in tokens]} if tokens else {}
+    return {TOKENS: [[token["start"], token["end"]] for token in tokens]} if tokens else {}
 
 
-def _drawn(record: Data, kind: str, place: str) -> Drawn:
+def _object_answer(record: Data, kind: str, place: str) -> ObjectAnswer:
     is_sized = kind != "spans" and "width" in record and "height" in record
     extent = (float(record["width"]), float(record["height"])) if is_sized else ()
-    makers: dict[str, Callable[[Data, str], LabelObject]] = {"spans": span, "polygons": _polygon}
-    return drawn(record.get("spans") or (), place, makers.get(kind, _box), extent)
+    makers: dict[str, Callable[[Data, str], LabelObject]] = {
+        "spans": read_span,
+        "polygons": _polygon,
+    }
+    return build_object_answer(record.get("spans") or (), place, makers.get(kind, _box), extent)
 
 
-def _polygon(part: Data, where: str) -> Polygon:
-    return Polygon(tuple((x, y) for x, y in part["points"]), part["label"], where)
+def _polygon(part: Data, place: str) -> Polygon:
+    return Polygon(tuple((x, y) for x, y in part["points"]), part["label"], place)
 
 
-def _box(part: Data, where: str) -> Box:
+def _box(part: Data, place: str) -> Box:
     x, y = zip(*part["points"], strict=True)
-    return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], where)
+    return Box(min(x), min(y), max(x) - min(x), max(y) - min(y), part["label"], place)
 
 
 def _answer(record: Data, place: str) -> dict[str, Any]:
@@ -94,7 +99,7 @@ def _answer(record: Data, place: str) -> dict[str, Any]:
                 f"{place}: found {shown(ticked)} as what was accepted; expected a list of "
                 "options. Correct the record, or export again."
             )
-        is_set = at(record, "config", "choice_style") == "multiple"
+        is_set = get_nested(record, "config", "choice_style") == "multiple"
         return {"accept": frozenset(ticked) if is_set else tuple(ticked)}
     is_answer = "label" in record and "spans" not in record
     return {"answer": record["answer"]} if is_answer else {}
@@ -114,10 +119,10 @@ def _rater(session: str, shared: Mapping[str, int]) -> str:
 
 
 def _prefixes(session: str) -> list[str]:
-    return [session[:at] for at, sign in enumerate(session) if sign == "-" and at]
+    return [session[:index] for index, sign in enumerate(session) if sign == "-" and index]
 
 
-def _session(place: str, record: Data) -> str:
-    said = record.get("_annotator_id") or record.get("_session_id") or ""
-    refuse_parts("rater", said, place)
-    return str(said)
+def _session_name(place: str, record: Data) -> str:
+    session = record.get("_annotator_id") or record.get("_session_id") or ""
+    refuse_parts("rater", session, place)
+    return str(session)
