@@ -16,7 +16,7 @@ from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import judge_round, release_round
 from agreement_pipeline.store import Store
-from agreement_pipeline.store.entries import OWN
+from agreement_pipeline.store.entries import LOG_FIELDS
 from agreement_pipeline.store.log import Log
 
 POLICY = Policy("standard", 1, (Rule("krippendorff_alpha"),), n_resamples=1000)
@@ -88,7 +88,7 @@ def grown(place: Path | str, n_rounds: int, original: Path) -> Store:
     template = store.history()
     files: dict[str, bytes] = {}
     log = Log(Memory(files))
-    with log.held(writing=True):
+    with log.hold(writing=True):
         for number in range(n_rounds):
             for entry in template:
                 _enter(log, entry, f"round-{number:05}")
@@ -100,7 +100,7 @@ def grown(place: Path | str, n_rounds: int, original: Path) -> Store:
 
 
 def _enter(log: Log, entry, name: str):
-    facts = {fact: value for fact, value in entry.items() if fact not in OWN}
+    facts = {fact: value for fact, value in entry.items() if fact not in LOG_FIELDS}
     if entry["event"] == "released":
         facts["release"] = facts["release"].replace(TEMPLATE, name)
         facts["rounds"] = dict.fromkeys([name], facts["rounds"][TEMPLATE])

@@ -42,7 +42,7 @@ def find_deliveries_before(
     is split in the same way each time.
     """
     arrived = of_event("ingested", store.history())
-    present = {entry["round"]: RoundVersion.logged(entry) for entry in arrived}
+    present = {entry["round"]: RoundVersion.from_entry(entry) for entry in arrived}
     rounds = [*present]
     others = rounds[: rounds.index(round_name)] if round_name in present else rounds
     versions = [(name, present[name]) for name in others]
@@ -52,7 +52,7 @@ def find_deliveries_before(
             digest = entry.get("delivered_as", entry["original_digest"])
             if digest == delivered_digest:
                 break
-            own.setdefault(digest, RoundVersion.logged(entry))
+            own.setdefault(digest, RoundVersion.from_entry(entry))
     versions += [(_stratum(round_name, n), version) for n, version in enumerate(own.values(), 1)]
     return DeliveriesBefore(tuple(versions), _stratum(round_name, len(own) + 1))
 

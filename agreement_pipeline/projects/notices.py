@@ -192,7 +192,7 @@ def _who_differs(store: Store, notice: Notice) -> str:
     if not held_for_disagreement(unmet, policy):
         return ""
     judged = next(
-        RoundVersion.logged(each)
+        RoundVersion.from_entry(each)
         for each in of_event("ingested", history)
         if each["ratings_digest"] == decided["ratings_digest"]
     )

@@ -27,7 +27,7 @@ class _Part:
 
 def to_date(store: Store) -> CountedRatings:
     last = {entry["round"]: entry for entry in of_event("ingested", store.history())}
-    versions = [RoundVersion.logged(last[name]) for name in sorted(last)]
+    versions = [RoundVersion.from_entry(last[name]) for name in sorted(last)]
     if not versions:
         raise StoreError(
             f"{store.root}: found no round; expected one at least. Let Dagster judge one, "

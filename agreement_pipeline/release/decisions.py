@@ -34,7 +34,7 @@ from agreement_pipeline.release.contents import WITHDRAWN, as_json
 from agreement_pipeline.release.current import dataset_of, forget_current, point_to_last_in_force
 from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
 from agreement_pipeline.store import (
-    DECIDING,
+    DECIDING_FACTS,
     UNKNOWN_SETTINGS,
     RoundVersion,
     Store,
@@ -213,7 +213,7 @@ def decide(
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
     last = (of_event("decided", store.history(version.round)) or [{}])[-1]
-    return all(last.get(name) == facts.get(name) for name in DECIDING)
+    return all(last.get(name) == facts.get(name) for name in DECIDING_FACTS)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
@@ -587,7 +587,7 @@ def _reassessed(
     noticed: Set[str],
     terms: Terms,
 ) -> Reassessed:
-    arrived = [*map(RoundVersion.logged, of_event("ingested", entries))]
+    arrived = [*map(RoundVersion.from_entry, of_event("ingested", entries))]
     last = (of_event("decided", entries) or [{}])[-1]
     present = arrived[-1].ratings_digest
     before = ""

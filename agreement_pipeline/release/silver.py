@@ -187,11 +187,11 @@ class CertifiedBy:
             if entry["ratings_digest"] == ratings.digest:
                 came = came or entry["time"]
             else:
-                yield entry["round"], store.ratings_of(RoundVersion.logged(entry))
+                yield entry["round"], store.ratings_of(RoundVersion.from_entry(entry))
         for entry in self.store.history():
             in_time = drawn < entry["time"] < (came or "9")
             if in_time and self._is_labelled(self.store, entry, items, ratings):
-                version = RoundVersion.logged(entry)
+                version = RoundVersion.from_entry(entry)
                 yield f"{version.round} of the certifying project", self.store.ratings_of(version)
 
     def _is_labelled(
@@ -201,7 +201,7 @@ class CertifiedBy:
             return False
         digest = entry["ratings_digest"]
         if digest not in self._labelled:
-            delivered = store.ratings_of(RoundVersion.logged(entry))
+            delivered = store.ratings_of(RoundVersion.from_entry(entry))
             self._labelled[digest] = self._labelled_in(delivered)
         labelled = self._labelled[digest]
         people = {"", *ratings.raters} & {*labelled}

@@ -2,7 +2,7 @@
 
 from agreement_pipeline.store.decision_table import decision_table
 from agreement_pipeline.store.entries import (
-    DECIDING,
+    DECIDING_FACTS,
     are_texts,
     classifier_name,
     is_decided,
@@ -23,7 +23,7 @@ from agreement_pipeline.store.store import (
 )
 
 __all__ = [
-    "DECIDING",
+    "DECIDING_FACTS",
     "UNKNOWN_SETTINGS",
     "Bucket",
     "Erased",

@@ -10,9 +10,9 @@ from agreement_pipeline.mistakes import is_number, whole
 from agreement_pipeline.text import listed
 
 Entry = dict[str, Any]
-Said = TypeVar("Said", bound=Mapping[str, Any])
+AnyEntry = TypeVar("AnyEntry", bound=Mapping[str, Any])
 
-HERE = "log"
+WHOLE_STORE = "log"
 """Where an entry on the whole store says that it happened. No round can be called so."""
 SUBJECTS = {
     "ingested": "ratings",
@@ -25,7 +25,7 @@ SUBJECTS = {
     "adopted": "store",
     "erased": "store",
 }
-OF_EVERY_DECISION = (
+DECISION_FACTS = (
     "decision",
     "ratings_digest",
     "policy_digest",
@@ -35,10 +35,10 @@ OF_EVERY_DECISION = (
     "waivers",
     "version",
 )
-DECIDING = (*OF_EVERY_DECISION, "silver", "classifiers", "delivery", "trains")
+DECIDING_FACTS = (*DECISION_FACTS, "silver", "classifiers", "delivery", "trains")
 """The last four stand in decisions on silver rounds, where the classifiers are known, where a suite
 was asked of the delivery, and where the project says what trains."""
-FACTS = {
+FACTS_BY_EVENT = {
     "ingested": (
         "ratings_digest",
         "original_digest",
@@ -46,7 +46,7 @@ FACTS = {
         "table_digest",
         "settings_digest",
     ),
-    "decided": (*OF_EVERY_DECISION, "tentative", "verdicts", "findings", "policy"),
+    "decided": (*DECISION_FACTS, "tentative", "verdicts", "findings", "policy"),
     "released": ("release", "rounds", "manifest_digest"),
     "withdrawn": ("releases", "reasons"),
     "drawn": (
@@ -76,18 +76,18 @@ FACTS = {
     "adopted": ("by",),
     "erased": ("subject", "versions", "entries", "head", "by", "why"),
 }
-WAIVED = ("round", "ratings_digest", "scope", "who", "why", "until")
-BOUND = ("round", "ratings_digest", "contract_digest")
-OWN = (
+WAIVER_FACTS = ("round", "ratings_digest", "scope", "who", "why", "until")
+DECISION_BOUND_FACTS = ("round", "ratings_digest", "contract_digest")
+LOG_FIELDS = (
     *("number", "time", "event", "round", "previous", "index", "project", "location", "carried"),
     "format",
 )
-HALF = re.compile(r"[\ud800-\udfff]")
+SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def is_text(value: object) -> bool:
     """False for half characters, which cannot be written."""
-    return isinstance(value, str) and not HALF.search(value)
+    return isinstance(value, str) and not SURROGATE.search(value)
 
 
 def are_texts(value: object) -> bool:
@@ -98,16 +98,20 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool)
 
 
-def _are_each(said: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
+def _are_mappings_with(checks: Mapping[str, Callable[[Any], bool]], values: object) -> bool:
     return isinstance(values, list) and all(
         isinstance(value, dict)
-        and all(name in value and is_so(value[name]) for name, is_so in said.items())
+        and all(name in value and is_so(value[name]) for name, is_so in checks.items())
         for value in values
     )
 
 
-def _is_named(kind: str, of: object) -> bool:
-    return isinstance(of, dict) and is_text(of.get(kind)) and isinstance(of.get("version"), int)
+def _has_name_and_version(kind: str, value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and is_text(value.get(kind))
+        and isinstance(value.get("version"), int)
+    )
 
 
 VERDICT = dict.fromkeys(("measure", "effect", "verdict", "reason"), is_text) | dict.fromkeys(
@@ -119,7 +123,7 @@ FINDING = {
     "passed": _is_flag,
 }
 TEXTS, COUNT = ("a list of texts", are_texts), ("a whole number from 1", whole(1))
-KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+CHECK_BY_FACT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "entries": ("a whole number", lambda value: isinstance(value, int)),
     "from_versions": TEXTS,
     "versions": TEXTS,
@@ -129,88 +133,95 @@ KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "population_items": COUNT,
     "strata": (
         "whole numbers by name",
-        lambda of: isinstance(of, dict) and are_texts([*of]) and all(map(whole(1), of.values())),
+        lambda value: (
+            isinstance(value, dict) and are_texts([*value]) and all(map(whole(1), value.values()))
+        ),
     ),
     "reasons": TEXTS,
     "rounds": (
         "texts by name",
-        lambda of: isinstance(of, dict) and bool(of) and are_texts([*of, *of.values()]),
+        lambda value: (
+            isinstance(value, dict) and bool(value) and are_texts([*value, *value.values()])
+        ),
     ),
     **{
-        kind: (f"a {kind} with its name and version", partial(_is_named, kind))
+        kind: (f"a {kind} with its name and version", partial(_has_name_and_version, kind))
         for kind in ("policy", "contract")
     },
     "silver": ("facts by name", lambda value: isinstance(value, dict)),
     "delivery": (
         "texts by name",
-        lambda of: isinstance(of, dict) and are_texts([*of, *of.values()]),
+        lambda value: isinstance(value, dict) and are_texts([*value, *value.values()]),
     ),
-    "classifiers": ("a list of classifiers", partial(_are_each, {"name": is_text})),
+    "classifiers": ("a list of classifiers", partial(_are_mappings_with, {"name": is_text})),
     "project": ("a text", is_text),
     "location": ("a text", is_text),
     **dict.fromkeys(("tentative", "drifted", "listed"), ("true or false", _is_flag)),
     "version": COUNT,
-    "verdicts": ("a list of verdicts", partial(_are_each, VERDICT)),
-    "findings": ("a list of findings", partial(_are_each, FINDING)),
+    "verdicts": ("a list of verdicts", partial(_are_mappings_with, VERDICT)),
+    "findings": ("a list of findings", partial(_are_mappings_with, FINDING)),
 }
 
 
-def refuse_other_project(project: str | None, found: str | None, where: str) -> None:
-    if project is not None and found is not None and found != project:
+def require_same_project(project: str | None, stored_project: str | None, place: str) -> None:
+    if project is not None and stored_project is not None and stored_project != project:
         raise StoreError(
-            f"{where}: found a store of project {found!r}; expected one of project {project!r}, "
-            "since a store belongs to one project. Give each project its own store."
+            f"{place}: found a store of project {stored_project!r}; expected one of project "
+            f"{project!r}, since a store belongs to one project. Give each project its own store."
         )
 
 
-def refuse_other_location(location: str | None, found: str | None, where: str) -> None:
+def require_same_location(location: str | None, stored_location: str | None, place: str) -> None:
     """Another code location than the one that wrote last.
 
     Where none is named, none is wrong: the command line and Python name none.
     """
-    if location is not None and found is not None and found != location:
+    if location is not None and stored_location is not None and stored_location != location:
         raise StoreError(
-            f"{where}: found a store that code location {found!r} decides for; expected "
+            f"{place}: found a store that code location {stored_location!r} decides for; expected "
             f"{location!r}, since two that decide by different policies undo each other. Give each "
             "its own store, or hand this one over: "
             "agreement-pipeline store adopt STORE LOCATION."
         )
 
 
-def lacking(entry: Entry) -> str | None:
-    if str(entry.get("event")) not in FACTS:
+def missing_facts_message(entry: Entry) -> str | None:
+    """What an entry lacks, as half a sentence; None if it is whole."""
+    if str(entry.get("event")) not in FACTS_BY_EVENT:
         return "an event that is known"
-    needed = ["round", "time", *FACTS[entry["event"]]]
-    if missing := [name for name in needed if name not in entry]:
+    required = ["round", "time", *FACTS_BY_EVENT[entry["event"]]]
+    if missing := [name for name in required if name not in entry]:
         return f"facts {listed(missing)}"
-    texts = sorted({*needed} - {*KINDS, "waivers"})
-    for name in (*texts, *(name for name in KINDS if name in entry)):
-        words, holds = KINDS.get(name, ("a text", is_text))
+    texts = sorted({*required} - {*CHECK_BY_FACT, "waivers"})
+    for name in (*texts, *(name for name in CHECK_BY_FACT if name in entry)):
+        words, holds = CHECK_BY_FACT.get(name, ("a text", is_text))
         if not holds(entry[name]):
             return f"{words} as {name}"
-    return _unbound(entry) if entry["event"] == "decided" else None
+    return _unbound_waiver_message(entry) if entry["event"] == "decided" else None
 
 
-def _unbound(decided: Entry) -> str | None:
-    if not _are_each({}, decided["waivers"]):
+def _unbound_waiver_message(decided: Entry) -> str | None:
+    """What a waiver lacks of the facts that bind it to the decision; None if nothing."""
+    if not _are_mappings_with({}, decided["waivers"]):
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
         of_check = "check" in waiver
-        what = ("check", "contract_digest") if of_check else ("measure",)
-        for name in (*WAIVED[:2], *what, *WAIVED[2:]):
-            found = waiver.get(name)
-            if not found or (name in BOUND and found != decided[name]):
+        subject_facts = ("check", "contract_digest") if of_check else ("measure",)
+        for name in (*WAIVER_FACTS[:2], *subject_facts, *WAIVER_FACTS[2:]):
+            value = waiver.get(name)
+            if not value or (name in DECISION_BOUND_FACTS and value != decided[name]):
                 return f"{name} of waiver {n}, which is its subject"
     return None
 
 
-def mentioned(entry: Entry) -> set[str]:
-    found = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
-    found |= {classifier_name(each["name"]) for each in entry.get("classifiers", ())}
+def mentioned_names(entry: Entry) -> set[str]:
+    """The rounds, releases, classifiers and policies of an entry, as the index names them."""
+    names = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    names |= {classifier_name(classifier["name"]) for classifier in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:
-            found.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
-    return found
+            names.add(terms_name(kind, entry[kind][kind], entry[kind]["version"]))
+    return names
 
 
 def terms_name(kind: str, name: str, version: int) -> str:
@@ -223,35 +234,37 @@ def classifier_name(name: str) -> str:
     return f"classifier {name}"
 
 
-def of_event(event: str, entries: Iterable[Said]) -> list[Said]:
+def of_event(event: str, entries: Iterable[AnyEntry]) -> list[AnyEntry]:
     return [entry for entry in entries if entry["event"] == event]
 
 
-def last_events(history: Iterable[Said]) -> dict[str, dict[str, Said]]:
+def last_events(history: Iterable[AnyEntry]) -> dict[str, dict[str, AnyEntry]]:
     """The last entry of each kind, by round."""
-    last: dict[str, dict[str, Said]] = {}
+    last_by_round: dict[str, dict[str, AnyEntry]] = {}
     for entry in history:
-        last.setdefault(entry["round"], {})[entry["event"]] = entry
-    return last
+        last_by_round.setdefault(entry["round"], {})[entry["event"]] = entry
+    return last_by_round
 
 
-def is_decided(last: Mapping[str, Mapping[str, Any]]) -> bool:
-    arrived, decided = last.get("ingested"), last.get("decided")
+def is_decided(last_entries: Mapping[str, Mapping[str, Any]]) -> bool:
+    arrived, decided = last_entries.get("ingested"), last_entries.get("decided")
     digests = ("ratings_digest", "settings_digest")
     if arrived is None or decided is None:
         return False
-    return all(arrived[each] == decided[each] for each in digests)
+    return all(arrived[digest] == decided[digest] for digest in digests)
 
 
-def said_before(before: Iterable[Entry], event: str, round_name: str, told: Entry) -> bool:
+def is_repeated(
+    earlier_entries: Iterable[Entry], event: str, round_name: str, facts: Entry
+) -> bool:
     """Two decisions are the same if they rest on the same facts: their words follow from these."""
     same_subject = [
         entry
-        for entry in before
+        for entry in earlier_entries
         if entry["round"] == round_name and SUBJECTS[entry["event"]] == SUBJECTS[event]
     ]
     if not same_subject or same_subject[-1]["event"] != event:
         return False
-    last = {name: value for name, value in same_subject[-1].items() if name not in OWN}
-    names = DECIDING if event == "decided" else {*last, *told}
-    return all(last.get(name) == told.get(name) for name in names)
+    last_facts = {name: value for name, value in same_subject[-1].items() if name not in LOG_FIELDS}
+    names = DECIDING_FACTS if event == "decided" else {*last_facts, *facts}
+    return all(last_facts.get(name) == facts.get(name) for name in names)

@@ -20,10 +20,12 @@ from filelock import FileLock
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.large_files import Content, Files, LargeFile, parts_of, parts_of_file
 
-LOCK, PARTIAL, SEALS = ".lock", ".partial", "seals"
-WITHOUT_LINKS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
-DEEPEST = 100
-MOST_IN_MEMORY = 2**24
+LOCK = ".lock"
+PARTIAL = ".partial"
+SEALS = "seals"
+NO_HARD_LINK_ERRORS = (EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP)
+MAX_FOLDER_DEPTH = 100
+MAX_BYTES_IN_MEMORY = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +105,8 @@ class LocalStorage:
         if not os.path.lexists(path):
             try:
                 _make(partial)
-                for inside, content in contents.items():
-                    put(partial / inside, content, 0o644)
+                for file_name, content in contents.items():
+                    put(partial / file_name, content, 0o644)
                 if not holds(partial, contents):  # another writer can empty it without the lock
                     raise StoreError(
                         f"{partial}: found only a part of the files that were written; expected "
@@ -186,7 +188,7 @@ def link(partial: Path, path: Path) -> bool:
     except FileExistsError:
         return False
     except OSError as cause:
-        if cause.errno not in WITHOUT_LINKS:
+        if cause.errno not in NO_HARD_LINK_ERRORS:
             raise
         raise StoreError(
             f"{path}: found a file system that makes no hard links ({cause}); "
@@ -197,8 +199,8 @@ def link(partial: Path, path: Path) -> bool:
 
 
 def rename(partial: Path, path: Path) -> None:
-    for at, _, _ in os.walk(partial):
-        _sync(Path(at))
+    for folder, _, _ in os.walk(partial):
+        _sync(Path(folder))
     _make(path.parent)
     os.rename(partial, path)
     _sync(path.parent)
@@ -236,12 +238,12 @@ def digest_of(data: Content | Files) -> str:
         return data.digest
     if isinstance(data, bytes):
         return hashlib.sha256(data).hexdigest()
-    return _together({name: digest_of(content) for name, content in data.items()})
+    return _digest_of_digests({name: digest_of(content) for name, content in data.items()})
 
 
 def digest_at(path: Path) -> str:
     if path.is_dir():
-        return _together({name: digest_at(path / name) for name in names_in(path)})
+        return _digest_of_digests({name: digest_at(path / name) for name in names_in(path)})
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -252,7 +254,7 @@ def names_in(folder: Path) -> tuple[str, ...]:
 
 
 def kinds_in(
-    folder: Path | str, above: str = "", deeper: int = DEEPEST
+    folder: Path | str, above: str = "", deeper: int = MAX_FOLDER_DEPTH
 ) -> Iterator[tuple[str, Literal["file", "folder", "other"]]]:
     """All things in a folder and its subfolders by name. A link is no file."""
     try:
@@ -272,13 +274,13 @@ def kinds_in(
 def content_of(path: Path) -> Content:
     """Many bytes are copied, so that nobody else can change them."""
     with path.open("rb") as file:
-        first = file.read(MOST_IN_MEMORY)
-        if len(first) < MOST_IN_MEMORY:
-            return first
-        return LargeFile.of(chain([first], parts_of_file(file)))
+        first_bytes = file.read(MAX_BYTES_IN_MEMORY)
+        if len(first_bytes) < MAX_BYTES_IN_MEMORY:
+            return first_bytes
+        return LargeFile.of(chain([first_bytes], parts_of_file(file)))
 
 
-def _together(digests: Mapping[str, str]) -> str:
+def _digest_of_digests(digests: Mapping[str, str]) -> str:
     return digest_of("".join(f"{name}\0{digests[name]}\n" for name in sorted(digests)).encode())
 
 
@@ -291,7 +293,7 @@ def holds(folder: Path, contents: Files) -> bool:
 def is_in(path: Path, content: Content) -> bool:
     try:
         with path.open("rb") as file:
-            same = all(file.read(len(part)) == part for part in parts_of(content))
-            return same and not file.read(1)
+            has_same_start = all(file.read(len(part)) == part for part in parts_of(content))
+            return has_same_start and not file.read(1)
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return False

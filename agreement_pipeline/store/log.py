@@ -33,28 +33,28 @@ from typing import Any, NamedTuple
 
 from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.store.entries import (
-    OWN,
+    LOG_FIELDS,
     SUBJECTS,
     Entry,
-    lacking,
-    mentioned,
-    refuse_other_location,
-    refuse_other_project,
-    said_before,
+    is_repeated,
+    mentioned_names,
+    missing_facts_message,
+    require_same_location,
+    require_same_project,
 )
 from agreement_pipeline.store.local import digest_of
 from agreement_pipeline.store.objects import Storage
 from agreement_pipeline.text import counted, listed
 
-SIZE = 32
+ENTRIES_PER_SEGMENT = 32
 STORE_FORMAT = 0
 """The form in which this version writes a store. Each entry of a later form names its number."""
 ENTRIES, SEGMENTS, INDEX = "log", "segments", "index"
 SEALS = f"{ENTRIES}/seals"
 CARRIED = "carried"
-NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
-KEPT = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
-REMEMBERED = 100
+ENTRY_NAME, SEAL = re.compile(r"[0-9]{8}\.json"), re.compile(r"seals/[0-9]{8}-[0-9a-f]{64}")
+NUMBERED_DIGEST = re.compile(r"[0-9]{8}-[0-9a-f]{64}")
+MAX_REMEMBERED_SEGMENTS = 100
 
 
 class Line(NamedTuple):
@@ -63,20 +63,21 @@ class Line(NamedTuple):
     entry: Entry
 
     @classmethod
-    def of(cls, data: bytes) -> "Line":
+    def from_bytes(cls, data: bytes) -> "Line":
         try:
-            found = json.loads(data)
+            entry = json.loads(data)
         except MISREAD:
-            found = {}
-        return cls(data, digest_of(data), found if isinstance(found, dict) else {})
+            entry = {}
+        return cls(data, digest_of(data), entry if isinstance(entry, dict) else {})
 
 
-def lines_of(segment: bytes) -> tuple[Line, ...]:
-    return tuple(map(Line.of, segment.splitlines(keepends=True)))
+def parse_lines(segment: bytes) -> tuple[Line, ...]:
+    return tuple(map(Line.from_bytes, segment.splitlines(keepends=True)))
 
 
-def first_after(last: int) -> int:
-    return max(last - (last - 1) % SIZE, 1)
+def tail_start(last_number: int) -> int:
+    """The number of the first entry that is in no segment yet."""
+    return max(last_number - (last_number - 1) % ENTRIES_PER_SEGMENT, 1)
 
 
 def seal_name(number: int, digest: str) -> str:
@@ -96,7 +97,7 @@ class Index:
 
     def following(self, segment: bytes, lines: Sequence[Line]) -> "Index":
         names = dict(self.names)
-        for name in {name for line in lines for name in mentioned(line.entry)}:
+        for name in {name for line in lines for name in mentioned_names(line.entry)}:
             names[name] = [*names.get(name, []), len(self.segments)]
         return Index([*self.segments, digest_of(segment)], lines[-1].digest, names)
 
@@ -106,11 +107,11 @@ class Index:
 
 @dataclass(eq=False)
 class View:
-    """The log as it was at a time: its entries from number `first` on, and the index of
+    """The log as it was at a time: its entries from number `first_number` on, and the index of
     the rest.
     """
 
-    first: int = 1
+    first_number: int = 1
     lines: list[Line] = field(default_factory=list)
     index: Index = field(default_factory=Index)
     last_is_sealed: bool = True
@@ -118,8 +119,8 @@ class View:
     time: float = 0.0
 
     @property
-    def last(self) -> int:
-        return self.first - 1 + len(self.lines)
+    def last_number(self) -> int:
+        return self.first_number - 1 + len(self.lines)
 
     @property
     def newest(self) -> Entry:
@@ -131,7 +132,10 @@ class View:
 
     @property
     def seals(self) -> list[str]:
-        return [seal_name(self.first + at, line.digest) for at, line in enumerate(self.lines)]
+        return [
+            seal_name(self.first_number + position, line.digest)
+            for position, line in enumerate(self.lines)
+        ]
 
     @property
     def segment(self) -> bytes:
@@ -149,27 +153,33 @@ class Tail:
 
         It is read again while another writer changes it.
         """
-        before = None
+        previous_listing = None
         while True:
             self._listed = listed = self.storage.listed(ENTRIES)
-            last = max((int(name[:8]) for name in listed if NAME.fullmatch(name)), default=0)
-            first = first_after(last)
+            last_number = max(
+                (int(name[:8]) for name in listed if ENTRY_NAME.fullmatch(name)), default=0
+            )
+            first_number = tail_start(last_number)
             sealed = {name[6:] for name in listed if SEAL.fullmatch(name)}
-            seals = {seal for seal in sealed if int(seal[:8]) >= first}
-            names = [f"{number:08}.json" for number in range(first, last + 1)]
-            entries = self._bytes({each: listed.get(each, "") for each in names}, seals)
+            seals = {seal for seal in sealed if int(seal[:8]) >= first_number}
+            names = [f"{number:08}.json" for number in range(first_number, last_number + 1)]
+            tags = {entry_name: listed.get(entry_name, "") for entry_name in names}
+            entries = self._read_entries(tags, seals)
             # a later seal was written after the listing
-            torn = None in entries or any(int(seal[:8]) > last for seal in seals)
-            if not torn or before == listed:
-                return first, entries, seals
-            before = listed
+            torn = None in entries or any(int(seal[:8]) > last_number for seal in seals)
+            if not torn or previous_listing == listed:
+                return first_number, entries, seals
+            previous_listing = listed
 
-    def begins_at(self, first: int) -> bool:
+    def begins_at(self, first_number: int) -> bool:
         """If not, another writer made a segment, and the number of an entry in it is free again.
         Nobody reads what is written under it.
         """
         listed = self.storage.listed(ENTRIES)
-        return first_after(max(int(name[:8]) for name in listed if NAME.fullmatch(name))) == first
+        return (
+            tail_start(max(int(name[:8]) for name in listed if ENTRY_NAME.fullmatch(name)))
+            == first_number
+        )
 
     def seal(self, view: View) -> None:
         self.storage.keep(f"{SEALS}/{view.seals[-1]}", view.segment)
@@ -177,37 +187,38 @@ class Tail:
         self._known[_tag(data)] = data
 
     def names(self, view: View) -> list[str]:
-        left = [
+        leftover = [
             name
             for name in self._listed
-            if (NAME.fullmatch(name) and int(name[:8]) < view.first)
-            or (SEAL.fullmatch(name) and int(name[6:14]) < view.first)
+            if (ENTRY_NAME.fullmatch(name) and int(name[:8]) < view.first_number)
+            or (SEAL.fullmatch(name) and int(name[6:14]) < view.first_number)
         ]
-        entries = [f"{number:08}.json" for number in range(view.first, view.last + 1)]
+        entries = [f"{number:08}.json" for number in range(view.first_number, view.last_number + 1)]
         seals = [f"seals/{seal}" for seal in view.seals]
-        return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *left)]
+        return [f"{ENTRIES}/{name}" for name in (*entries, *seals, *leftover)]
 
-    def _bytes(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
+    def _read_entries(self, tags: Mapping[str, str], seals: set[str]) -> list[bytes | None]:
         """Bytes are known if their MD5 is the tag in the listing."""
-        known = dict(self._known)  # other threads of the process read other segments
-        if seals and sum(tag not in known for tag in tags.values() if tag) > 1:
-            sealed = lines_of(self.storage.read(f"{SEALS}/{max(seals)}") or b"")
-            known |= {_tag(line.data): line.data for line in sealed}
-        unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in known]
-        read = self.storage.fetched(unknown)
-        found = [
-            known[tag] if tag in known else read[f"{ENTRIES}/{name}"] for name, tag in tags.items()
+        bytes_by_tag = dict(self._known)  # other threads of the process read other segments
+        if seals and sum(tag not in bytes_by_tag for tag in tags.values() if tag) > 1:
+            sealed = parse_lines(self.storage.read(f"{SEALS}/{max(seals)}") or b"")
+            bytes_by_tag |= {_tag(line.data): line.data for line in sealed}
+        unknown = [f"{ENTRIES}/{name}" for name, tag in tags.items() if tag not in bytes_by_tag]
+        fetched_bytes = self.storage.fetched(unknown)
+        contents = [
+            bytes_by_tag[tag] if tag in bytes_by_tag else fetched_bytes[f"{ENTRIES}/{name}"]
+            for name, tag in tags.items()
         ]
-        pairs = zip(tags.values(), found, strict=True)
+        pairs = zip(tags.values(), contents, strict=True)
         self._known = {tag: data for tag, data in pairs if tag and data is not None}
-        return found
+        return contents
 
 
 def _tag(data: bytes) -> str:
     return hashlib.md5(data, usedforsecurity=False).hexdigest()
 
 
-class _Held(threading.local):
+class _ThreadState(threading.local):
     # other threads of the process read and write at the same time
     view: View | None = None
     writing = False
@@ -227,7 +238,7 @@ class Log:
     _tail: Tail = field(init=False, repr=False)
     _indexes: dict[str, Index] = field(default_factory=dict, repr=False)
     _segments: dict[str, tuple[Line, ...]] = field(default_factory=dict, repr=False)
-    _held: _Held = field(default_factory=_Held, repr=False)
+    _thread: _ThreadState = field(default_factory=_ThreadState, repr=False)
 
     def __post_init__(self) -> None:
         self._tail = Tail(self.storage)
@@ -235,30 +246,38 @@ class Log:
     def entries(self) -> tuple[Entry, ...]:
         view = self._view
         if view.older is None:
-            if beyond := [name for name in self._segment_names() if int(name[:8]) > view.last]:
-                raise self._broken(_fewer(view.last, beyond))
-            kept = enumerate(view.index.segments, 1)
-            found = self._walked([seal_name(nth * SIZE, digest) for nth, digest in kept])
-            if found.index != view.index:
-                raise self._broken("an index that does not follow from the entries")
-            view.older = tuple(line.entry for line in found.lines)
+            if later_segments := [
+                name for name in self._segment_names() if int(name[:8]) > view.last_number
+            ]:
+                raise self._broken_log_error(
+                    _too_few_entries_message(view.last_number, later_segments)
+                )
+            numbered_digests = enumerate(view.index.segments, 1)
+            segment_names = [
+                seal_name(number * ENTRIES_PER_SEGMENT, digest)
+                for number, digest in numbered_digests
+            ]
+            segment_view = self._walk_segments(segment_names)
+            if segment_view.index != view.index:
+                raise self._broken_log_error("an index that does not follow from the entries")
+            view.older = tuple(line.entry for line in segment_view.lines)
         return view.older + tuple(line.entry for line in view.lines)
 
     def give_to(self, project: str) -> None:
-        refuse_other_project(project, self.project, self._place)
-        refuse_other_project(project, self._view.newest.get("project"), self._place)
+        require_same_project(project, self.project, self._place)
+        require_same_project(project, self._view.newest.get("project"), self._place)
         self.project = project
 
     @property
     def _view(self) -> View:
-        return self._held.view or self.look()
+        return self._thread.view or self.look()
 
     def about(self, *names: str) -> Iterator[Entry]:
         """Only the segments that mention the names are read. The rest is checked as `look` says."""
         view = self._view
-        mentioning = {at for name in names for at in view.index.names.get(name, ())}
+        mentioning = {position for name in names for position in view.index.names.get(name, ())}
         for line in self._lines(view, sorted(mentioning)):
-            if not mentioned(line.entry).isdisjoint(names):
+            if not mentioned_names(line.entry).isdisjoint(names):
                 yield line.entry
 
     @property
@@ -269,20 +288,25 @@ class Log:
     def mark(self) -> str:
         """The number of the last entry, and its digest: the name of its seal."""
         view = self._view
-        return seal_name(view.last, view.head)
+        return seal_name(view.last_number, view.head)
 
     def following(self, mark: str) -> tuple[Entry, ...] | None:
         view = self._view
-        if not KEPT.fullmatch(mark) or not 0 < (number := int(mark[:8])) <= view.last:
+        if (
+            not NUMBERED_DIGEST.fullmatch(mark)
+            or not 0 < (number := int(mark[:8])) <= view.last_number
+        ):
             return None
         n_segments = len(view.index.segments)
-        first = min((number - 1) // SIZE, n_segments)
-        lines = [*self._lines(view, range(first, n_segments))][number - first * SIZE - 1 :]
+        first_segment = min((number - 1) // ENTRIES_PER_SEGMENT, n_segments)
+        lines = [*self._lines(view, range(first_segment, n_segments))][
+            number - first_segment * ENTRIES_PER_SEGMENT - 1 :
+        ]
         return tuple(line.entry for line in lines[1:]) if lines[0].digest == mark[9:] else None
 
     def since(self, seal: str) -> tuple[Entry, ...] | None:
         """What `following` gives for the name of a seal, after a check of the whole log."""
-        with self.held():
+        with self.hold():
             self.entries()
             return self.following(seal)
 
@@ -292,13 +316,16 @@ class Log:
     def backwards(self, event: str) -> Iterator[Entry]:
         """The entries of one event, the newest first."""
         view = self._view
-        older = (self._segment(view.index, at) for at in reversed(range(len(view.index.segments))))
+        older = (
+            self._read_segment(view.index, position)
+            for position in reversed(range(len(view.index.segments)))
+        )
         for lines in chain([view.lines], older):
             yield from (line.entry for line in reversed(lines) if line.entry["event"] == event)
 
     def _lines(self, view: View, segments: Iterable[int]) -> Iterator[Line]:
-        for at in segments:
-            yield from self._segment(view.index, at)
+        for position in segments:
+            yield from self._read_segment(view.index, position)
         yield from view.lines
 
     def look(self) -> View:
@@ -307,29 +334,29 @@ class Log:
         when it is read.
         """
         start = time.time()
-        first, entries, seals = self._tail.read()
-        view = View(first, time=start)
-        if first > 1:
-            view.index = self._index(first, Line.of(entries[0] or b""))
-        elif not entries and (left := {*seals, *self._segment_names()}):
-            raise self._broken(_fewer(0, left))  # each segment is followed by an entry
+        first_number, entries, seals = self._tail.read()
+        view = View(first_number, time=start)
+        if first_number > 1:
+            view.index = self._read_index(first_number, Line.from_bytes(entries[0] or b""))
+        elif not entries and (unexpected := {*seals, *self._segment_names()}):
+            # Each segment is followed by an entry.
+            raise self._broken_log_error(_too_few_entries_message(0, unexpected))
         for data in entries:
-            self._follow(view, Line.of(data or b""))
-        wanted = view.seals
-        view.last_is_sealed = not wanted or wanted[-1] in seals
-        other = sorted(seals.difference(wanted))
-        if other and int(other[-1][:8]) > view.last:
-            raise self._broken(_fewer(view.last, other))
+            self._add_line(view, Line.from_bytes(data or b""))
+        expected_seals = view.seals
+        view.last_is_sealed = not expected_seals or expected_seals[-1] in seals
+        unknown_seals = sorted(seals.difference(expected_seals))
+        if unknown_seals and int(unknown_seals[-1][:8]) > view.last_number:
+            raise self._broken_log_error(_too_few_entries_message(view.last_number, unknown_seals))
         missing = [
             seal
-            for seal in wanted[:-1]
+            for seal in expected_seals[:-1]
             if seal not in seals and self.storage.read(f"{SEALS}/{seal}") is None
         ]
-        if other or missing:
-            raise self._broken(
-                f"entry {int(min(other + missing)[:8])}, which is not the one that was written"
-            )
-        refuse_other_project(self.project, view.newest.get("project"), self._place)
+        if unknown_seals or missing:
+            number = int(min(unknown_seals + missing)[:8])
+            raise self._broken_log_error(f"entry {number}, which is not the one that was written")
+        require_same_project(self.project, view.newest.get("project"), self._place)
         if view.newest.get(CARRIED) and not self.carrying:
             raise StoreError(
                 f"{self._place}: found a store whose making was stopped; expected one that is "
@@ -338,21 +365,21 @@ class Log:
         return view
 
     @contextmanager
-    def held(self, *, writing: bool = False) -> Iterator[None]:
+    def hold(self, *, writing: bool = False) -> Iterator[None]:
         """Look at the log once. All reads inside see the log as it was then.
 
         If `writing`, entries can be added. Write only while the storage is locked.
         """
-        held = self._held
-        if held.view is not None and (held.writing or not writing):
+        thread = self._thread
+        if thread.view is not None and (thread.writing or not writing):
             yield
             return
-        before = held.view, held.writing
-        held.view, held.writing = self.look(), writing
+        outer_state = thread.view, thread.writing
+        thread.view, thread.writing = self.look(), writing
         try:
             yield
         finally:
-            held.view, held.writing = before
+            thread.view, thread.writing = outer_state
 
     def append(self, event: str, round_name: str, facts: Mapping[str, Any]) -> None:
         """Nothing is added if the last entry on the same subject says the same. Call only while the
@@ -363,145 +390,160 @@ class Log:
                 f"log: found event {event!r}; expected one of {', '.join(SUBJECTS)}. "
                 "Correct the event."
             )
-        if taken := sorted(set(OWN) & set(facts)):
+        if reserved := sorted(set(LOG_FIELDS) & set(facts)):
             raise StoreError(
-                f"log: found facts called {listed(taken)}; expected other names, "
+                f"log: found facts called {listed(reserved)}; expected other names, "
                 "since the log uses these itself. Rename the facts."
             )
-        told = json.loads(json.dumps(dict(facts), allow_nan=False))
-        missing = lacking({"event": event, "round": round_name, "time": "", **told})
+        stored_facts = json.loads(json.dumps(dict(facts), allow_nan=False))
+        missing = missing_facts_message(
+            {"event": event, "round": round_name, "time": "", **stored_facts}
+        )
         if missing:
             raise StoreError(
                 f"log: found {event} of {round_name} without {missing}; "
                 "expected an entry that says what it is about. Add it."
             )
-        if not said_before(self.about(round_name), event, round_name, told):
-            assert self._held.view is not None
-            self._add(self._held.view, {"event": event, "round": round_name, **told})
+        if not is_repeated(self.about(round_name), event, round_name, stored_facts):
+            assert self._thread.view is not None
+            self._add(self._thread.view, {"event": event, "round": round_name, **stored_facts})
 
-    def carry(self, number: int, said: Entry) -> None:
+    def carry(self, number: int, entry: Entry) -> None:
         """Add an entry of another log as this number, under its own time. Call only while held.
 
         Until another entry follows, nobody but who is carrying reads the log.
         """
-        view = self._held.view
+        view = self._thread.view
         assert view is not None
-        if missing := lacking(said):
+        if missing := missing_facts_message(entry):
             raise StoreError(
-                f"log: found {said.get('event')} of {said.get('round')} without {missing}; "
+                f"log: found {entry.get('event')} of {entry.get('round')} without {missing}; "
                 "expected an entry that says what it is about. Restore the log from a backup."
             )
-        if number != view.last + 1:
+        if number != view.last_number + 1:
             raise StoreError(
-                f"{self._place}: found {counted(view.last, 'entry')} where entry {number} "
+                f"{self._place}: found {counted(view.last_number, 'entry')} where entry {number} "
                 "was to follow; expected nobody else to write here. Run this again.",
                 may_pass=True,
             )
-        self._add(view, {**said, CARRIED: True})
+        self._add(view, {**entry, CARRIED: True})
 
-    def _add(self, view: View, said: Entry) -> None:
-        number = view.last + 1
+    def _add(self, view: View, facts: Entry) -> None:
+        number = view.last_number + 1
         if view.lines and not view.last_is_sealed:
             self._tail.seal(view)
-        entry = {"number": number, "time": datetime.now(UTC).isoformat(), **said}
-        last = view.newest
+        entry = {"number": number, "time": datetime.now(UTC).isoformat(), **facts}
+        newest_entry = view.newest
         entry |= {"format": STORE_FORMAT} if STORE_FORMAT else {}
-        entry |= {"project": of} if (of := self.project or last.get("project")) else {}
-        if said["event"] == "adopted":
-            entry["location"] = said["by"]
+        project_name = self.project or newest_entry.get("project")
+        entry |= {"project": project_name} if project_name else {}
+        if facts["event"] == "adopted":
+            entry["location"] = facts["by"]
         else:
-            refuse_other_location(self.location, last.get("location"), self._place)
-            decides = said.get("location") or self.location or last.get("location")
-            entry |= {"location": decides} if decides else {}
-        entry["previous"], after = view.head, view
-        if number == view.first + SIZE:
-            after, entry["index"] = self._with_segment(view)
-        line = Line.of((json.dumps(entry, ensure_ascii=False) + "\n").encode())
+            require_same_location(self.location, newest_entry.get("location"), self._place)
+            deciding_location = (
+                facts.get("location") or self.location or newest_entry.get("location")
+            )
+            entry |= {"location": deciding_location} if deciding_location else {}
+        entry["previous"], next_view = view.head, view
+        if number == view.first_number + ENTRIES_PER_SEGMENT:
+            next_view, entry["index"] = self._close_segment(view)
+        line = Line.from_bytes((json.dumps(entry, ensure_ascii=False) + "\n").encode())
         alone_until = view.time + self.storage.alone_seconds
         if not self.storage.keep(f"{ENTRIES}/{number:08}.json", line.data) or (
-            time.time() >= alone_until and not self._tail.begins_at(after.first)
+            time.time() >= alone_until and not self._tail.begins_at(next_view.first_number)
         ):
             raise StoreError(
                 f"{self._place}: found entry {number}, written by another writer meanwhile; "
                 "expected the log as it was at the start. Run this again.",
                 may_pass=True,
             )
-        after.lines.append(line)
-        self._tail.seal(after)
-        after.last_is_sealed = True
-        if after is not view:
+        next_view.lines.append(line)
+        self._tail.seal(next_view)
+        next_view.last_is_sealed = True
+        if next_view is not view:
             # a segment and an index hold the tail of the view, and its index
             index = view.lines[0].entry.get("index")
-            older = [f"{INDEX}/{seal_name(view.first - 1, index)}"] if index else []
+            older = [f"{INDEX}/{seal_name(view.first_number - 1, index)}"] if index else []
             self.storage.forget([*self._tail.names(view), *older])
-            self._held.view = after
+            self._thread.view = next_view
 
-    def _with_segment(self, view: View) -> tuple[View, str]:
+    def _close_segment(self, view: View) -> tuple[View, str]:
         """The log with its full tail kept as a segment, and the digest of its index.
 
         The tail is still there too.
         """
         index = view.index.following(view.segment, view.lines)
-        about = index.to_bytes()
-        for folder, kept in ((SEGMENTS, view.segment), (INDEX, about)):
-            name = f"{folder}/{seal_name(view.last, digest_of(kept))}"
-            if not self.storage.keep(name, kept):
-                raise self._broken(f"{name} with other bytes")
-        digest = digest_of(about)
+        index_bytes = index.to_bytes()
+        for folder, content in ((SEGMENTS, view.segment), (INDEX, index_bytes)):
+            name = f"{folder}/{seal_name(view.last_number, digest_of(content))}"
+            if not self.storage.keep(name, content):
+                raise self._broken_log_error(f"{name} with other bytes")
+        digest = digest_of(index_bytes)
         self._indexes = {digest: index}
-        return View(view.last + 1, index=index, time=view.time), digest
+        return View(view.last_number + 1, index=index, time=view.time), digest
 
     def _segment_names(self) -> list[str]:
-        return sorted(filter(KEPT.fullmatch, self.storage.names(SEGMENTS)))
+        return sorted(filter(NUMBERED_DIGEST.fullmatch, self.storage.names(SEGMENTS)))
 
-    def _walked(self, names: Sequence[str]) -> View:
-        found = View()
+    def _walk_segments(self, names: Sequence[str]) -> View:
+        view = View()
         fetched = self.storage.fetched(f"{SEGMENTS}/{name}" for name in names)
         for name, data in zip(names, fetched.values(), strict=True):
-            lines = self._checked(name, data)
+            lines = self._check_segment(name, data)
             for line in lines:
-                self._follow(found, line)
-            found.index = found.index.following(data or b"", lines)
-        return found
+                self._add_line(view, line)
+            view.index = view.index.following(data or b"", lines)
+        return view
 
-    def _segment(self, index: Index, at: int) -> tuple[Line, ...]:
+    def _read_segment(self, index: Index, position: int) -> tuple[Line, ...]:
         """Remembered, since the digest says what the entries are."""
-        name = seal_name((at + 1) * SIZE, index.segments[at])
+        name = seal_name((position + 1) * ENTRIES_PER_SEGMENT, index.segments[position])
         if name not in self._segments:
-            lines = self._checked(name, self.storage.read(f"{SEGMENTS}/{name}"))
-            self._segments = {**dict(list(self._segments.items())[-REMEMBERED:]), name: lines}
+            lines = self._check_segment(name, self.storage.read(f"{SEGMENTS}/{name}"))
+            self._segments = {
+                **dict(list(self._segments.items())[-MAX_REMEMBERED_SEGMENTS:]),
+                name: lines,
+            }
         return self._segments[name]
 
-    def _checked(self, name: str, data: bytes | None) -> tuple[Line, ...]:
-        last, digest = int(name[:8]), name[9:]
+    def _check_segment(self, name: str, data: bytes | None) -> tuple[Line, ...]:
+        last_number, digest = int(name[:8]), name[9:]
         if data is None or digest_of(data) != digest:
-            raise self._broken(
-                f"entries {last - SIZE + 1} to {last}, which are not the ones that were written"
+            raise self._broken_log_error(
+                f"entries {last_number - ENTRIES_PER_SEGMENT + 1} to {last_number}, which are not "
+                "the ones that were written"
             )
-        return lines_of(data)
+        return parse_lines(data)
 
-    def _index(self, first: int, line: Line) -> Index:
+    def _read_index(self, first_number: int, line: Line) -> Index:
         """The index that the first entry after a segment names.
 
         If it is gone, it is made again from all segments before that entry.
         """
         digest = line.entry.get("index")
-        if not isinstance(digest, str) or not KEPT.fullmatch(seal_name(first - 1, digest)):
-            raise self._broken(f"entry {first}, which does not follow the one before it")
+        if not isinstance(digest, str) or not NUMBERED_DIGEST.fullmatch(
+            seal_name(first_number - 1, digest)
+        ):
+            raise self._broken_log_error(
+                f"entry {first_number}, which does not follow the one before it"
+            )
         if digest not in self._indexes:
-            data = self.storage.read(f"{INDEX}/{seal_name(first - 1, digest)}") or b""
+            data = self.storage.read(f"{INDEX}/{seal_name(first_number - 1, digest)}") or b""
             if digest_of(data) != digest:
-                before = [name for name in self._segment_names() if int(name[:8]) < first]
-                data = self._walked(before).index.to_bytes()
+                earlier_segments = [
+                    name for name in self._segment_names() if int(name[:8]) < first_number
+                ]
+                data = self._walk_segments(earlier_segments).index.to_bytes()
             if digest_of(data) != digest:
-                raise self._broken(f"segments that do not lead to entry {first}")
+                raise self._broken_log_error(f"segments that do not lead to entry {first_number}")
             self._indexes = {digest: Index(**json.loads(data))}
         return self._indexes[digest]
 
-    def _follow(self, view: View, line: Line) -> None:
-        number = view.last + 1
+    def _add_line(self, view: View, line: Line) -> None:
+        number = view.last_number + 1
         if line.entry.get("number") != number or line.entry.get("previous") != view.head:
-            raise self._broken(f"entry {number}, which does not follow the one before it")
+            raise self._broken_log_error(f"entry {number}, which does not follow the one before it")
         store_format = line.entry.get("format", 0)
         if not isinstance(store_format, int) or store_format > STORE_FORMAT:
             raise StoreError(
@@ -509,22 +551,23 @@ class Log:
                 f"newer version of agreement_pipeline wrote; expected format {STORE_FORMAT} at "
                 "most. Upgrade agreement_pipeline here. Nothing is wrong with the store."
             )
-        if missing := lacking(line.entry):
-            raise self._broken(f"entry {number} without {missing}")
-        refuse_other_project(view.newest.get("project"), line.entry.get("project"), self._place)
+        if missing := missing_facts_message(line.entry):
+            raise self._broken_log_error(f"entry {number} without {missing}")
+        require_same_project(view.newest.get("project"), line.entry.get("project"), self._place)
         view.lines.append(line)
 
     @property
     def _place(self) -> str:
         return f"{self.storage.root}/{ENTRIES}"
 
-    def _broken(self, found: str) -> StoreError:
+    def _broken_log_error(self, problem: str) -> StoreError:
         return StoreError(
-            f"{self._place}: found {found}; expected every entry as it was written. "
+            f"{self._place}: found {problem}; expected every entry as it was written. "
             f"Restore the log, with its seals, from a backup."
         )
 
 
-def _fewer(there: int, kept: Iterable[str]) -> str:
-    written = int(max(kept)[:8])
-    return f"{counted(there, 'entry')} where {written} {'was' if written == 1 else 'were'} written"
+def _too_few_entries_message(n_entries: int, names: Iterable[str]) -> str:
+    n_written = int(max(names)[:8])
+    verb = "was" if n_written == 1 else "were"
+    return f"{counted(n_entries, 'entry')} where {n_written} {verb} written"

@@ -21,7 +21,7 @@ from upath import UPath
 from agreement_pipeline.errors import MissingExtraError, StoreError
 from agreement_pipeline.large_files import Content, Files, LargeFile
 from agreement_pipeline.store.local import (
-    MOST_IN_MEMORY,
+    MAX_BYTES_IN_MEMORY,
     LocalStorage,
     content_of,
     digest_of,
@@ -29,8 +29,10 @@ from agreement_pipeline.store.local import (
 )
 
 LOG = "log"
-LEASES, PROBE = f"{LOG}/leases", "conditional"
-STALE = 200
+LEASES = f"{LOG}/leases"
+PROBE = "conditional"
+"""An object that is written twice, to see whether a server refuses the second one."""
+MAX_PAST_LEASES = 200
 LEASE_SECONDS = 60.0
 POLL_SECONDS = 0.1
 
@@ -48,7 +50,7 @@ class ObjectStorage:
     _looked: list[dict[str, str]] = field(init=False, repr=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_objects", file_system(self.root))
+        object.__setattr__(self, "_objects", open_file_system(self.root))
         object.__setattr__(self, "_lease", Lease(self))
 
     @property
@@ -58,7 +60,7 @@ class ObjectStorage:
 
     def read(self, name: str) -> bytes | None:
         try:
-            with answered(self.root):
+            with require_answer(self.root):
                 data: bytes = self._objects.cat_file(self._path(name))
         except FileNotFoundError:
             return None
@@ -68,10 +70,10 @@ class ObjectStorage:
         """Few bytes take one request."""
         path = self._path(name)
         try:
-            with answered(self.root):
-                first: bytes = self._objects.cat_file(path, start=0, end=MOST_IN_MEMORY)
-                if len(first) < MOST_IN_MEMORY:
-                    return first
+            with require_answer(self.root):
+                first_bytes: bytes = self._objects.cat_file(path, start=0, end=MAX_BYTES_IN_MEMORY)
+                if len(first_bytes) < MAX_BYTES_IN_MEMORY:
+                    return first_bytes
                 return LargeFile(lambda to: self._objects.get_file(path, str(to)))
         except FileNotFoundError:
             return None
@@ -81,29 +83,29 @@ class ObjectStorage:
             return b""
 
     def holds(self, name: str, content: Content) -> bool:
-        found = self.copied(name)
-        return found is not None and digest_of(found) == digest_of(content)
+        stored_content = self.copied(name)
+        return stored_content is not None and digest_of(stored_content) == digest_of(content)
 
     def listed(self, folder: str) -> dict[str, str]:
         """What was listed when the lease was taken is not listed again: nobody else writes."""
-        return self._looked.pop() if folder == LOG and self._looked else self._found(folder)
+        return self._looked.pop() if folder == LOG and self._looked else self._list_objects(folder)
 
     def fetched(self, names: Iterable[str]) -> dict[str, bytes | None]:
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
-        with answered(self.root):
-            found = self._objects.cat(list(paths.values()), on_error="return")
-            for each in found.values():
-                if isinstance(each, Exception) and not isinstance(each, FileNotFoundError):
-                    raise each
+        with require_answer(self.root):
+            result_by_path = self._objects.cat(list(paths.values()), on_error="return")
+            for result in result_by_path.values():
+                if isinstance(result, Exception) and not isinstance(result, FileNotFoundError):
+                    raise result
         return {
-            name: None if isinstance(found[path], Exception) else found[path]
+            name: None if isinstance(result_by_path[path], Exception) else result_by_path[path]
             for name, path in paths.items()
         }
 
     def names(self, folder: str = "") -> tuple[str, ...]:
-        return tuple(sorted(self._found(folder)))
+        return tuple(sorted(self._list_objects(folder)))
 
     def keep(self, name: str, content: Content, *, secret: bool = False) -> bool:
         """The bucket's permissions decide who can read it."""
@@ -111,20 +113,20 @@ class ObjectStorage:
 
     def keep_folder(self, name: str, contents: Files) -> bool:
         return set(self.names(name)) <= set(contents) and all(
-            self.keep(f"{name}/{inside}", content) for inside, content in contents.items()
+            self.keep(f"{name}/{file_name}", content) for file_name, content in contents.items()
         )
 
     def keep_copy(self, name: str, source: Path, digest: str) -> bool:
         """It is first copied to where nobody else writes."""
         if source.is_dir():
-            contents = {inside: content_of(source / inside) for inside in names_in(source)}
+            contents = {file_name: content_of(source / file_name) for file_name in names_in(source)}
             return digest_of(contents) == digest and self.keep_folder(name, contents)
         content = content_of(source)
         return digest_of(content) == digest and self.keep(name, content)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        with self._lease.held() as listed:
+        with self._lease.hold() as listed:
             if listed is not None:
                 self._looked[:] = [listed]
             try:
@@ -140,7 +142,7 @@ class ObjectStorage:
         """
         while True:
             try:
-                with answered(self.root):
+                with require_answer(self.root):
                     if isinstance(content, bytes):
                         self._objects.pipe_file(self._path(name), content, mode="create")
                     else:
@@ -160,7 +162,7 @@ class ObjectStorage:
 
     def remove(self, names: Sequence[str]) -> None:
         try:
-            with answered(self.root):
+            with require_answer(self.root):
                 self._objects.rm([self._path(name) for name in names])
         except FileNotFoundError:
             return
@@ -173,17 +175,17 @@ class ObjectStorage:
                 "expected conditional writes. Use another server for the store."
             )
 
-    def _found(self, folder: str) -> dict[str, str]:
+    def _list_objects(self, folder: str) -> dict[str, str]:
         """The library may list the folder as an object, if its first object comes meanwhile."""
-        at = self._path(folder) + "/"
-        with answered(self.root):
-            found: dict[str, dict[str, Any]] = self._objects.find(
+        folder_path = self._path(folder) + "/"
+        with require_answer(self.root):
+            info_by_path: dict[str, dict[str, Any]] = self._objects.find(
                 self._path(), detail=True, prefix=f"{folder}/" if folder else ""
             )
         return {
-            path[len(at) :]: str(about.get("ETag", "")).strip('"')
-            for path, about in found.items()
-            if path.startswith(at)
+            path[len(folder_path) :]: str(info.get("ETag", "")).strip('"')
+            for path, info in info_by_path.items()
+            if path.startswith(folder_path)
         }
 
     def _path(self, *names: str) -> str:
@@ -206,7 +208,7 @@ class Lease:
         self._marks: list[str] = []
 
     @contextmanager
-    def held(self) -> Iterator[dict[str, str] | None]:
+    def hold(self) -> Iterator[dict[str, str] | None]:
         """Yields the folder of leases and log as listed then. None if this thread already
         held it.
         """
@@ -214,10 +216,10 @@ class Lease:
             if self._depth:
                 yield None
                 return
-            self._number, listed = self._taken()
+            self._number, listed = self._acquire()
             self._depth = 1
             try:
-                if len(self._marks) > STALE:
+                if len(self._marks) > MAX_PAST_LEASES:
                     self._storage.remove(self.past())
                 yield listed
             finally:
@@ -227,32 +229,34 @@ class Lease:
     def past(self) -> list[str]:
         return [f"{LEASES}/{mark}" for mark in self._marks if int(mark[:8]) < self._number]
 
-    def _taken(self) -> tuple[int, dict[str, str]]:
+    def _acquire(self) -> tuple[int, dict[str, str]]:
         """The number of a new lease, and what was listed after it was taken.
 
         If this process freed the last lease that it knows of, it first tries the next one.
         """
-        waiting_for, since = 0, 0.0
+        waiting_for, waiting_since = 0, 0.0
         if self._number and (listed := self._take(self._number + 1)):
             return self._number + 1, listed
         while True:
-            last, free = self._last(self._storage.listed(LOG))
-            if last != waiting_for:
-                waiting_for, since = last, time.monotonic()
-            held = b"" if free else self._storage.read(f"{LEASES}/{last:08}.json")
-            term = float(json.loads(held)["seconds"]) if held else 0.0
-            if free or time.monotonic() - since > term:
-                if not last:
+            last_number, free = self._find_last(self._storage.listed(LOG))
+            if last_number != waiting_for:
+                waiting_for, waiting_since = last_number, time.monotonic()
+            lease_data = b"" if free else self._storage.read(f"{LEASES}/{last_number:08}.json")
+            term = float(json.loads(lease_data)["seconds"]) if lease_data else 0.0
+            if free or time.monotonic() - waiting_since > term:
+                if not last_number:
                     self._storage.refuse_unconditional()
-                if listed := self._take(last + 1):
-                    return last + 1, listed
+                if listed := self._take(last_number + 1):
+                    return last_number + 1, listed
             time.sleep(POLL_SECONDS * random.uniform(0.5, 1.5))
 
-    def _last(self, listed: Iterable[str]) -> tuple[int, bool]:
-        inside = LEASES[len(LOG) + 1 :] + "/"
-        self._marks = [name.removeprefix(inside) for name in listed if name.startswith(inside)]
-        last = max((int(mark[:8]) for mark in self._marks), default=0)
-        return last, not last or f"{last:08}.free" in self._marks
+    def _find_last(self, listed: Iterable[str]) -> tuple[int, bool]:
+        folder_prefix = LEASES[len(LOG) + 1 :] + "/"
+        self._marks = [
+            name.removeprefix(folder_prefix) for name in listed if name.startswith(folder_prefix)
+        ]
+        last_number = max((int(mark[:8]) for mark in self._marks), default=0)
+        return last_number, not last_number or f"{last_number:08}.free" in self._marks
 
     def _take(self, number: int) -> dict[str, str] | None:
         owner = f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex}"
@@ -260,11 +264,11 @@ class Lease:
         if not self._storage.keep(f"{LEASES}/{number:08}.json", json.dumps(lease).encode()):
             return None
         listed = self._storage.listed(LOG)
-        return listed if self._last(listed)[0] == number else None
+        return listed if self._find_last(listed)[0] == number else None
 
 
 @contextmanager
-def answered(root: UPath) -> Iterator[None]:
+def require_answer(root: UPath) -> Iterator[None]:
     """Refuse a bucket that does not answer, and missing credentials.
 
     A refusal by the server itself stays an `OSError`.
@@ -285,7 +289,7 @@ def answered(root: UPath) -> Iterator[None]:
         ) from cause
 
 
-def file_system(root: UPath) -> AbstractFileSystem:
+def open_file_system(root: UPath) -> AbstractFileSystem:
     try:
         options = {**root.storage_options, "use_listings_cache": False}
         if root.protocol == "s3":
@@ -327,12 +331,12 @@ class Bucket:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "root", UPath(self.url))
-        object.__setattr__(self, "_objects", file_system(self.root))
+        object.__setattr__(self, "_objects", open_file_system(self.root))
 
     def is_there(self) -> bool:
         bucket = self.root.path.partition("/")[0]
         try:
-            with _allowed(self.root):
+            with _require_permission(self.root):
                 self._objects.call_s3("list_objects_v2", Bucket=bucket, MaxKeys=1)
         except FileNotFoundError:
             return False
@@ -340,29 +344,31 @@ class Bucket:
 
     def listed(self, start: str = "") -> dict[str, Listed]:
         """Marks that some tools leave for a folder are no objects."""
-        at = self.root.path.rstrip("/") + "/"
+        folder_path = self.root.path.rstrip("/") + "/"
         try:
-            with _allowed(self.root):
-                found: dict[str, dict[str, Any]] = self._objects.find(at, detail=True, prefix=start)
+            with _require_permission(self.root):
+                info_by_path: dict[str, dict[str, Any]] = self._objects.find(
+                    folder_path, detail=True, prefix=start
+                )
         except FileNotFoundError:
             return {}
         return {
-            path[len(at) :]: Listed(
-                about["size"], about["ETag"].strip('"'), about["LastModified"].timestamp()
+            path[len(folder_path) :]: Listed(
+                info["size"], info["ETag"].strip('"'), info["LastModified"].timestamp()
             )
-            for path, about in sorted(found.items())
-            if path.startswith(at) and not path.endswith("/")
+            for path, info in sorted(info_by_path.items())
+            if path.startswith(folder_path) and not path.endswith("/")
         }
 
     def fetch(self, name: str, to: Path) -> None:
-        with _allowed(self.root):
+        with _require_permission(self.root):
             self._objects.get_file(f"{self.root.path.rstrip('/')}/{name}", str(to))
 
 
 @contextmanager
-def _allowed(root: UPath) -> Iterator[None]:
+def _require_permission(root: UPath) -> Iterator[None]:
     try:
-        with answered(root):
+        with require_answer(root):
             yield
     except PermissionError as cause:
         raise StoreError(

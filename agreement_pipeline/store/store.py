@@ -42,7 +42,7 @@ from agreement_pipeline.ratings import (
     stored_cells,
 )
 from agreement_pipeline.store.decision_table import decision_table
-from agreement_pipeline.store.entries import HERE, of_event
+from agreement_pipeline.store.entries import WHOLE_STORE, of_event
 from agreement_pipeline.store.local import LocalStorage, digest_at, digest_of
 from agreement_pipeline.store.log import Log
 from agreement_pipeline.store.objects import Folder, ObjectStorage, Storage
@@ -79,17 +79,17 @@ class RoundVersion:
     delivery_digest: str = ""
 
     @classmethod
-    def logged(cls, entry: Mapping[str, Any]) -> "RoundVersion":
+    def from_entry(cls, entry: Mapping[str, Any]) -> "RoundVersion":
         facts = {"delivery_digest": "", **entry}
         return cls(**{name: facts[name] for name in cls.__dataclass_fields__})
 
     @property
     def facts(self) -> dict[str, str]:
         """What the log says of it, beside the round."""
-        said = {name: value for name, value in vars(self).items() if name != "round"}
+        log_facts = {name: value for name, value in vars(self).items() if name != "round"}
         if not self.delivery_digest:
-            del said["delivery_digest"]
-        return said
+            del log_facts["delivery_digest"]
+        return log_facts
 
 
 class Store:
@@ -112,18 +112,18 @@ class Store:
         self.storage = storage_at(root)
         self._salt = salt
         self.log = Log(self.storage, project)
-        self._last: tuple[RoundVersion, Ratings] | None = None
+        self._last_read: tuple[RoundVersion, Ratings] | None = None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """The log changes only by what is added inside."""
-        with self.storage.locked(), self.log.held(writing=True):
+        with self.storage.locked(), self.log.hold(writing=True):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """All reads inside see the log as it was at first."""
-        with self.log.held():
+        with self.log.hold():
             yield
 
     def ingest(
@@ -154,7 +154,7 @@ class Store:
                 f"than {', '.join(RESERVED)} and names that end in {DATASET}. Rename the round."
             )
         self.refuse_erased(ratings, f"{original}")
-        table = table_of(ratings)
+        table = table_from_ratings(ratings)
         source = Path(os.path.abspath(original))
         if not source.exists():
             raise StoreError(
@@ -164,7 +164,7 @@ class Store:
         delivery_digest = "" if delivered_table is None else digest_of(delivered_table)
         version = RoundVersion(round_name, *digests, settings_digest, delivery_digest)
         if original_digest not in (None, version.original_digest):
-            raise _changed(source)
+            raise _changed_file_error(source)
         with self.locked():
             refuse_late()
             self._keep_original(version, source)
@@ -181,17 +181,17 @@ class Store:
                 **({"delivered_as": delivered_as} if delivered_as else {}),
                 **({"predictions_digest": predictions_digest} if predictions_digest else {}),
             )
-        self._last = version, ratings
+        self._last_read = version, ratings
         return version
 
     def rounds(self) -> tuple[str, ...]:
-        return tuple(sorted({each["round"] for each in of_event("ingested", self.history())}))
+        return tuple(sorted({entry["round"] for entry in of_event("ingested", self.history())}))
 
     def has(self, ratings_digest: str) -> bool:
         return bool(self.storage.names(f"rounds/{ratings_digest}"))
 
     def present(self, round_name: str) -> RoundVersion:
-        versions = self._arrived(check_round_name(round_name))
+        versions = self._ingested_versions(check_round_name(round_name))
         if not versions:
             raise StoreError(
                 f"{self.root}: found no round {round_name!r} among {listed(self.rounds())}; "
@@ -201,19 +201,19 @@ class Store:
         return versions[-1]
 
     def versions(self, round_name: str) -> tuple[RoundVersion, ...]:
-        return tuple(dict.fromkeys(self._arrived(round_name)))
+        return tuple(dict.fromkeys(self._ingested_versions(round_name)))
 
     def ratings(self, round_name: str) -> Ratings:
         """The ratings of the present version of a round, for those who only look at them.
 
         If the bytes were read last, they are not read as ratings again.
         """
-        version, last = self.present(round_name), self._last
-        if last is None or last[0] != version:
-            self._last = last = version, self.ratings_of(version)
+        version, last_read = self.present(round_name), self._last_read
+        if last_read is None or last_read[0] != version:
+            self._last_read = last_read = version, self.ratings_of(version)
         else:
             self.kept_table(version)
-        return last[1]
+        return last_read[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         path = self.root / self._table(version)
@@ -252,9 +252,9 @@ class Store:
         name = delivery_path(version.delivery_digest)
         path, table = self.root / name, self.storage.copied(name)
         if table is None or digest_of(table) != version.delivery_digest:
-            found = "no such file" if table is None else "other bytes than those stored"
+            problem = "no such file" if table is None else "other bytes than those stored"
             raise StoreError(
-                f"{path}: found {found}; expected the delivered table of round {version.round}. "
+                f"{path}: found {problem}; expected the delivered table of round {version.round}. "
                 "Restore it, or run the round again."
             )
         return table
@@ -263,7 +263,7 @@ class Store:
         """When the delivery of this version first came, as the log says it."""
         arrived = of_event("ingested", self.history(version.round))
         digest = version.original_digest
-        return str(next(each["time"] for each in arrived if each["original_digest"] == digest))
+        return str(next(entry["time"] for entry in arrived if entry["original_digest"] == digest))
 
     def record(self, event: str, round_name: str, **facts: Any) -> None:
         """See `Log.append`. `event` is one of those in `entries.SUBJECTS`."""
@@ -304,12 +304,12 @@ class Store:
         """
         with self.reading():
             if round_name is None:
-                among, names = of_event("released", self.history()), None
+                released, names = of_event("released", self.history()), None
             else:
-                among = self.releases_with(round_name)
-                names = [entry["release"] for entry in among]
+                released = self.releases_with(round_name)
+                names = [entry["release"] for entry in released]
             withdrawn = self.withdrawn(names)
-        return tuple(entry for entry in among if entry["release"] not in withdrawn)
+        return tuple(entry for entry in released if entry["release"] not in withdrawn)
 
     def withdrawn(self, names: Collection[str] | None = None) -> dict[str, dict[str, Any]]:
         """The withdrawn releases, each with the log entry of its withdrawal.
@@ -317,12 +317,12 @@ class Store:
         If no names are given, the whole log is checked.
         """
         return {
-            called: entry
+            release: entry
             for entry in of_event(
                 "withdrawn", self.history() if names is None else self.log.about(*names)
             )
-            for called in entry["releases"]
-            if names is None or called in names
+            for release in entry["releases"]
+            if names is None or release in names
         }
 
     def release_folder(self, name: str, version: str) -> Folder:
@@ -336,7 +336,7 @@ class Store:
         """
         return {name: self.pseudonym("rater", name) for name in ratings.raters}
 
-    def pseudonym(self, what: str, name: str) -> str:
+    def pseudonym(self, kind: str, name: str) -> str:
         key = self._salt or self.storage.read(SALT)
         if key is None:
             with self.locked():
@@ -356,20 +356,20 @@ class Store:
                 "Restore it from a backup."
             )
         self._salt = key
-        return f"{what}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
+        return f"{kind}-{hmac.digest(key, name.encode(), 'sha256').hex()[:12]}"
 
-    def _arrived(self, round_name: str) -> tuple[RoundVersion, ...]:
-        return tuple(map(RoundVersion.logged, of_event("ingested", self.history(round_name))))
+    def _ingested_versions(self, round_name: str) -> tuple[RoundVersion, ...]:
+        return tuple(map(RoundVersion.from_entry, of_event("ingested", self.history(round_name))))
 
     def refuse_erased(self, ratings: Ratings, place: str) -> None:
-        subjects = {each["subject"] for each in of_event("erased", self.log.about(HERE))}
-        for what in {each.partition("-")[0] for each in subjects}:
-            names = ratings.everyone if what == "rater" else ratings.rated().to_pylist()
-            found = (self.pseudonym(what, name) for name in names)
-            if back := next((each for each in found if each in subjects), None):
+        subjects = {entry["subject"] for entry in of_event("erased", self.log.about(WHOLE_STORE))}
+        for kind in {subject.partition("-")[0] for subject in subjects}:
+            names = ratings.everyone if kind == "rater" else ratings.rated().to_pylist()
+            pseudonyms = (self.pseudonym(kind, name) for name in names)
+            if erased_name := next((name for name in pseudonyms if name in subjects), None):
                 raise StoreError(
-                    f"{place}: found {back}, which was erased from {self.root} on request; "
-                    f"expected no such {what}. Export the round again without it. The entry "
+                    f"{place}: found {erased_name}, which was erased from {self.root} on request; "
+                    f"expected no such {kind}. Export the round again without it. The entry "
                     "`erased` in the log says who asked for that, and why."
                 )
 
@@ -377,7 +377,7 @@ class Store:
         name = f"originals/{version.original_digest}/{version.source}"
         if not self.storage.keep_copy(name, source, version.original_digest):
             if digest_at(source) != version.original_digest:
-                raise _changed(source)
+                raise _changed_file_error(source)
             raise StoreError(
                 f"{self.root / name}: found other bytes than those kept, "
                 f"so the original was edited; {RESTORE}"
@@ -418,25 +418,25 @@ def storage_at(place: Folder | str) -> Storage:
     return ObjectStorage(folder)
 
 
-def check_round_name(name: str, what: str = "round") -> str:
+def check_round_name(name: str, kind: str = "round") -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name) or ".." in name:
-        after = ", or the file that it is named after" if what == "round" else ""
+        file_hint = ", or the file that it is named after" if kind == "round" else ""
         raise StoreError(
-            f"{what} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
+            f"{kind} {shown(name)}: found a name that is not allowed; expected 1 to 100 "
             "letters, digits, dots, underscores and hyphens, the first a letter or digit, without "
-            f"two dots in a row. Rename the {what}{after}."
+            f"two dots in a row. Rename the {kind}{file_hint}."
         )
     return name
 
 
-def table_of(ratings: Ratings) -> Content:
-    known = {SCALE: ratings.scale, ORIGIN: ratings.origin}
-    said = {
-        key: json.dumps(each.to_mapping(), sort_keys=True)
-        for key, each in known.items()
-        if each is not None
+def table_from_ratings(ratings: Ratings) -> Content:
+    part_by_key = {SCALE: ratings.scale, ORIGIN: ratings.origin}
+    schema_metadata = {
+        key: json.dumps(part.to_mapping(), sort_keys=True)
+        for key, part in part_by_key.items()
+        if part is not None
     }
-    return parquet_of(RatingsRows(ratings), said)
+    return parquet_of(RatingsRows(ratings), schema_metadata)
 
 
 def table_ratings(
@@ -447,15 +447,19 @@ def table_ratings(
     """
     try:
         rows = ParquetRows(table)
-        said = rows.schema.metadata
-        scale = Scale.from_mapping(json.loads(said[SCALE]))
-        origin = Origin.from_mapping(json.loads(said[ORIGIN])) if ORIGIN in said else None
+        schema_metadata = rows.schema.metadata
+        scale = Scale.from_mapping(json.loads(schema_metadata[SCALE]))
+        origin = (
+            Origin.from_mapping(json.loads(schema_metadata[ORIGIN]))
+            if ORIGIN in schema_metadata
+            else None
+        )
         cells = stored_cells(rows, source)
         if without is not None:
             column, name = without
             test = f"{column} IS DISTINCT FROM {cells.relation.session.literal(name)}"
-            kept = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
-            cells = replace(cells, relation=kept)
+            remaining = cells.relation.view(f"SELECT * FROM {cells.relation} WHERE {test}")
+            cells = replace(cells, relation=remaining)
             if origin is not None and column == "rater":
                 origin = origin.without_rater(name)
         return ratings_of(cells, scale, origin)
@@ -465,7 +469,7 @@ def table_ratings(
         ) from None
 
 
-def _changed(original: Path) -> StoreError:
+def _changed_file_error(original: Path) -> StoreError:
     return StoreError(
         f"{original}: found other bytes than when its ratings were read; "
         "expected a file that does not change. Ingest the round again.",

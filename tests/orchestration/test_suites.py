@@ -206,7 +206,7 @@ def test_a_rater_is_erased_from_the_delivered_table_too(listings, tmp_path):
     listings.deliver("w1", frame().assign(language="de"))
     listings.decide("w1")
     store = listings.project.store
-    erase(store.root, tmp_path / "new", "rater", "ana", by="Dana Lopez", why="on request 7")
+    erase(store.root, tmp_path / "new", "rater", "ana", by="Dana Lopez", reason="on request 7")
     new = Store(tmp_path / "new")
     from agreement_pipeline.readers import DeliveredTable
 

@@ -194,7 +194,7 @@ def operations(request, monkeypatch):
     if request.param == "in memory":
         return OPERATIONS
     monkeypatch.setattr(parquet, "ROW_GROUP", 50)
-    monkeypatch.setattr(local, "MOST_IN_MEMORY", 1000)
+    monkeypatch.setattr(local, "MAX_BYTES_IN_MEMORY", 1000)
     return {name: OPERATIONS[name] for name in ("ingest", "release")}
 
 

@@ -169,7 +169,7 @@ def test_an_item_is_erased_and_does_not_come_back(old, tmp_path):
 
 def test_what_is_killed_is_finished_by_the_next(old, tmp_path):
     """Until then nobody can use the new store, and no release opens that had the rater."""
-    ask = partial(erase, old, what="rater", name=GONE, by="her", why="it")
+    ask = partial(erase, old, kind="rater", name=GONE, by="her", reason="it")
     ask(tmp_path / "whole")
     files = set(names_in(tmp_path / "whole"))
     n_cut = 0
@@ -284,10 +284,10 @@ def test_a_delivery_whose_keeping_was_stopped_is_not_carried_over(old, tmp_path)
     assert all(GONE.encode() not in held for _, held in words_in(tmp_path / "new"))
 
 
-@pytest.mark.parametrize("said", [{"by": GONE}, {"why": f"{GONE.title()} left"}])
+@pytest.mark.parametrize("said", [{"by": GONE}, {"reason": f"{GONE.title()} left"}])
 def test_who_asks_and_why_name_nobody_who_is_erased(old, tmp_path, said):
     with pytest.raises(StoreError, match="found the name of the rater in who asks, or why"):
-        erase(old, tmp_path / "new", "rater", GONE, **{"by": "Kim", "why": "it", **said})
+        erase(old, tmp_path / "new", "rater", GONE, **{"by": "Kim", "reason": "it", **said})
     assert Store(tmp_path / "new").history() == ()
 
 

@@ -72,7 +72,7 @@ def test_a_folder_is_kept_once_and_what_a_killed_writer_began_is_finished(bucket
 
 def test_many_bytes_are_sent_and_fetched_in_parts_and_few_in_one_request(bucket, monkeypatch):
     storage, many = storage_at(bucket), bytes(range(256)) * 1000
-    monkeypatch.setattr(objects, "MOST_IN_MEMORY", len(many))
+    monkeypatch.setattr(objects, "MAX_BYTES_IN_MEMORY", len(many))
     with storage.locked():
         assert storage.keep("many", LargeFile.of([many, b"one more"]))
         assert storage.keep("many", LargeFile.of([many, b"one more"]))
@@ -195,7 +195,7 @@ def test_a_lease_names_its_holder_and_gives_way_when_its_term_is_over(bucket, mo
 
 
 def test_leases_of_the_past_are_removed_now_and_then(bucket, monkeypatch):
-    monkeypatch.setattr(objects, "STALE", 6)
+    monkeypatch.setattr(objects, "MAX_PAST_LEASES", 6)
     storage = storage_at(bucket)
     for number in range(1, 12):
         with storage.locked():
