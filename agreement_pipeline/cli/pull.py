@@ -14,15 +14,21 @@ def pull(project: Path) -> int:
     """Take the rounds of a project from its labelling server or database, and judge nothing.
 
     A round that has not changed since is left alone. Each is written whole or not at all, into
-    .agreement/deliveries, from where `judge`, `run` and Dagster read it.
+    .agreement/deliveries, from where `judge`, `run` and Dagster read it. With adjudicate_in, the
+    disputed items of admitted rounds are put onto the server, and answers are taken home.
 
     The exit status is 2 if a round could not be taken: the last lines say why.
     """
     from agreement_pipeline.projects import Project, load_project
 
-    taken = Project(load_project(project)).checked().pull()
+    pulled_from = Project(load_project(project)).checked()
+    taken, exchange = pulled_from.pull(), pulled_from.exchange_disputed()
     of_all = f"{counted(len(taken.pulled), 'delivery')} of {len(taken.rounds)} taken"
     say(f"{of_all}: {joined(taken.pulled)}" if taken.pulled else of_all)
-    for name, reason in taken.failed.items():
+    for adjudicated in exchange.rounds.values():
+        items = counted(adjudicated.n_items, "disputed item")
+        say(f"{adjudicated.title}: {adjudicated.n_answered} of {items} answered")
+    failed = {**taken.failed, **exchange.failed}
+    for name, reason in failed.items():
         say_aside(f"error: {name}: {reason}")
-    return UNJUDGED if taken.failed else 0
+    return UNJUDGED if failed else 0

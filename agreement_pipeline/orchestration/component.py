@@ -29,7 +29,7 @@ from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.ratings import Scale, Trains
 from agreement_pipeline.readers import Bounds, Columns, Limits, PredictionsFile, Rounds
 from agreement_pipeline.release import Publication
-from agreement_pipeline.sources import RoundsFrom
+from agreement_pipeline.sources import AdjudicateIn, RoundsFrom
 from agreement_pipeline.units import UnitSettings
 
 
@@ -178,6 +178,7 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     rounds_from: Annotated[RoundsFrom | None, written(dict[str, Any] | None)] = Field(
         None, validate_default=True
     )
+    adjudicate_in: Annotated[AdjudicateIn | None, written(dict[str, Any] | None)] = None
     trains: Annotated[Trains | None, written(str | dict[str, Any] | None)] = None
     predictions: Annotated[dict[str, PredictionsFile], written(dict[str, dict[str, Any]])] = Field(
         {}

@@ -92,10 +92,11 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
             "agreement-pipeline guide in-dagster."
         )
     unpulled = project.pull().failed if project.source is not None else {}
+    unexchanged = project.exchange_disputed().failed
     definitions = project_definitions(project.settings)
     new, store = tuple(delivery.round for delivery in project.due()), project.store
-    waiting = sorted({name for name in admitted_rounds(store) if not store.in_force(name)} - {*new})
-    unreleased: dict[str, str] = dict(unpulled)
+    waiting = sorted({*project.awaiting_release()} - {*new})
+    unreleased: dict[str, str] = {**unexchanged, **unpulled}
 
     def run_job(job: str, round_name: str | None = None) -> None:
         result = definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
@@ -116,6 +117,8 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
         run_job("history")
     if admitted_rounds(store) and (release or _is_release_due(project, bool(new or waiting))):
         run_job("release")
+    if new:
+        unreleased |= project.exchange_disputed().failed
     rounds = round_table(store, project.unjudged())
     return ProjectRun(project, rounds, new, unreleased)
 

@@ -515,24 +515,40 @@ def _reason_to_wait(
 
 def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinition]:
     project, training_data = host.project, host.key("training_data")
-    if project.settings.adjudicated is None:
+    server = project.adjudication_server
+    if project.settings.adjudicated is None and server is None:
         return []
 
     @running(
         f"{project.name}_adjudicated",
         "Releases an admitted round again when its adjudicated labels change.",
-        every=30,
+        every=30 if server is None else server.server.interval_seconds,
         job=job,
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         before = said_by(context.cursor)
+        exchange = project.exchange_disputed()
         now, mistakes = _answered(project, before)
+        mistakes = "; ".join([*exchange.failed.values(), *([mistakes] if mistakes else [])])
         if mistakes:
             context.log.warning(mistakes)
         changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
-        if not changed:
+        moved = {name: state for name, state in exchange.rounds.items() if state.is_changed}
+        if not changed and not moved:
             return dg.SkipReason(mistakes or "no adjudicated labels have changed")
         return dg.SensorResult(
+            asset_events=[
+                dg.AssetObservation(
+                    host.key("disputed_items"),
+                    partition=name,
+                    metadata={
+                        "adjudicated_in": dg.MetadataValue.url(state.url),
+                        "items_on_server": state.n_items,
+                        "items_answered": state.n_answered,
+                    },
+                )
+                for name, state in moved.items()
+            ],
             run_requests=[
                 dg.RunRequest(partition_key=name, asset_selection=[training_data])
                 for name in changed

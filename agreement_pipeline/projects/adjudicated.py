@@ -1,12 +1,15 @@
-"""The answers of adjudicators, as files that a team puts into a folder."""
+"""The answers of adjudicators: files that a team puts into a folder, or a labelling server's."""
 
 import csv
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from agreement_pipeline.errors import ProjectError
+from agreement_pipeline.errors import EXPECTED, ProjectError, in_a_sentence
 from agreement_pipeline.ratings import STRATUM, Adjudicated, Scale
-from agreement_pipeline.readers import Export, Rules, read
+from agreement_pipeline.readers import COLUMNS, Columns, Export, Rules, read
+from agreement_pipeline.sources import AdjudicateIn, DeliveryFolder, LabelStudio, ServerProject
 from agreement_pipeline.text import called, counted, listed
 
 NEEDED = ("item", "label", "ratings_digest")
@@ -36,7 +39,144 @@ def read_adjudicated(
                 f"{path}: found a second file of the round beside {first.name}; "
                 "expected one file a round. Remove one."
             )
-    return {name: _of_round(path, scale) for name, path in found.items()}
+    return {name: read_answers(path, scale) for name, path in found.items()}
+
+
+class RoundExchange(NamedTuple):
+    """The project in which a round is adjudicated, and whether items or answers moved just now."""
+
+    title: str
+    url: str
+    n_items: int
+    n_answered: int
+    is_changed: bool
+
+
+class Exchange(NamedTuple):
+    """Of each round, what a labelling server has of its adjudication, or why nothing moved."""
+
+    rounds: Mapping[str, RoundExchange]
+    failed: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class AdjudicationServer:
+    """Projects of Label Studio in which disputed items are adjudicated, one for each version of a
+    round, and the folder in which their answers are kept as files.
+    """
+
+    server: LabelStudio
+    adjudicate_in: AdjudicateIn
+    answers: DeliveryFolder
+    columns: Columns
+    _digests_without_disputes: set[str] = field(default_factory=set, repr=False, compare=False)
+
+    def answers_path(self, round_name: str, ratings_digest: str) -> Path:
+        return self.answers.place / f"{_version_name(round_name, ratings_digest)}.json"
+
+    def exchange(
+        self,
+        digests: Mapping[str, str],
+        tasks_of: Callable[[str], Sequence[Mapping[str, str]]],
+        delivery_of: Callable[[str], Path],
+    ) -> Exchange:
+        """Push the disputed items of rounds that were not pushed yet, and take answers home.
+
+        `digests` are those of the ratings of each round. A round whose own project is no longer on
+        the server is passed over, since a project for its adjudicators is made like that one.
+        """
+        projects = self.server.list_projects()
+        rounds: dict[str, RoundExchange] = {}
+        failed: dict[str, str] = {}
+        for round_name, digest in digests.items():
+            title = self.adjudicate_in.title(round_name, digest)
+            try:
+                project = _only_project(projects, title, self.server.url)
+                like = _only_project(projects, self.server.title_of(round_name), self.server.url)
+                if project is not None and project.n_tasks:
+                    rounds[round_name] = RoundExchange(
+                        title,
+                        self.server.page_of(project),
+                        project.n_tasks,
+                        project.n_finished,
+                        self._take_answers(project, round_name, digest),
+                    )
+                elif (
+                    like is not None
+                    and digest not in self._digests_without_disputes
+                    and not self.answers_path(round_name, digest).is_file()
+                ):
+                    if tasks := self._server_tasks(tasks_of(round_name), delivery_of(round_name)):
+                        description = f"Disputed items of round {round_name}, ratings {digest}."
+                        made = self.server.push_tasks(project, title, description, like, tasks)
+                        page = self.server.page_of(made)
+                        rounds[round_name] = RoundExchange(title, page, len(tasks), 0, True)
+                    else:
+                        self._digests_without_disputes.add(digest)
+            except EXPECTED as error:
+                failed[round_name] = in_a_sentence(error)
+        return Exchange(rounds, failed)
+
+    def _take_answers(self, project: ServerProject, round_name: str, digest: str) -> bool:
+        version, name = self.server.answers_version(project), _version_name(round_name, digest)
+        if not version or self.answers.has_version(name, version):
+            return False
+        with self.answers.writing(name, ".json") as path:
+            self.server.write_answers(project, path)
+        self.answers.note_version(name, version)
+        return True
+
+    def _server_tasks(
+        self, tasks: Sequence[Mapping[str, str]], delivery: Path
+    ) -> list[dict[str, object]]:
+        """Each with all that the task of the round showed, so that an adjudicator sees the same."""
+        data_by_item = _data_by_item(delivery, {task["item"] for task in tasks}, self.columns.item)
+        server_tasks: list[dict[str, object]] = []
+        for task in tasks:
+            about = {name: task[name] for name in ("item", "said", "ratings_digest")}
+            data = data_by_item.get(task["item"])
+            if data is None:
+                raise ProjectError(
+                    f"{delivery}: found no task of item {task['item']!r}; expected that of the "
+                    "round as it was judged. Judge the round again.",
+                    may_pass=True,
+                )
+            if taken := [name for name in about if data.get(name, about[name]) != about[name]]:
+                raise ProjectError(
+                    f"{delivery}: found the {called('field', taken)} in the data of item "
+                    f"{task['item']!r}; expected other names, since the tasks of adjudicators have "
+                    "fields of these names. Rename the fields in Label Studio, or use "
+                    "agreement-pipeline disputed.",
+                )
+            server_tasks.append({"data": {**data, **about}})
+        return server_tasks
+
+
+def _version_name(round_name: str, ratings_digest: str) -> str:
+    return f"{round_name}-{ratings_digest[:8]}"
+
+
+def _only_project(projects: Sequence[ServerProject], title: str, url: str) -> ServerProject | None:
+    named = [project for project in projects if project.title == title]
+    if len(named) > 1:
+        raise ProjectError(
+            f"{url}: found {len(named)} projects {title!r}; expected one. Delete or rename the "
+            "others in Label Studio."
+        )
+    return named[0] if named else None
+
+
+def _data_by_item(
+    delivery: Path, items: Collection[str], item_field: str
+) -> dict[str, Mapping[str, object]]:
+    """The data of these tasks in an export of Label Studio. An item is a task, if no field is."""
+    data_by_item: dict[str, Mapping[str, object]] = {}
+    for _, task in Export(delivery).records():
+        data: Mapping[str, object] = task.get("data") or {}
+        item = task.get("id") if item_field == COLUMNS.item else data.get(item_field)
+        if str(item) in items:
+            data_by_item.setdefault(str(item), data)
+    return data_by_item
 
 
 def refuse_as_round(path: Path) -> None:
@@ -55,8 +195,9 @@ def refuse_as_round(path: Path) -> None:
             inside += each.values()
 
 
-def _of_round(path: Path, scale: Scale | None) -> Adjudicated:
-    answers = list(_of_table(path) if path.suffix == ".csv" else _of_export(path, scale))
+def read_answers(path: Path, scale: Scale | None, question: str | None = None) -> Adjudicated:
+    """The adjudicated labels in a file. `question` is that of an export which has several."""
+    answers = list(_of_table(path) if path.suffix == ".csv" else _of_export(path, scale, question))
     digests = {answer["ratings_digest"]: place for place, answer in answers}
     if len(digests) > 1:
         raise ProjectError(
@@ -109,8 +250,12 @@ def _cells(path: Path) -> list[list[str]]:
         ) from None
 
 
-def _of_export(path: Path, scale: Scale | None) -> Iterator[tuple[str, Mapping[str, str]]]:
-    answered = read(str(path), scale=scale, usable=False, rules=Rules(strata=OF_TASK))
+def _of_export(
+    path: Path, scale: Scale | None, question: str | None
+) -> Iterator[tuple[str, Mapping[str, str]]]:
+    columns_read = COLUMNS if question is None else Columns(label=question)
+    rules = Rules(strata=OF_TASK)
+    answered = read(str(path), columns_read, scale=scale, usable=False, rules=rules)
     columns = {f"{STRATUM}{name}": name for name in OF_TASK}
     tasks = {
         task["item"]: {name: task[column] for column, name in columns.items()}

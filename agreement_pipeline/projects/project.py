@@ -1,7 +1,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
@@ -24,9 +24,15 @@ from agreement_pipeline.errors import (
     RatingsError,
     in_a_sentence,
 )
-from agreement_pipeline.evidence import admitted_rounds, blind_tasks, written_tasks
+from agreement_pipeline.evidence import admitted_rounds, blind_tasks, tasks, written_tasks
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
-from agreement_pipeline.projects.adjudicated import read_adjudicated, refuse_as_round
+from agreement_pipeline.projects.adjudicated import (
+    AdjudicationServer,
+    Exchange,
+    read_adjudicated,
+    read_answers,
+    refuse_as_round,
+)
 from agreement_pipeline.projects.deliveries import find_deliveries_before, split_delivery
 from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
 from agreement_pipeline.projects.settings import (
@@ -44,6 +50,7 @@ from agreement_pipeline.ratings import (
     lookalikes,
 )
 from agreement_pipeline.readers import (
+    COLUMNS,
     DeliveredTable,
     Rules,
     labels_left_out,
@@ -60,7 +67,13 @@ from agreement_pipeline.release import (
     release_dataset,
     release_round,
 )
-from agreement_pipeline.sources import ENDINGS, DeliveryFolder, RoundSource, write_table
+from agreement_pipeline.sources import (
+    ENDINGS,
+    DeliveryFolder,
+    LabelStudio,
+    RoundSource,
+    write_table,
+)
 from agreement_pipeline.store import (
     Folder,
     RoundVersion,
@@ -217,8 +230,70 @@ class Project:
 
     def adjudicated(self, rounds: Collection[str]) -> Mapping[str, Adjudicated]:
         """No file of another round is read. So a broken file stops its own round alone."""
-        folder, scale = self.settings.adjudicated, self.settings.scale
-        return {} if folder is None else read_adjudicated(self.root / folder, scale, rounds)
+        if self.settings.adjudicated is not None:
+            folder = self.root / self.settings.adjudicated
+            return read_adjudicated(folder, self.settings.scale, rounds)
+        question = self.settings.columns.label
+        return {
+            name: read_answers(
+                path, self.settings.scale, None if question == COLUMNS.label else question
+            )
+            for name, path in self._server_answers(rounds).items()
+        }
+
+    def _server_answers(self, rounds: Collection[str]) -> dict[str, Path]:
+        """The files with answers that came from a labelling server, by round."""
+        server = self.adjudication_server
+        if server is None:
+            return {}
+        paths = {name: server.answers_path(name, self._present_digest(name)) for name in rounds}
+        return {name: path for name, path in paths.items() if path.is_file()}
+
+    def awaiting_release(self) -> list[str]:
+        """Admitted rounds without a release, or whose answers of a server came after it."""
+        admitted = admitted_rounds(self.store)
+        answers = self._server_answers(admitted)
+        released_at = {
+            name: max((entry["time"] for entry in self.store.in_force(name)), default="")
+            for name in admitted
+        }
+        return [
+            name
+            for name in admitted
+            if not released_at[name]
+            or (
+                name in answers
+                and answers[name].stat().st_mtime
+                > datetime.fromisoformat(released_at[name]).timestamp()
+            )
+        ]
+
+    @cached_property
+    def adjudication_server(self) -> AdjudicationServer | None:
+        adjudicate_in = self.settings.adjudicate_in
+        if adjudicate_in is None:
+            return None
+        assert isinstance(self.source, LabelStudio)
+        folder = DeliveryFolder(self.root / ".agreement" / "adjudicated" / self.name)
+        return AdjudicationServer(self.source, adjudicate_in, folder, self.settings.columns)
+
+    def exchange_disputed(self) -> Exchange:
+        """Put disputed items of admitted rounds onto the server once, and take its answers home."""
+        if self.adjudication_server is None:
+            return Exchange({}, {})
+        digests = {name: self._present_digest(name) for name in admitted_rounds(self.store)}
+        return self.adjudication_server.exchange(
+            digests, lambda name: tasks(self.store.ratings(name)), self._delivery_path
+        )
+
+    def _present_digest(self, round_name: str) -> str:
+        return self.store.present(round_name).ratings_digest
+
+    def _delivery_path(self, round_name: str) -> Path:
+        assert isinstance(self.inbox, Path)
+        assert self.source is not None
+        name = self.name if self.delivers_whole else round_name
+        return self.inbox / f"{name}{self.source.ending}"
 
     def unused_waivers(self) -> dict[str, str]:
         """One names a round that never arrived, or another project and is bound to ratings of this

@@ -28,7 +28,7 @@ from agreement_pipeline.readers import (
     Rules,
 )
 from agreement_pipeline.release import Publication
-from agreement_pipeline.sources import RoundsFrom
+from agreement_pipeline.sources import AdjudicateIn, RoundsFrom
 from agreement_pipeline.text import counted, listed
 from agreement_pipeline.units import UnitSettings
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
@@ -56,6 +56,7 @@ NOT_OF_READING = {
     "schedule",
     "overdue_after_days",
     "adjudicated",
+    "adjudicate_in",
     "pages",
     "pages_url",
     "images",
@@ -254,6 +255,9 @@ class ProjectSettings(BaseModel):
     adjudicated
         A folder with the answers of adjudicators: a CSV file a round, with item, label and
         ratings_digest.
+    adjudicate_in
+        The server on which adjudicators answer: label_studio is the title of its projects, as
+        adjudicate {round}. Disputed items of admitted rounds are put there, and answers are read.
     pages
         A folder. Each run writes the page of its round there, and index.html for all rounds.
     pages_url
@@ -327,6 +331,7 @@ class ProjectSettings(BaseModel):
     dataset: Publication = Publication()
     trains: Trains | None = None
     adjudicated: str | None = None
+    adjudicate_in: AdjudicateIn | None = None
     pages: str | None = None
     pages_url: str | None = None
     images: str | None = None
@@ -381,6 +386,8 @@ class ProjectSettings(BaseModel):
                 "found rounds of rows beside rounds_from.query; expected one of the two, since "
                 "rounds_from.rounds lists the rounds. Leave rounds and columns.round out."
             )
+        if self.adjudicate_in is not None:
+            self._raise_if_nobody_can_adjudicate()
         if self.certified_by == self.project:
             raise ValueError(
                 "found certified_by with the project itself; expected one whose rounds people "
@@ -405,6 +412,24 @@ class ProjectSettings(BaseModel):
                 "has limits of its own. Leave memory_limit out."
             )
         return self
+
+    def _raise_if_nobody_can_adjudicate(self) -> None:
+        source = self.rounds_from
+        if source is None or source.label_studio is None:
+            raise ValueError(
+                "found adjudicate_in without rounds_from.label_studio; expected both, since the "
+                "projects of adjudicators are made like those of the rounds. Name the server, or "
+                "use the folder adjudicated."
+            )
+        if self.adjudicated is not None:
+            raise ValueError(
+                "found adjudicate_in beside adjudicated; expected one of the two. Leave one out."
+            )
+        if self.units is not None:
+            raise ValueError(
+                "found adjudicate_in beside units; expected labels of whole items, since nobody "
+                "chooses a label for a unit of an object on the server. Use the folder adjudicated."
+            )
 
     @property
     def reading_digest(self) -> str:

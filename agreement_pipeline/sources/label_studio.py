@@ -10,7 +10,7 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -26,6 +26,7 @@ SNAPSHOT_SECONDS = 600.0
 SNAPSHOT_INTERVAL_SECONDS = 1.0
 BYTES_PER_READ = 1 << 20
 PROJECTS_PER_PAGE = 100
+MAX_TITLE_LENGTH = 50
 MAX_ANSWER_BYTES = 50_000_000
 NEXT_STEPS = {
     401: "Make a new token in Label Studio, and put it into the variable.",
@@ -37,7 +38,12 @@ NEXT_STEPS = {
 class ServerProject(NamedTuple):
     id: int
     title: str
-    is_finished: bool
+    n_tasks: int
+    n_finished: int
+
+    @property
+    def is_finished(self) -> bool:
+        return 0 < self.n_tasks == self.n_finished
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -99,27 +105,82 @@ class LabelStudio:
 
     def _matching(self, token: str) -> dict[str, ServerProject]:
         matching: dict[str, ServerProject] = {}
+        for project in self._list_projects(token):
+            if not fnmatchcase(project.title, self.projects):
+                continue
+            if project.title in matching or (self.is_whole and matching):
+                what = "more than one project" if self.is_whole else "two projects"
+                raise ProjectError(
+                    f"{self.url}: found {what} {project.title!r}; expected one for each "
+                    "round. Rename one in Label Studio, or correct projects."
+                )
+            matching[project.title] = project
+        return matching
+
+    def _list_projects(self, token: str) -> Iterator[ServerProject]:
         page = 1
         while True:
             where = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
             answer = self._ask(token, "GET", where)
-            for each in answer["results"]:
-                project = _project_of(each)
-                if not fnmatchcase(project.title, self.projects):
-                    continue
-                if project.title in matching or (self.is_whole and matching):
-                    what = "more than one project" if self.is_whole else "two projects"
-                    raise ProjectError(
-                        f"{self.url}: found {what} {project.title!r}; expected one for each "
-                        "round. Rename one in Label Studio, or correct projects."
-                    )
-                matching[project.title] = project
+            yield from map(_project_of, answer["results"])
             if not answer.get("next"):
-                return matching
+                return
             page += 1
 
+    def list_projects(self) -> tuple[ServerProject, ...]:
+        """All projects of the server, those of rounds and others."""
+        return tuple(self._list_projects(self._access_token()))
+
+    def title_of(self, round_name: str) -> str:
+        """The title of the project with the tasks of a round."""
+        return self.projects if self.is_whole else round_name
+
+    def push_tasks(
+        self,
+        project: ServerProject | None,
+        title: str,
+        description: str,
+        like: ServerProject,
+        tasks: Sequence[Mapping[str, object]],
+    ) -> ServerProject:
+        """Put tasks into a project that asks what the project `like` asks. None: it is made."""
+        if len(title) > MAX_TITLE_LENGTH:
+            raise ProjectError(
+                f"adjudicate_in: found the title {title!r} of {len(title)} characters; expected "
+                f"{MAX_TITLE_LENGTH} at most, as Label Studio takes. Shorten the title."
+            )
+        if fnmatchcase(title, self.projects):
+            raise ProjectError(
+                f"adjudicate_in: found the title {title!r}, which rounds_from.projects "
+                f"({self.projects}) matches; expected another, since answers of adjudicators are "
+                "no round. Correct the title."
+            )
+        token = self._access_token()
+        if project is None:
+            source = self._ask(token, "GET", f"/api/projects/{like.id}")
+            settings = {
+                "title": title,
+                "description": description,
+                "label_config": source["label_config"],
+                "maximum_annotations": 1,
+            }
+            project = _project_of(self._ask(token, "POST", "/api/projects", settings))
+        self._ask(token, "POST", f"/api/projects/{project.id}/import", tasks)
+        return project
+
+    def page_of(self, project: ServerProject) -> str:
+        return f"{self.url.rstrip('/')}/projects/{project.id}/data"
+
+    def answers_version(self, project: ServerProject) -> str:
+        """What changes with the answers in a project. Empty while it has none."""
+        version = self._version(self._access_token(), project)
+        return "" if version.endswith(" 0") else version
+
+    def write_answers(self, project: ServerProject, path: Path) -> None:
+        self._write_snapshot(self._access_token(), project, path)
+
     def _version(self, token: str, project: ServerProject) -> str:
-        """Empty if the project has no tasks."""
+        """It ends with the number of annotations. Empty if the project has no tasks."""
         answer = self._ask(
             token,
             "GET",
@@ -234,5 +295,5 @@ class LabelStudio:
 
 
 def _project_of(answer: dict[str, Any]) -> ServerProject:
-    n_tasks, n_finished = answer["task_number"] or 0, answer["finished_task_number"] or 0
-    return ServerProject(answer["id"], answer["title"], 0 < n_tasks == n_finished)
+    counts = (answer.get(name) or 0 for name in ("task_number", "finished_task_number"))
+    return ServerProject(answer["id"], answer["title"], *counts)

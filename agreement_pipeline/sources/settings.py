@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from agreement_pipeline.mistakes import shown
 from agreement_pipeline.sources.label_studio import LabelStudio
 from agreement_pipeline.sources.source import RoundSource
 from agreement_pipeline.sources.sql import QuerySource
@@ -13,6 +14,7 @@ from agreement_pipeline.text import joined, listed
 ASSET = re.compile(r"[^/\x00-\x1f\x7f]{1,200}(/[^/\x00-\x1f\x7f]{1,200}){0,20}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
 SERVED = re.compile(r"https?://(?![^/]*@)[!-~]{1,2000}")
+VERSION_LENGTH = 8
 KEYS_BESIDE: dict[str, tuple[str, ...]] = {
     "asset": ("io_manager",),
     "query": ("rounds", "connection_from"),
@@ -70,6 +72,39 @@ class LabelStudioProjects(BaseModel):
     @classmethod
     def _name_of_variable(cls, value: str) -> str:
         return require_variable(value)
+
+
+class AdjudicateIn(BaseModel):
+    """Where adjudicators answer, and what their projects are called.
+
+    Attributes
+    ----------
+    label_studio
+        The title of the projects that are made on the server of rounds_from, with {round} in it, as
+        adjudicate {round}. The version of the round is put behind it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label_studio: str
+
+    @field_validator("label_studio")
+    @classmethod
+    def _names_the_round(cls, value: str) -> str:
+        if value.count("{round}") != 1 or not value.isprintable():
+            raise ValueError(
+                f"found {shown(value)}; expected the title of a project with {{round}} once in it, "
+                "as 'adjudicate {round}'. Correct the title."
+            )
+        return value
+
+    def title(self, round_name: str, ratings_digest: str) -> str:
+        """
+        >>> AdjudicateIn(label_studio="adjudicate {round}").title("2026-W41", "3fa4b2c19d")
+        'adjudicate 2026-W41 3fa4b2c1'
+        """
+        named = self.label_studio.replace("{round}", round_name)
+        return f"{named} {ratings_digest[:VERSION_LENGTH]}"
 
 
 class RoundsFrom(BaseModel):
