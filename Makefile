@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 LOWEST_PYTHON ?= python3.11
 LOWEST := .venv-lowest
 LABEL_STUDIO := .venv-label-studio
+LABEL_STUDIO_SERVER := .venv-label-studio-server
 ARGILLA := .venv-argilla
 PPI := .venv-ppi
 # A recipe of the guide runs in the environment of the program that it is for.
@@ -22,7 +23,7 @@ export DAGSTER_DISABLE_TELEMETRY := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run ui test tests test-lowest lint types definitions docs pages pictures notebook \
-  round-trips vectors recipes deployment benchmarks format clean
+  round-trips label-studio vectors recipes deployment benchmarks format clean
 
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
@@ -79,6 +80,10 @@ round-trips: $(LABEL_STUDIO)/.installed $(ARGILLA)/.installed
 	PYTHONHASHSEED=0 $(ARGILLA)/bin/python -m tools.round_trips.argilla_client \
 	  tests/readers/exports/argilla
 
+# What a server of Label Studio answers, for the tests of rounds that lie on one.
+label-studio: $(VENV)/.installed $(LABEL_STUDIO_SERVER)/.installed
+	$(BIN)/python -m tools.record_label_studio $(LABEL_STUDIO_SERVER)/bin/label-studio
+
 # What the package of the authors of PPI++ computes, for the tests of corrected shares.
 vectors: $(PPI)/.installed
 	$(PPI)/bin/python -m tools.vectors.prediction_powered tests/classifiers/ppi_python.json
@@ -100,7 +105,8 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(ARGILLA) $(PPI) .agreement agreement-demo
+	rm -rf $(VENV) $(addprefix .venv-,$(RECIPES)) $(LOWEST) $(LABEL_STUDIO) $(LABEL_STUDIO_SERVER) \
+	  $(ARGILLA) $(PPI) .agreement agreement-demo
 
 INSTALL := -m pip install --quiet --disable-pip-version-check
 PIP := $(BIN)/python $(INSTALL) --constraint constraints.txt --editable
@@ -131,6 +137,11 @@ $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	@$(LOWEST_PYTHON) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python $(INSTALL) --constraint constraints-lowest.txt \
 	  --editable ".[ui,excel,images,metrics,postgres,s3,signing]" $(TEST_TOOLS)
+	@touch $@
+
+$(LABEL_STUDIO_SERVER)/.installed:
+	@$(PYTHON) -m venv $(LABEL_STUDIO_SERVER)
+	@$(LABEL_STUDIO_SERVER)/bin/python $(INSTALL) label-studio==1.23.2
 	@touch $@
 
 # Most of what Label Studio's package requires is for other parts of it, and takes very long.

@@ -195,7 +195,8 @@ class LabelStudio:
         exports = f"/api/projects/{project.id}/exports/"
         options = {"annotations__completed_by": {"only_id": self.raters == "id"}}
         wanted = {"title": "agreement-pipeline", "serialization_options": options}
-        snapshot = self._ask(token, "POST", exports, wanted)
+        # The community edition answers when the snapshot is complete, not when it is begun.
+        snapshot = self._ask(token, "POST", exports, wanted, timeout_seconds=SNAPSHOT_SECONDS)
         place = f"{exports}{snapshot['id']}"
         try:
             patience = time.monotonic() + SNAPSHOT_SECONDS
@@ -242,8 +243,15 @@ class LabelStudio:
         answer = self._ask("", "POST", "/api/token/refresh/", {"refresh": token})
         return f"Bearer {answer['access']}"
 
-    def _ask(self, token: str, method: str, where: str, body: object = None) -> Any:
-        with self._answer(token, method, where, body) as answer:
+    def _ask(
+        self,
+        token: str,
+        method: str,
+        where: str,
+        body: object = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        with self._answer(token, method, where, body, timeout_seconds) as answer:
             content = answer.read(MAX_ANSWER_BYTES)
         try:
             return json.loads(content)
@@ -257,7 +265,12 @@ class LabelStudio:
 
     @contextmanager
     def _answer(
-        self, token: str, method: str, where: str, body: object = None
+        self,
+        token: str,
+        method: str,
+        where: str,
+        body: object = None,
+        timeout_seconds: float | None = None,
     ) -> Iterator[HTTPResponse]:
         """Errors come without their cause, which can hold the token."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -268,7 +281,7 @@ class LabelStudio:
         request = urllib.request.Request(url, content, headers, method=method)
         status, reason, answer = 0, "", None
         try:
-            answer = self._opener.open(request, timeout=TIMEOUT_SECONDS)
+            answer = self._opener.open(request, timeout=timeout_seconds or TIMEOUT_SECONDS)
             yield answer
         except urllib.error.HTTPError as error:
             status = error.code

@@ -152,7 +152,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     found = AnnotationProject.resolve_from_yaml(EVERY_KEY, scope=scope)
 
     # a project that is certified has one classifier, and none that may be absent
-    alone = {"certified_by", "rounds_from"}
+    alone = {"certified_by", "rounds_from", "adjudicate_in"}
     assert set(yaml.safe_load(EVERY_KEY)) == set(ProjectSettings.model_fields) - alone
     assert found.inbox == "/here/inbox"
     assert found.scale == Scale(("1", "2", "three"), "ordinal")

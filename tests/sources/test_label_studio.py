@@ -6,27 +6,32 @@
 import json
 import threading
 import traceback
+from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import dagster as dg
+import pandas as pd
 import pytest
 from pydantic import ValidationError
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.orchestration import project_definitions
+from agreement_pipeline.evidence import admitted_rounds
+from agreement_pipeline.orchestration import project_definitions, run_projects
 from agreement_pipeline.projects import Project, ProjectSettings
+from agreement_pipeline.release import judge_round
 from agreement_pipeline.sources.label_studio import LabelStudio
 
 ANSWERS = json.loads(Path(__file__).with_name("label_studio_answers.json").read_text())
 TOKEN = "t0ken-that-nobody-may-see"
 JSON_WEB_TOKEN = "eyJh.eyJi.c2ln"
 VARIABLE = "TEST_LABEL_STUDIO_TOKEN"
+TITLE = "adjudicate {round}"
 
 
 class Server(ThreadingHTTPServer):
-    """It answers as the real server did in a phase, or as `broken` says."""
+    """It answers as the real server did in a phase, the last of several, or as `broken` says."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -46,7 +51,9 @@ class Handler(BaseHTTPRequestHandler):
         elif self.headers.get("Authorization") not in (f"Token {TOKEN}", "Bearer short"):
             status, content = next(iter(ANSWERS["no such token"].values()))
         else:
-            status, content = ANSWERS[server.phase].get(asked, (404, '{"detail": "Not found."}'))
+            phases = [server.phase] if isinstance(server.phase, str) else server.phase
+            answers = {key: answer for phase in phases for key, answer in ANSWERS[phase].items()}
+            status, content = answers.get(asked, (404, '{"detail": "Not found."}'))
             for part, answer in server.broken.items():
                 if part in asked:
                     status, content = answer(content)
@@ -88,19 +95,16 @@ def source(server, **changes):
 
 
 def project_of(root, server, **changes):
-    return Project(
-        ProjectSettings(
-            project="reviews",
-            policy="exploratory",
-            scale={"categories": ["yes", "no"]},
-            root=str(root),
-            deliveries="independent",
-            rounds_from={
-                "label_studio": {"url": server.url, "token_from": VARIABLE, "projects": "2026-W41"}
-            },
-            **changes,
-        )
-    )
+    label_studio = {"url": server.url, "token_from": VARIABLE, "projects": "2026-W41"}
+    settings = {
+        "project": "reviews",
+        "policy": "exploratory",
+        "scale": {"categories": ["yes", "no"]},
+        "root": str(root),
+        "deliveries": "independent",
+        "rounds_from": {"label_studio": label_studio},
+    }
+    return Project(ProjectSettings(**{**settings, **changes}))
 
 
 def test_finished_project_is_a_round(server):
@@ -317,6 +321,160 @@ def test_one_project_is_cut_into_rounds_by_a_field_of_its_tasks(server, tmp_path
     assert len(seen.deliveries) == 60
     _, ratings = project.delivered(next(iter(seen.deliveries)))
     assert len(ratings) == 3
-    several = source(server, projects="2026-*", is_whole=True)
+    server.phase = "edited"
+    several = source(server, projects="*2026-*", is_whole=True)
     with pytest.raises(ProjectError, match="more than one project"):
         several.list_versions()
+
+
+def adjudicated_project(root, server, **changes):
+    return project_of(root, server, **{"adjudicate_in": {"label_studio": TITLE}, **changes})
+
+
+def asked_of(server, part):
+    return [asked for asked, *_ in server.asked if part in asked]
+
+
+@pytest.mark.slow
+def test_disputed_items_go_to_the_server_once_and_their_answers_train(server, tmp_path):
+    server.phase = ["finished", "items pushed"]
+    project = adjudicated_project(tmp_path, server)
+    (run,) = run_projects([project])
+    assert (run.new, run.unreleased) == (("2026-W41",), {})
+    (pushed,) = [body for asked, _, body in server.asked if "/import" in asked]
+    tasks = [task["data"] for task in json.loads(pushed)]
+    ratings = project.store.ratings("2026-W41")
+    labels = ratings.to_pandas().groupby("item")["label"].nunique()
+    assert {task["item"] for task in tasks} == {*labels.index[labels > 1]}
+    assert {task["ratings_digest"] for task in tasks} == {ratings.digest}
+    # The real server numbered tasks from 1 and posts from 0.
+    assert all(task["text"] == f"post {int(task['item']) - 1}" for task in tasks)
+
+    server.phase, server.asked = ["finished", "nothing answered"], []
+    state = project.exchange_disputed().rounds["2026-W41"]
+    assert (state.n_items, state.n_answered, state.is_changed) == (len(tasks), 0, False)
+    assert asked_of(server, "POST") == []
+
+    server.phase, server.asked = ["finished", "items answered"], []
+    (again,) = run_projects([project])
+    assert (again.new, again.unreleased) == ((), {})
+    assert asked_of(server, "/import") == []
+    rows = pd.read_parquet(_release_in_force(project) / "data")
+    answered = rows[rows["resolution"] == "adjudicated"]
+    assert {*answered["id"]} < {task["item"] for task in tasks}
+    assert len(answered) == len(tasks) - 1
+    assert {*answered["label"]} == {"no"}
+
+    server.asked = []
+    (last,) = run_projects([adjudicated_project(tmp_path, server)])
+    assert last.unreleased == {}
+    assert asked_of(server, "exports") == []
+
+
+def _release_in_force(project):
+    (entry,) = project.store.in_force("2026-W41")[-1:]
+    return project.store.root / "releases" / entry["release"]
+
+
+@pytest.mark.slow
+def test_answers_come_home_by_the_sensor_and_release_the_round_again(server, tmp_path, instance):
+    server.phase = ["finished", "items pushed"]
+    project = adjudicated_project(tmp_path, server)
+    run_projects([project])
+    server.phase = ["finished", "items answered"]
+    definitions = project_definitions(project.settings)
+    sensor = definitions.resolve_sensor_def("reviews_adjudicated")
+    ticked = sensor(dg.build_sensor_context(instance, definitions=definitions))
+    assert [request.partition_key for request in ticked.run_requests] == ["2026-W41"]
+    (event,) = ticked.asset_events
+    assert event.asset_key == dg.AssetKey(["reviews", "disputed_items"])
+    assert event.metadata["items_on_server"].value == 5
+    assert event.metadata["items_answered"].value == 4
+    assert event.metadata["adjudicated_in"].value == f"{server.url}/projects/2/data"
+
+
+@pytest.mark.parametrize(
+    ("part", "answer", "words"),
+    [
+        ("/import", lambda _: (500, ""), "status 500"),
+        ("GET /api/projects/1", lambda _: (403, "{}"), "status 403"),
+    ],
+)
+def test_items_that_cannot_be_pushed_are_pushed_later(server, tmp_path, part, answer, words):
+    server.phase = ["finished", "items pushed"]
+    project = _judged(tmp_path, server)
+    server.broken[part] = answer
+    exchange = project.exchange_disputed()
+    assert exchange.rounds == {}
+    assert words in exchange.failed["2026-W41"]
+    server.broken.clear()
+    assert project.exchange_disputed().rounds["2026-W41"].is_changed
+
+
+def test_project_made_before_the_server_died_is_filled(server, tmp_path):
+    server.phase = ["finished", "items pushed"]
+    project = _judged(tmp_path, server)
+    _, listing = ANSWERS["nothing answered"]["GET /api/projects?page=1&page_size=100"]
+    without_tasks = json.loads(listing)
+    for each in without_tasks["results"]:
+        each["task_number"] = 0 if each["id"] == 2 else each["task_number"]
+    server.broken["page_size=100"] = lambda _: (200, json.dumps(without_tasks))
+    server.asked = []
+    assert project.exchange_disputed().rounds["2026-W41"].is_changed
+    assert asked_of(server, "POST") == ["POST /api/projects/2/import"]
+
+
+def test_half_an_export_of_answers_is_not_taken(server, tmp_path):
+    server.phase = ["finished", "items answered"]
+    project = _judged(tmp_path, server)
+    server.broken["/download"] = lambda content: (200, content[:500])
+    assert "half a snapshot" in project.exchange_disputed().failed["2026-W41"]
+    assert project.adjudicated(["2026-W41"]) == {}
+    server.broken.clear()
+    assert project.exchange_disputed().rounds["2026-W41"].is_changed
+    assert len(project.adjudicated(["2026-W41"])["2026-W41"].labels) == 4
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("2026-W{round}", None),
+        ("{round} " + "x" * 60, "50 at most"),
+    ],
+)
+def test_title_that_the_server_or_the_rounds_cannot_have_is_refused(server, tmp_path, title, words):
+    server.phase = ["finished", "items pushed"]
+    label_studio = {"url": server.url, "token_from": VARIABLE, "projects": "2026-W*"}
+    project = _judged(
+        tmp_path,
+        server,
+        adjudicate_in={"label_studio": title},
+        rounds_from={"label_studio": label_studio},
+    )
+    failed = project.exchange_disputed().failed["2026-W41"]
+    assert (words or "are no round") in failed
+    assert asked_of(server, "/import") == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"adjudicate_in": {"label_studio": "adjudicate"}}, r"with \{round\} once in it"),
+        ({"adjudicated": "answers"}, "beside adjudicated"),
+        ({"rounds_from": None, "inbox": "inbox"}, "without rounds_from.label_studio"),
+    ],
+)
+def test_adjudicate_in_must_fit_the_project(server, tmp_path, changes, words):
+    with pytest.raises(ValidationError, match=words):
+        adjudicated_project(tmp_path, server, **changes)
+
+
+def _judged(root, server, **changes):
+    """A project whose round is admitted, and whose disputed items nobody has seen."""
+    project = adjudicated_project(root, server, **changes)
+    project.pull()
+    delivery, ratings = project.delivered("2026-W41")
+    project.keep(delivery, ratings)
+    judge_round(project.store, "2026-W41", on=date(2026, 11, 29), **project.terms)
+    assert admitted_rounds(project.store) == ("2026-W41",)
+    return project
