@@ -77,14 +77,15 @@ class Server:
         return answers
 
 
-class RecordingOpener:
+class RecordingOpener(urllib.request.OpenerDirector):
     """It asks the server, and notes each answer by method and path."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.answers: dict[str, list[Any]] = {}
 
-    def open(self, request: urllib.request.Request, timeout: float) -> io.BytesIO:
-        with urllib.request.urlopen(request, timeout=timeout) as answer:
+    def open(self, request: Any, data: Any = None, timeout: float | None = None) -> Any:
+        with urllib.request.urlopen(request, data, timeout) as answer:
             content = answer.read()
             asked = f"{request.get_method()} {request.selector}"
             self.answers[asked] = [answer.status, content.decode()]
