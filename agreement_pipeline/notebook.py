@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from agreement_pipeline import estimates, policy, report
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.counting import CountedRatings, CountsOfItems
+from agreement_pipeline.counting import CountedRatings, ItemCounts
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
@@ -38,7 +38,7 @@ ALSO_TAKEN = (
 
 
 def _rated(given: Any) -> Any:
-    is_read = given is None or isinstance(given, Ratings | CountedRatings | CountsOfItems)
+    is_read = given is None or isinstance(given, Ratings | CountedRatings | ItemCounts)
     return given if is_read else read(given)
 
 

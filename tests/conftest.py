@@ -284,7 +284,7 @@ def in_parts(spark, monkeypatch):
     before = {name: spark.conf.get(name) for name in names}
 
     def split(parts):
-        monkeypatch.setattr(engine, "IN_ONE_PART", 0)
+        monkeypatch.setattr(engine, "MAX_ROWS_IN_ONE_PART", 0)
         for name in names:
             spark.conf.set(name, parts)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
@@ -91,9 +91,9 @@ def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_defini
     serology, measure, value
 ):
     statistics = {
-        "patterns": OfRatings().labels,
-        "counts": OfRatings().counts,
-        "panel": lambda ratings: OfRatings().labels(ratings, ("T",)).against("T"),
+        "patterns": RatingsCounting().labels,
+        "counts": RatingsCounting().counts,
+        "panel": lambda ratings: RatingsCounting().labels(ratings, ("T",)).against("T"),
     }
     found = MEASURES[measure](statistics[MEASURES[measure].needs](serology))
     assert float(found.value) == pytest.approx(value, abs=5e-6)
@@ -102,6 +102,6 @@ def test_the_serology_round_gives_the_figures_that_follow_from_the_papers_defini
 def test_the_serology_round_is_too_small_to_be_admitted(serology):
     holding = load_policy(CONFIGS / "policies" / "serology.yaml").rules[0]
     (verdict,) = holding.judge(
-        [estimate("shah_kappa_s", OfRatings().labels(serology), Inference(n_resamples=2000))]
+        [estimate("shah_kappa_s", RatingsCounting().labels(serology), Inference(n_resamples=2000))]
     )
     assert verdict.kind == "inconclusive"

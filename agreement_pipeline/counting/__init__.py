@@ -4,22 +4,22 @@ from typing import Any
 
 from agreement_pipeline.counting.counted import (
     CountedRatings,
-    CountsOfItems,
-    OfCounted,
-    OfCounts,
+    ItemCounts,
+    CountedRatingsCounting,
+    ItemCountsCounting,
     read_contingency,
     read_counts,
-    summed,
+    sum_counted,
 )
-from agreement_pipeline.counting.queried import OfRatings, known_of
+from agreement_pipeline.counting.queried import RatingsCounting, item_column
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings
 
-Rated = Ratings | CountedRatings | CountsOfItems
+Rated = Ratings | CountedRatings | ItemCounts
 _COUNTING: dict[type, Any] = {
-    Ratings: OfRatings(),
-    CountedRatings: OfCounted(),
-    CountsOfItems: OfCounts(),
+    Ratings: RatingsCounting(),
+    CountedRatings: CountedRatingsCounting(),
+    ItemCounts: ItemCountsCounting(),
 }
 
 
@@ -27,29 +27,29 @@ def counting_of(ratings: Rated) -> Any:
     return _COUNTING[type(ratings)]
 
 
-def refuse_unread(given: object) -> None:
+def require_ratings(value: object) -> None:
     """A table or a path in the place of ratings has not been read as ratings.
 
-    >>> refuse_unread(1)  # doctest: +ELLIPSIS
+    >>> require_ratings(1)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     agreement_pipeline.errors.RatingsError: ratings: found int; expected what read_ratings gives...
     """
-    if type(given) not in _COUNTING:
+    if type(value) not in _COUNTING:
         raise RatingsError(
-            f"ratings: found {type(given).__name__}; expected what read_ratings gives. "
+            f"ratings: found {type(value).__name__}; expected what read_ratings gives. "
             "Read the ratings first."
         )
 
 
 __all__ = [
     "CountedRatings",
-    "CountsOfItems",
-    "OfRatings",
+    "ItemCounts",
     "Rated",
+    "RatingsCounting",
     "counting_of",
-    "known_of",
+    "item_column",
     "read_contingency",
     "read_counts",
-    "refuse_unread",
-    "summed",
+    "require_ratings",
+    "sum_counted",
 ]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from agreement_pipeline.counting.queried import Counting, OfRatings
+from agreement_pipeline.counting.queried import Counting, RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Level, Ratings, Scale, without_categories
 from agreement_pipeline.readers import COLUMNS, LIMITS, Columns, Limits, Source
@@ -27,8 +27,8 @@ from agreement_pipeline.statistics import (
 )
 
 STATISTICS = ("everybody", "replicates", "sure")
-NAMES = ("rated_by", "classifiers", "gold")
-SAID, AGAIN = "said", "again."
+NAME_FIELDS = ("rated_by", "classifiers", "gold")
+DETAILS_KEY, REPLICATES_PREFIX = "said", "again."
 
 Names = tuple[str, ...]
 Replicates = ReplicatedLabels | ReplicatedNumbers
@@ -57,12 +57,17 @@ class CountedRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
-        counting, scale = OfRatings(), ratings.scale
-        again = {name: counting.replicates(ratings, (name,)) for name in ratings.classifiers}
+        counting, scale = RatingsCounting(), ratings.scale
+        replicates_by_classifier = {
+            name: counting.replicates(ratings, (name,)) for name in ratings.classifiers
+        }
         return cls(
             counting.by_rater(ratings, counting.classifiers(ratings)).with_scale(scale),
             counting.replicates(ratings).with_scale(scale),
-            {name: each.with_scale(scale) for name, each in again.items()},
+            {
+                name: replicates.with_scale(scale)
+                for name, replicates in replicates_by_classifier.items()
+            },
             None if scale.continuous else counting.confident_labels(ratings).with_scale(scale),
             tuple(sorted((*ratings.raters, *ratings.classifiers))),
             ratings.classifiers,
@@ -71,20 +76,24 @@ class CountedRatings:
 
     def __add__(self, other: "CountedRatings") -> "CountedRatings":
         models = {*self.classifiers, *other.classifiers}
-        if both := {*models} & {*self.raters, *other.raters}:
+        if in_both_roles := {*models} & {*self.raters, *other.raters}:
             raise RatingsError(
-                f"sum of rounds: found {min(both)!r} as a classifier of one round and as a rater "
-                "of another; expected one or the other. Name the classifier in every round."
+                f"sum of rounds: found {min(in_both_roles)!r} as a classifier of one round and as "
+                "a rater of another; expected one or the other. Name the classifier in every round."
             )
-        one, two = self.of_classifiers, other.of_classifiers
+        left_replicates, right_replicates = self.of_classifiers, other.of_classifiers
         return replace(
             self,
             everybody=add(self.everybody, other.everybody),
             replicates=add(self.replicates, other.replicates),
             of_classifiers={
-                **one,
-                **two,
-                **{name: add(one[name], two[name]) for name in one if name in two},
+                **left_replicates,
+                **right_replicates,
+                **{
+                    name: add(left_replicates[name], right_replicates[name])
+                    for name in left_replicates
+                    if name in right_replicates
+                },
             },
             sure=None if self.sure is None else add(self.sure, other.sure),
             rated_by=tuple(sorted({*self.rated_by, *other.rated_by})),
@@ -94,25 +103,35 @@ class CountedRatings:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "CountedRatings":
-        kept = arrays_of(data)
-        tables = {name: statistic_of(kept[name].tobytes()) for name in STATISTICS if name in kept}
-        said = json.loads(kept[SAID].tobytes())
-        of_classifiers = {
-            name: statistic_of(kept[f"{AGAIN}{place}"].tobytes())
-            for place, name in enumerate(said["classifiers"])
+        arrays = arrays_of(data)
+        tables = {
+            name: statistic_of(arrays[name].tobytes()) for name in STATISTICS if name in arrays
         }
-        fields: Any = {"sure": None, **tables, **{name: tuple(said[name]) for name in NAMES}}
-        gold = frozenset(said["gold"])
+        details = json.loads(arrays[DETAILS_KEY].tobytes())
+        of_classifiers = {
+            name: statistic_of(arrays[f"{REPLICATES_PREFIX}{place}"].tobytes())
+            for place, name in enumerate(details["classifiers"])
+        }
+        fields: Any = {
+            "sure": None,
+            **tables,
+            **{name: tuple(details[name]) for name in NAME_FIELDS},
+        }
+        gold = frozenset(details["gold"])
         return cls(**{**fields, "gold": gold, "of_classifiers": of_classifiers})
 
     def to_bytes(self) -> bytes:
         """Equal statistics have equal bytes."""
-        said = {name: sorted(getattr(self, name)) for name in NAMES}
+        details = {name: sorted(getattr(self, name)) for name in NAME_FIELDS}
         tables = {name: getattr(self, name) for name in STATISTICS}
         for place, name in enumerate(self.classifiers):
-            tables[f"{AGAIN}{place}"] = self.of_classifiers[name]
-        kept = {name: as_array(statistic_bytes(each)) for name, each in tables.items() if each}
-        return archive_of({SAID: as_array(json.dumps(said).encode()), **kept})
+            tables[f"{REPLICATES_PREFIX}{place}"] = self.of_classifiers[name]
+        arrays = {
+            name: as_array(statistic_bytes(statistic))
+            for name, statistic in tables.items()
+            if statistic
+        }
+        return archive_of({DETAILS_KEY: as_array(json.dumps(details).encode()), **arrays})
 
     @property
     def scale(self) -> Scale:
@@ -129,12 +148,12 @@ class CountedRatings:
         return frozenset() if clusters is None else frozenset(map(str, range(clusters.n)))
 
 
-class OfCounted(Counting):
+class CountedRatingsCounting(Counting):
     def present(self, ratings: CountedRatings) -> Names:
         everybody = ratings.everybody
         rated = np.asarray(everybody.given.any(0))
-        there = zip(everybody.raters, rated, strict=True)
-        return tuple(sorted(name for name, here in there if here))
+        rated_by_rater = zip(everybody.raters, rated, strict=True)
+        return tuple(sorted(name for name, is_rated in rated_by_rater if is_rated))
 
     def counts(self, ratings: CountedRatings) -> CategoryCounts:
         return self.labels(ratings).counts().merged()
@@ -142,17 +161,17 @@ class OfCounted(Counting):
     def by_rater(
         self, ratings: CountedRatings, classifiers: Names = ()
     ) -> LabelsByRater | NumbersByRater:
-        some = ratings.everybody.only((*self.panel(ratings), *classifiers))
-        rows = np.asarray(some.given.any(1))
+        statistic = ratings.everybody.only((*self.panel(ratings), *classifiers))
+        rows = np.asarray(statistic.given.any(1))
         if not rows.all():
-            some = type(some)(
-                some.said[rows],
-                some.weights[rows],
-                scale=some.scale,
-                raters=some.raters,
-                clusters=None if some.clusters is None else some.clusters.at(rows),
+            statistic = type(statistic)(
+                statistic.said[rows],
+                statistic.weights[rows],
+                scale=statistic.scale,
+                raters=statistic.raters,
+                clusters=None if statistic.clusters is None else statistic.clusters.at(rows),
             )
-        return some.in_order()
+        return statistic.in_order()
 
     def confident_labels(self, ratings: CountedRatings) -> LabelsByRater:
         if ratings.sure is None:
@@ -174,15 +193,15 @@ class OfCounted(Counting):
     items = by_item = aligned = without_items
 
 
-def summed(parts: list[CountedRatings]) -> CountedRatings:
+def sum_counted(parts: list[CountedRatings]) -> CountedRatings:
     return reduce(add, parts)
 
 
-TWO = ("rows", "columns")
+ROWS_AND_COLUMNS = ("rows", "columns")
 
 
 @dataclass(frozen=True, eq=False)
-class CountsOfItems:
+class ItemCounts:
     has: ClassVar[frozenset[str]] = frozenset()
     classifiers: ClassVar[Names] = ()
     raters: ClassVar[Names] = ()
@@ -205,7 +224,7 @@ def read_counts(
     level: Level = "nominal",
     limits: Limits = LIMITS,
     columns: Columns = COLUMNS,
-) -> CountsOfItems:
+) -> ItemCounts:
     """Read a table with a row for each item, and how often it got each category.
 
     Parameters
@@ -236,7 +255,7 @@ def read_counts(
     places = _places(table.columns, scale, f"{table.source}: row 1")
     counts = np.zeros((len(table.rows), len(scale.names)))
     counts[:, places] = table.values
-    return CountsOfItems(CategoryCounts(counts[counts.any(1)], scale=scale).merged())
+    return ItemCounts(CategoryCounts(counts[counts.any(1)], scale=scale).merged())
 
 
 def read_contingency(
@@ -271,37 +290,40 @@ def read_contingency(
 
     table = whole_numbers(source, rows, limits, columns)
     scale = scale or Scale(tuple(table.columns), level)
-    across = _places(table.columns, scale, f"{table.source}: row 1")
-    down = _places(table.rows, scale, f"{table.source}: first column")
-    codes = [(a, b) for a in down for b in across]
-    met = table.values.ravel() > 0
+    column_places = _places(table.columns, scale, f"{table.source}: row 1")
+    row_places = _places(table.rows, scale, f"{table.source}: first column")
+    codes = [(a, b) for a in row_places for b in column_places]
+    occurs = table.values.ravel() > 0
     labels = LabelsByRater(
-        np.array(codes).reshape(-1, 2)[met], table.values.ravel()[met], scale=scale, raters=TWO
+        np.array(codes).reshape(-1, 2)[occurs],
+        table.values.ravel()[occurs],
+        scale=scale,
+        raters=ROWS_AND_COLUMNS,
     ).merged()
     sure = labels.with_confidence(np.full(labels.codes.shape, np.nan))
-    nothing = np.empty(0, dtype=np.int64)
-    nobody = LabelsByRater(nothing.reshape(0, 2), scale=scale, raters=TWO)
-    again = ReplicatedLabels(np.empty((0, len(scale.names))), nothing, nothing, nobody)
-    return CountedRatings(labels, again, {}, sure, TWO, (), frozenset())
+    no_rows = np.empty(0, dtype=np.int64)
+    no_labels = LabelsByRater(no_rows.reshape(0, 2), scale=scale, raters=ROWS_AND_COLUMNS)
+    no_replicates = ReplicatedLabels(np.empty((0, len(scale.names))), no_rows, no_rows, no_labels)
+    return CountedRatings(labels, no_replicates, {}, sure, ROWS_AND_COLUMNS, (), frozenset())
 
 
-def _places(names: Sequence[str], scale: Scale, where: str) -> list[int]:
+def _places(names: Sequence[str], scale: Scale, place: str) -> list[int]:
     try:
         return [scale.index(name) for name in names]
     except RatingsError as error:
-        raise RatingsError(f"{where}: {error}") from error
+        raise RatingsError(f"{place}: {error}") from error
 
 
-class OfCounts:
-    def panel(self, ratings: CountsOfItems) -> Names:
+class ItemCountsCounting:
+    def panel(self, ratings: ItemCounts) -> Names:
         return ()
 
     classifiers = panel
 
-    def counts(self, ratings: CountsOfItems) -> CategoryCounts:
+    def counts(self, ratings: ItemCounts) -> CategoryCounts:
         return ratings.counts.in_order()
 
-    def without_raters(self, *_: CountsOfItems | Names | None) -> NoReturn:
+    def without_raters(self, *_: ItemCounts | Names | None) -> NoReturn:
         raise RatingsError(
             "counts of categories: found no raters; expected raters by name for this question. "
             "Choose a measure such as krippendorff_alpha, or give one row a rating."

@@ -63,36 +63,36 @@ class Counting:
         return tuple(name for name in self.present(ratings) if name in ratings.classifiers)
 
     def labels(self, ratings: Any, classifiers: Names = ()) -> LabelsByRater:
-        found = self.by_rater(ratings, classifiers)
-        if isinstance(found, NumbersByRater):
+        statistic = self.by_rater(ratings, classifiers)
+        if isinstance(statistic, NumbersByRater):
             raise without_categories(ratings.scale)
-        return found
+        return statistic
 
     def numbers(self, ratings: Any, classifiers: Names = ()) -> NumbersByRater:
-        found = self.by_rater(ratings, classifiers)
-        return found.in_numbers() if isinstance(found, LabelsByRater) else found
+        statistic = self.by_rater(ratings, classifiers)
+        return statistic.in_numbers() if isinstance(statistic, LabelsByRater) else statistic
 
 
-Made = TypeVar("Made", bound=Statistic)
-_MADE = WeakKeyDictionary[Ratings, dict[tuple[object, ...], Any]]()
+StatisticT = TypeVar("StatisticT", bound=Statistic)
+_CACHE = WeakKeyDictionary[Ratings, dict[tuple[object, ...], Any]]()
 
 
-def _made_once(make: Callable[..., Made]) -> Callable[..., Made]:
+def _cached(make: Callable[..., StatisticT]) -> Callable[..., StatisticT]:
     """What is asked again of the same ratings is a copy."""
 
     @wraps(make)
-    def found(counting: Counting, ratings: Ratings, *asked: Names) -> Made:
-        made = _MADE.setdefault(ratings, {})
-        key = make, *asked
-        if key not in made:
-            made[key] = make(counting, ratings, *asked)
-        copy: Made = changed(made[key])
+    def cached_make(counting: Counting, ratings: Ratings, *arguments: Names) -> StatisticT:
+        cached = _CACHE.setdefault(ratings, {})
+        key = make, *arguments
+        if key not in cached:
+            cached[key] = make(counting, ratings, *arguments)
+        copy: StatisticT = changed(cached[key])
         return copy
 
-    return found
+    return cached_make
 
 
-class OfRatings(Counting):
+class RatingsCounting(Counting):
     """A row has its cluster, if there are clusters.
 
     The panel are the raters who are no classifiers. Gold items are in no statistic, since raters
@@ -112,35 +112,37 @@ class OfRatings(Counting):
             raise without_categories(ratings.scale)
         return _counts_in(ratings, ratings.patterns)[0].in_order()
 
-    @_made_once
+    @_cached
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         raters = (*self.panel(ratings), *classifiers)
         if ratings.scale.continuous:
             return _numbers(ratings, raters)[1].in_order()
         return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
 
-    @_made_once
+    @_cached
     def confident_labels(self, ratings: Ratings) -> LabelsByRater:
         if "confidence" not in ratings.has:
-            nothing = self.labels(ratings)
-            return nothing.with_confidence(np.full(nothing.codes.shape, np.nan))
+            bare_labels = self.labels(ratings)
+            return bare_labels.with_confidence(np.full(bare_labels.codes.shape, np.nan))
         raters = self.panel(ratings)
         places = _places(ratings, raters)
-        stated = [f"MAX(CASE WHEN place = {at} THEN confidence END) AS s{at}" for at in places]
+        stated = [
+            f"MAX(CASE WHEN place = {place} THEN confidence END) AS s{place}" for place in places
+        ]
         of_items = [name for name in ("cluster", "weight") if name in ratings.has]
-        stated_by = [f"s{at}" for at in places]
+        stated_by = [f"s{place}" for place in places]
         keys = ", ".join([*ratings.packing.columns, "gold", *of_items, *stated_by])
-        found = ratings.session.ask(
+        table = ratings.session.ask(
             f"SELECT {keys}, COUNT(*) AS items FROM ({ratings.by_item(stated)}) AS i "
             f"WHERE NOT gold GROUP BY {keys}"
         )
-        labels, kept = _labels_in(ratings, raters, ratings.patterns_in(found))
+        labels, mask = _labels_in(ratings, raters, ratings.patterns_in(table))
         sure = np.empty(labels.codes.shape)
         for column, name in enumerate(stated_by):
-            sure[:, column] = numbers_in(found[name])[kept]
+            sure[:, column] = numbers_in(table[name])[mask]
         return labels.with_confidence(sure).in_order()
 
-    @_made_once
+    @_cached
     def replicates(
         self, ratings: Ratings, raters: Names | None = None
     ) -> ReplicatedLabels | ReplicatedNumbers:
@@ -148,23 +150,23 @@ class OfRatings(Counting):
         first labels count.
         """
         everyone, scale = raters or ratings.without_gold.raters, ratings.scale
-        found = _met_again(ratings, everyone, "number" if scale.continuous else "code")
-        names = _names_of(found)
-        column = _columns(ratings, everyone)[whole(found["place"])]
-        keys = whole(found["at"]) * len(everyone) + column
+        table = _load_replicates(ratings, everyone, "number" if scale.continuous else "code")
+        names = _distinct_items(table)
+        column = _columns(ratings, everyone)[whole(table["place"])]
+        keys = whole(table["at"]) * len(everyone) + column
         cells, cell = np.unique(keys, return_inverse=True)
         item, rater = np.divmod(cells, len(everyone))
         if not scale.continuous:
             counts = np.zeros((len(cells), len(scale.names)))
-            np.add.at(counts, (cell, whole(found["code"])), 1)
+            np.add.at(counts, (cell, whole(table["code"])), 1)
             if not len(cells) and everyone == self.panel(ratings):
                 return ReplicatedLabels(counts, item, rater, self.labels(ratings))
-            first = _first_of_met_again(ratings, everyone, names)
-            return ReplicatedLabels(counts, item, rater, first).in_order()
+            first_labels = _first_labels_of_replicated(ratings, everyone, names)
+            return ReplicatedLabels(counts, item, rater, first_labels).in_order()
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         turn = np.arange(len(keys)) - starts[cell] if len(keys) else np.empty(0, np.int64)
         values = np.full((len(cells), turn.max(initial=-1) + 1, scale.dimensions), np.nan)
-        values[cell, turn] = numbers_in(found["number"]).reshape(len(keys), scale.dimensions)
+        values[cell, turn] = numbers_in(table["number"]).reshape(len(keys), scale.dimensions)
         return ReplicatedNumbers(
             values,
             item,
@@ -178,78 +180,82 @@ class OfRatings(Counting):
 
     def by_item(self, ratings: Ratings) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
         if ratings.scale.continuous:
-            items, found = _numbers(ratings, self.panel(ratings))
-            return items, found.in_order()
+            items, numbers = _numbers(ratings, self.panel(ratings))
+            return items, numbers.in_order()
         rows = _rows_by_item(ratings)
-        counts, kept = _counts_in(ratings, ratings.patterns_in(rows))
-        return _named(rows, kept), counts
+        counts, mask = _counts_in(ratings, ratings.patterns_in(rows))
+        return _item_names(rows, mask), counts
 
     def _numbers_by_item(self, ratings: Ratings) -> _Numbered:
         if ratings.scale.continuous:
             return _numbers(ratings, self.panel(ratings))
         rows = _rows_by_item(ratings)
-        labels, kept = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
-        return _named(rows, kept), labels.in_numbers()
+        labels, mask = _labels_in(ratings, self.panel(ratings), ratings.patterns_in(rows))
+        return _item_names(rows, mask), labels.in_numbers()
 
     def aligned(
-        self, one: Ratings, other: Ratings
+        self, first_round: Ratings, second_round: Ratings
     ) -> tuple[LabelsByRater, LabelsByRater] | tuple[NumbersByRater, NumbersByRater]:
         """Both rounds have the same items, row by row. An item that a round lacks has no labels
         there.
         """
-        _refuse_apart(one, other)
-        if one.scale.continuous or other.scale.continuous:
-            found = self._numbers_by_item(one), self._numbers_by_item(other)
-            return _aligned_numbers((one, other), found)
-        words, items, clusters = _joined_by_item(one, other)
-        panels = [self.panel(each) for each in (one, other)]
+        _require_comparable_rounds(first_round, second_round)
+        if first_round.scale.continuous or second_round.scale.continuous:
+            numbered = self._numbers_by_item(first_round), self._numbers_by_item(second_round)
+            return _aligned_numbers((first_round, second_round), numbered)
+        words, items, clusters = _join_by_item(first_round, second_round)
+        panels = [self.panel(ratings) for ratings in (first_round, second_round)]
         codes = [
-            np.append(each.scale.canonical.positions_of(each.scale), MISSING)[
-                codes_of(each, panel, said)
+            np.append(ratings.scale.canonical.positions_of(ratings.scale), MISSING)[
+                codes_of(ratings, panel, round_words)
             ]
-            for each, panel, said in zip((one, other), panels, words, strict=True)
+            for ratings, panel, round_words in zip(
+                (first_round, second_round), panels, words, strict=True
+            )
         ]
         rows, weights, clusters = distinct_in(np.hstack(codes), items.astype(float), clusters)
         order, split = order_of_raters(Said.where(rows >= 0, rows), weights), len(panels[0])
         columns = [order[order < split], order[order >= split]]
         rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
         names = [*panels[0], *panels[1]]
-        first, second = (
+        first_labels, second_labels = (
             LabelsByRater(
-                said,
+                label_rows,
                 weights,
-                scale=each.scale.canonical,
-                raters=[names[at] for at in places],
+                scale=ratings.scale.canonical,
+                raters=[names[index] for index in places],
                 clusters=clusters,
             )
-            for said, each, places in zip(
-                np.split(rows, [split], axis=1), (one, other), columns, strict=True
+            for label_rows, ratings, places in zip(
+                np.split(rows, [split], axis=1), (first_round, second_round), columns, strict=True
             )
         )
-        return first, second
+        return first_labels, second_labels
 
 
 def _aligned_numbers(
-    rounds: tuple[Ratings, Ratings], found: tuple[_Numbered, _Numbered]
+    rounds: tuple[Ratings, Ratings], numbered: tuple[_Numbered, _Numbered]
 ) -> tuple[NumbersByRater, NumbersByRater]:
-    known = [names.to_pylist() for names, _ in found]
-    items = sorted({*known[0], *known[1]})
+    item_lists = [names.to_pylist() for names, _ in numbered]
+    items = sorted({*item_lists[0], *item_lists[1]})
     places = {item: place for place, item in enumerate(items)}
-    rows = [np.array([places[item] for item in names], dtype=np.int64) for names in known]
+    rows = [np.array([places[item] for item in names], dtype=np.int64) for names in item_lists]
     weights, clusters = np.ones(len(items)), np.full(len(items), None, dtype=object)
-    for ratings, (names, said), at in zip(rounds, found, rows, strict=True):
-        weights[at] = said.weights
+    for ratings, (names, numbers), row_places in zip(rounds, numbered, rows, strict=True):
+        weights[row_places] = numbers.weights
         if "cluster" in ratings.has:
-            clusters[at] = known_of(ratings, names, "cluster").to_pylist()
-    together = Clusters.named(clusters) if "cluster" in rounds[0].has else None
-    scale = next(each.scale for each in rounds if each.scale.continuous)
+            clusters[row_places] = item_column(ratings, names, "cluster").to_pylist()
+    all_clusters = Clusters.named(clusters) if "cluster" in rounds[0].has else None
+    scale = next(ratings.scale for ratings in rounds if ratings.scale.continuous)
 
-    def on_all(said: NumbersByRater, at: Codes) -> NumbersByRater:
-        values = np.full((len(items), *said.values.shape[1:]), np.nan)
-        values[at] = said.values
-        return NumbersByRater(values, weights, scale=scale, raters=said.raters, clusters=together)
+    def spread(numbers: NumbersByRater, row_places: Codes) -> NumbersByRater:
+        values = np.full((len(items), *numbers.values.shape[1:]), np.nan)
+        values[row_places] = numbers.values
+        return NumbersByRater(
+            values, weights, scale=scale, raters=numbers.raters, clusters=all_clusters
+        )
 
-    return on_all(found[0][1], rows[0]), on_all(found[1][1], rows[1])
+    return spread(numbered[0][1], rows[0]), spread(numbered[1][1], rows[1])
 
 
 def index_in(values: Any, value_set: Any) -> Any:
@@ -268,45 +274,49 @@ def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
 
 
 def _columns(ratings: Ratings, raters: Names) -> Codes:
-    known = {name: at for at, name in enumerate(raters)}
-    return np.array([known.get(name, MISSING) for name in ratings.everyone], dtype=np.int64)
+    column_by_rater = {name: column for column, name in enumerate(raters)}
+    return np.array(
+        [column_by_rater.get(name, MISSING) for name in ratings.everyone], dtype=np.int64
+    )
 
 
 def _labels_in(
     ratings: Ratings, raters: Names, patterns: Patterns
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
     codes = codes_of(ratings, raters, patterns.words)
-    kept = ~patterns.gold & np.asarray((codes >= 0).any(1))
+    mask = ~patterns.gold & np.asarray((codes >= 0).any(1))
     labels = LabelsByRater(
-        codes[kept],
-        patterns.items[kept].astype(float),
+        codes[mask],
+        patterns.items[mask].astype(float),
         scale=ratings.scale,
         raters=raters,
-        clusters=_clusters(ratings, patterns.cluster[kept]),
+        clusters=_clusters(ratings, patterns.cluster[mask]),
     )
-    return labels, kept
+    return labels, mask
 
 
 def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np.ndarray[Any, Any]]:
     """The counts of the panel, and which rows are theirs."""
-    places = [at for at, name in enumerate(ratings.names) if name not in ratings.classifiers]
+    places = [place for place, name in enumerate(ratings.names) if name not in ratings.classifiers]
     k = len(ratings.scale.names)
     counts, meets = np.zeros((len(patterns.n), k)), np.zeros(len(places), dtype=bool)
     for row, rater, code in ratings.packing.given(patterns.words, places):
-        part, at = slice(row[0], row[-1] + 1), row - row[0]
-        here = np.bincount(at * k + ratings.positions(code), minlength=k * (at[-1] + 1))
-        counts[part] = here.reshape(-1, k)
+        part, offset = slice(row[0], row[-1] + 1), row - row[0]
+        part_counts = np.bincount(
+            offset * k + ratings.positions(code), minlength=k * (offset[-1] + 1)
+        )
+        counts[part] = part_counts.reshape(-1, k)
         shared = (counts[part].sum(1) >= 2) & ~patterns.gold[part]
-        meets[rater[shared[at]]] = True
-    kept = ~patterns.gold & counts.any(1)
-    made = CategoryCounts(
-        counts[kept],
-        patterns.items[kept].astype(float),
+        meets[rater[shared[offset]]] = True
+    mask = ~patterns.gold & counts.any(1)
+    category_counts = CategoryCounts(
+        counts[mask],
+        patterns.items[mask].astype(float),
         scale=ratings.scale,
         n_raters=int(meets.sum()),
-        clusters=_clusters(ratings, patterns.cluster[kept]),
+        clusters=_clusters(ratings, patterns.cluster[mask]),
     )
-    return made, np.asarray(kept)
+    return category_counts, np.asarray(mask)
 
 
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
@@ -314,128 +324,136 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
 
 
 def _rows_by_item(ratings: Ratings) -> "pa.Table":
-    asked = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
-    return ratings.session.ask(asked)
+    sql = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
+    return ratings.session.ask(sql)
 
 
-def _named(rows: "pa.Table", kept: np.ndarray[Any, Any]) -> "pa.Array":
+def _item_names(rows: "pa.Table", mask: np.ndarray[Any, Any]) -> "pa.Array":
     import pyarrow as pa
 
-    return rows["item"].filter(pa.array(kept)).combine_chunks()
+    return rows["item"].filter(pa.array(mask)).combine_chunks()
 
 
-def _met_again(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
+def _load_replicates(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    found = ratings.again(["item", "at", "place", label])
-    others = _columns(ratings, raters)[whole(found["place"])] < 0
-    if not others.any():
-        return found
-    kept = found.filter(pa.array(~others))
-    names = pc.unique(kept["item"].combine_chunks())
-    at = pc.index_in(kept["item"], value_set=names)
-    return kept.set_column(1, "at", at.cast("int64"))
+    table = ratings.again(["item", "at", "place", label])
+    is_other = _columns(ratings, raters)[whole(table["place"])] < 0
+    if not is_other.any():
+        return table
+    remaining = table.filter(pa.array(~is_other))
+    names = pc.unique(remaining["item"].combine_chunks())
+    item_places = pc.index_in(remaining["item"], value_set=names)
+    return remaining.set_column(1, "at", item_places.cast("int64"))
 
 
-def _names_of(found: "pa.Table") -> "pa.Array":
-    return found["item"].combine_chunks().unique() if found.num_rows else texts_of([])
+def _distinct_items(table: "pa.Table") -> "pa.Array":
+    return table["item"].combine_chunks().unique() if table.num_rows else texts_of([])
 
 
-def _first_of_met_again(ratings: Ratings, raters: Names, names: "pa.Array") -> LabelsByRater:
+def _first_labels_of_replicated(
+    ratings: Ratings, raters: Names, names: "pa.Array"
+) -> LabelsByRater:
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
-        first = ratings.first(["item", "place", "code"], items=names.to_pylist(), raters=raters)
-        places = whole(index_in(first["item"], value_set=names))
-        codes[places, _columns(ratings, raters)[whole(first["place"])]] = whole(first["code"])
-    every, given = _labels_in(ratings, raters, ratings.patterns)
-    numbers = ratings.patterns.cluster[given]
-    own, rated = _numbers_of_clusters(ratings.without_gold, names), (codes >= 0).any(1)
-    others, left, clusters = distinct_in(
-        np.vstack([every.codes, codes[rated]]),
-        np.concatenate([every.weights, -weights[rated]]),
-        Clusters(np.concatenate([numbers, own[rated]]), np.ones(1)),
+        first_ratings = ratings.first(
+            ["item", "place", "code"], items=names.to_pylist(), raters=raters
+        )
+        places = whole(index_in(first_ratings["item"], value_set=names))
+        codes[places, _columns(ratings, raters)[whole(first_ratings["place"])]] = whole(
+            first_ratings["code"]
+        )
+    all_labels, mask = _labels_in(ratings, raters, ratings.patterns)
+    numbers = ratings.patterns.cluster[mask]
+    own_clusters, rated = _numbers_of_clusters(ratings.without_gold, names), (codes >= 0).any(1)
+    other_codes, remaining_weights, clusters = distinct_in(
+        np.vstack([all_labels.codes, codes[rated]]),
+        np.concatenate([all_labels.weights, -weights[rated]]),
+        Clusters(np.concatenate([numbers, own_clusters[rated]]), np.ones(1)),
     )
     assert clusters is not None
-    kept = left > 0
+    is_left = remaining_weights > 0
     return LabelsByRater(
-        np.vstack([codes, others[kept]]),
-        np.concatenate([weights, left[kept]]),
+        np.vstack([codes, other_codes[is_left]]),
+        np.concatenate([weights, remaining_weights[is_left]]),
         scale=ratings.scale,
         raters=raters,
-        clusters=_clusters(ratings, np.concatenate([own, clusters.places[kept]])),
+        clusters=_clusters(ratings, np.concatenate([own_clusters, clusters.places[is_left]])),
     )
 
 
 def _numbers(ratings: Ratings, raters: Names) -> _Numbered:
-    found = ratings.first(["item", "at", "place", "number"], raters=raters)
-    names = _names_of(found)
+    table = ratings.first(["item", "at", "place", "number"], raters=raters)
+    names = _distinct_items(table)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
-    numbers = numbers_in(found["number"].combine_chunks())
-    columns = _columns(ratings, raters)[whole(found["place"])]
-    values[whole(found["at"]), columns] = numbers.reshape(len(columns), ratings.scale.dimensions)
-    made = NumbersByRater(
+    numbers = numbers_in(table["number"].combine_chunks())
+    columns = _columns(ratings, raters)[whole(table["place"])]
+    values[whole(table["at"]), columns] = numbers.reshape(len(columns), ratings.scale.dimensions)
+    statistic = NumbersByRater(
         values,
         _weights(ratings, names),
         scale=ratings.scale,
         raters=raters,
         clusters=_clusters(ratings, _numbers_of_clusters(ratings.without_gold, names)),
     )
-    return names, made
+    return names, statistic
 
 
 def _weights(ratings: Ratings, names: "pa.Array") -> np.ndarray[Any, Any]:
     if "weight" not in ratings.has:
         return np.ones(len(names))
-    return whole(known_of(ratings, names, "weight")).astype(float)
+    return whole(item_column(ratings, names, "weight")).astype(float)
 
 
 def _numbers_of_clusters(ratings: Ratings, names: "pa.Array") -> Codes:
     if "cluster" not in ratings.has:
         return np.full(len(names), MISSING)
-    return whole(index_in(known_of(ratings, names, "cluster"), value_set=ratings.ordered_clusters))
+    return whole(
+        index_in(item_column(ratings, names, "cluster"), value_set=ratings.ordered_clusters)
+    )
 
 
-def known_of(ratings: Ratings, names: "pa.Array", column: str) -> Any:
+def item_column(ratings: Ratings, names: "pa.Array", column: str) -> Any:
     """A column of `Ratings.items` for some items, in their order."""
-    found = ratings.items([column])
-    return found[column].take(index_in(names, value_set=found["item"].combine_chunks()))
+    table = ratings.items([column])
+    return table[column].take(index_in(names, value_set=table["item"].combine_chunks()))
 
 
-def _joined_by_item(
-    one: Ratings, other: Ratings
+def _join_by_item(
+    first_round: Ratings, second_round: Ratings
 ) -> tuple[tuple[Codes, Codes], Codes, Clusters | None]:
     """The packed labels of a round are 0 where it lacks the item."""
-    sides = {"a": one, "b": other}
-    words = [[f"{s}_{w}" for w in each.packing.columns] for s, each in sides.items()]
-    tables = [_side(each, side) for side, each in sides.items()]
-    said = ", ".join([*words[0], *words[1]])
-    found = one.session.ask(
-        f"SELECT {said}, COALESCE(a.cluster, b.cluster) AS cluster, "
+    sides = {"a": first_round, "b": second_round}
+    words = [[f"{s}_{w}" for w in ratings.packing.columns] for s, ratings in sides.items()]
+    tables = [_side(ratings, side) for side, ratings in sides.items()]
+    word_list = ", ".join([*words[0], *words[1]])
+    table = first_round.session.ask(
+        f"SELECT {word_list}, COALESCE(a.cluster, b.cluster) AS cluster, "
         "COALESCE(a.weight, b.weight, 1) AS weight, COUNT(*) AS items, MIN(item) AS first_item "
         f"FROM {tables[0]} FULL OUTER JOIN {tables[1]} USING (item) "
-        f"GROUP BY {said}, COALESCE(a.cluster, b.cluster), COALESCE(a.weight, b.weight, 1) "
+        f"GROUP BY {word_list}, COALESCE(a.cluster, b.cluster), COALESCE(a.weight, b.weight, 1) "
         "ORDER BY first_item"
     )
-    first, second = (
-        np.maximum(np.column_stack([whole(found[name]) for name in names]), 0) for names in words
+    first_words, second_words = (
+        np.maximum(np.column_stack([whole(table[name]) for name in names]), 0) for names in words
     )
     clusters = None
-    if "cluster" in one.has:
-        coded = found["cluster"].combine_chunks().dictionary_encode()
+    if "cluster" in first_round.has:
+        coded = table["cluster"].combine_chunks().dictionary_encode()
         clusters = Clusters.named(whole(coded.indices))
-    return (first, second), whole(found["items"]) * whole(found["weight"]), clusters
+    return (first_words, second_words), whole(table["items"]) * whole(table["weight"]), clusters
 
 
 def _side(ratings: Ratings, side: str) -> str:
     words = [f"{word} AS {side}_{word}" for word in ratings.packing.columns]
     cluster = "cluster" if "cluster" in ratings.has else "CAST(NULL AS STRING) AS cluster"
     weight = "weight" if "weight" in ratings.has else "CAST(NULL AS BIGINT) AS weight"
-    chosen = ", ".join(["item", *words, cluster, weight])
-    return f"(SELECT {chosen} FROM ({ratings.by_item()}) AS i WHERE NOT gold) AS {side}"
+    selected = ", ".join(["item", *words, cluster, weight])
+    return f"(SELECT {selected} FROM ({ratings.by_item()}) AS i WHERE NOT gold) AS {side}"
 
 
-ONE_EACH = {
+CONFLICT_BY_COLUMN = {
     "cluster": (
         "clusters",
         "in different clusters of the two rounds; expected one cluster for each item. "
@@ -449,23 +467,23 @@ ONE_EACH = {
 }
 
 
-def _refuse_apart(one: Ratings, other: Ratings) -> None:
-    if one.session is not other.session:
+def _require_comparable_rounds(first_round: Ratings, second_round: Ratings) -> None:
+    if first_round.session is not second_round.session:
         raise RatingsError(
-            f"rounds: found ratings in {one.engine} and in {other.engine}; "
+            f"rounds: found ratings in {first_round.engine} and in {second_round.engine}; "
             "expected both in one session. Read both with the same engine and memory limit."
         )
-    if ("cluster" in one.has) != ("cluster" in other.has):
+    if ("cluster" in first_round.has) != ("cluster" in second_round.has):
         raise RatingsError(
             "clusters: found a round with clusters and one without; expected both or neither, "
             "since the rounds share items. Name the column."
         )
-    for column, (what, expected) in ONE_EACH.items():
-        if column not in one.has or column not in other.has:
+    for column, (subject, expected) in CONFLICT_BY_COLUMN.items():
+        if column not in first_round.has or column not in second_round.has:
             continue
         differ = (
-            f"SELECT a.item AS item FROM {one.known} AS a JOIN {other.known} AS b "
+            f"SELECT a.item AS item FROM {first_round.known} AS a JOIN {second_round.known} AS b "
             f"ON a.item = b.item WHERE a.{column} <> b.{column} ORDER BY item"
         )
-        if items := one.table.values(differ):
-            raise RatingsError(f"{what}: found {called('item', items)} {expected}")
+        if items := first_round.table.values(differ):
+            raise RatingsError(f"{subject}: found {called('item', items)} {expected}")

@@ -1,14 +1,21 @@
 """A session of an SQL engine: DuckDB in this process, or Spark. It knows tables, not ratings."""
 
 from agreement_pipeline.engine.duckdb import DuckDB, duckdb_session
-from agreement_pipeline.engine.session import BATCH, PATTERN, ROW_NUMBER, ZONE, Relation, Unreadable
+from agreement_pipeline.engine.session import (
+    BATCH_ROWS,
+    PATTERN_MARKS,
+    ROW_NUMBER,
+    ZONE,
+    Relation,
+    Unreadable,
+)
 from agreement_pipeline.engine.spark import Spark, is_spark_frame, spark_session
 
 Session = DuckDB | Spark
 
 __all__ = [
-    "BATCH",
-    "PATTERN",
+    "BATCH_ROWS",
+    "PATTERN_MARKS",
     "ROW_NUMBER",
     "ZONE",
     "DuckDB",

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 from weakref import finalize
 
 from agreement_pipeline.engine.session import (
-    BATCH,
+    BATCH_ROWS,
     ROW_NUMBER,
     ZONE,
     Relation,
     Unreadable,
-    answering,
     new_name,
     quoted,
+    translating_errors,
 )
 from agreement_pipeline.errors import RatingsError
 
@@ -28,24 +28,24 @@ if TYPE_CHECKING:
 
 ENGINE = "duckdb"
 TABLE, VIEW = "table", "view"
-LARGE, USUAL_LIMIT = 300_000_000, "300MB"
+LARGE_TABLE_BYTES, DEFAULT_MEMORY_LIMIT = 300_000_000, "300MB"
 """A larger table that is put in goes to disk in part, and this memory then holds."""
-BYTES = 24
+SORT_BYTES_PER_CELL = 24
 """Of a cell while rows are put in order, about."""
-BY_BOUNDS = "filter_pushdown,statistics_propagation"
+BOUNDS_OPTIMIZERS = "filter_pushdown,statistics_propagation"
 """What passes over rows by the bounds that a Parquet file states. The bounds may be false."""
-OF_FILE = "hive_partitioning = false"
+NO_FOLDER_COLUMNS = "hive_partitioning = false"
 """A folder called `label=yes` says nothing of the labels in its files."""
-MANY_THREADS = 400_000_000
+MANY_THREADS_BYTES = 400_000_000
 """Bytes from which all cores count. On less, they take more time in all than one core."""
 
 
 def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
-    return _of_process(getpid(), memory_limit)
+    return _session_of_process(getpid(), memory_limit)
 
 
 @cache
-def _of_process(_process: int, memory_limit: str | None) -> "DuckDB":
+def _session_of_process(_process: int, memory_limit: str | None) -> "DuckDB":
     """A forked process must not use the session of its parent."""
     session = DuckDB(memory_limit)
     register(session.connection.close)
@@ -64,15 +64,15 @@ class DuckDB:
         self.errors = duckdb.Error
         self.threads = 1 if memory_limit is None else 2
         # Nobody else can read this folder.
-        aside = mkdtemp(prefix="agreement_pipeline_")
-        finalize(self, rmtree, aside, ignore_errors=True)
+        temporary_folder = mkdtemp(prefix="agreement_pipeline_")
+        finalize(self, rmtree, temporary_folder, ignore_errors=True)
         self.connection = duckdb.connect(
             config={
                 "preserve_insertion_order": "true",
                 "autoload_known_extensions": "false",
                 "python_enable_replacements": "false",
-                "temp_directory": aside,
-                "disabled_optimizers": BY_BOUNDS,
+                "temp_directory": temporary_folder,
+                "disabled_optimizers": BOUNDS_OPTIMIZERS,
                 "threads": self.threads,
             }
         )
@@ -101,36 +101,38 @@ class DuckDB:
         table = Relation(self, name)
         return table.view(f"SELECT *, rowid AS nth FROM {table}")
 
-    def parquet(self, path: str, columns: Mapping[str, str], *of: object) -> Relation:
+    def parquet(self, path: str, columns: Mapping[str, str], *dependencies: object) -> Relation:
         """What the file belongs to stays as long as the rows do."""
         place = Path(path)
-        if not place.exists() or place.stat().st_size >= MANY_THREADS:
+        if not place.exists() or place.stat().st_size >= MANY_THREADS_BYTES:
             self._use_threads(max(2, cpu_count() or 1))
-        chosen = [f"{self.column(of)} AS {self.column(name)}" for name, of in columns.items()]
+        selected = [
+            f"{self.column(column)} AS {self.column(name)}" for name, column in columns.items()
+        ]
         return self.view(
-            f"SELECT {', '.join(chosen)}, {ROW_NUMBER} AS nth "
-            f"FROM read_parquet([{self.literal(path)}], {ROW_NUMBER} = true, {OF_FILE})",
-            *of,
+            f"SELECT {', '.join(selected)}, {ROW_NUMBER} AS nth "
+            f"FROM read_parquet([{self.literal(path)}], {ROW_NUMBER} = true, {NO_FOLDER_COLUMNS})",
+            *dependencies,
         )
 
-    def view(self, sql: str, *of: object) -> Relation:
-        return self._made(VIEW, sql, of)
+    def view(self, sql: str, *dependencies: object) -> Relation:
+        return self._create_relation(VIEW, sql, dependencies)
 
     def keep(self, sql: str) -> Relation:
-        return self._made(TABLE, sql)
+        return self._create_relation(TABLE, sql)
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
-        self._spare(rows * len(columns) * BYTES)
-        chosen = ", ".join(map(self.column, columns))
-        return self.keep(f"SELECT {chosen} FROM {table} ORDER BY {order}")
+        self._limit_if_large(rows * len(columns) * SORT_BYTES_PER_CELL)
+        selected = ", ".join(map(self.column, columns))
+        return self.keep(f"SELECT {selected} FROM {table} ORDER BY {order}")
 
     def ask(self, sql: str) -> "pa.Table":
-        with answering(ENGINE, self.errors):
+        with translating_errors(ENGINE, self.errors):
             return self.connection.cursor().sql(sql).to_arrow_table()
 
-    def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
+    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
         cursor = self.connection.cursor()
-        with answering(ENGINE, self.errors, OSError):
+        with translating_errors(ENGINE, self.errors, OSError):
             yield from cursor.sql(sql).to_arrow_reader(rows)
 
     def literal(self, text: str) -> str:
@@ -166,23 +168,25 @@ class DuckDB:
         try:
             for batch in batches:
                 size += batch.nbytes
-                self._spare(size)
+                self._limit_if_large(size)
                 yield batch
         except Exception as error:
             refusals.append(error)
             raise
 
-    def _spare(self, size: int) -> None:
-        if size >= LARGE and not self.limited:
+    def _limit_if_large(self, size: int) -> None:
+        if size >= LARGE_TABLE_BYTES and not self.limited:
             self.limited = True
-            self._limit(USUAL_LIMIT)
+            self._limit(DEFAULT_MEMORY_LIMIT)
             self._use_threads(2)
 
-    def _made(self, kind: str, sql: str, of: Sequence[object] = ()) -> Relation:
+    def _create_relation(
+        self, kind: str, sql: str, dependencies: Sequence[object] = ()
+    ) -> Relation:
         name = new_name(kind)
-        with answering(ENGINE, self.errors):
+        with translating_errors(ENGINE, self.errors):
             self._cursor().execute(f"CREATE {kind} {name} AS {sql}")
-        return Relation(self, name, of)
+        return Relation(self, name, dependencies)
 
     def _cursor(self) -> Any:
         cursor = self.connection.cursor()

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from agreement_pipeline.engine.duckdb import DuckDB
     from agreement_pipeline.engine.spark import Spark
 
-BATCH = 100_000
-PATTERN = "*?[{"
+BATCH_ROWS = 100_000
+PATTERN_MARKS = "*?[{"
 """Marks in a path that engines take for those of a pattern."""
 ROW_NUMBER = "file_row_number"
 """An engine adds this column to those of a Parquet file."""
@@ -32,15 +32,15 @@ class Unreadable(RatingsError):  # noqa: N818
 
     @classmethod
     def of(cls, engine: str, error: Exception) -> "Unreadable":
-        said = str(error).strip().splitlines()[0]
+        first_line = str(error).strip().splitlines()[0]
         return cls(
-            f"{engine}: found a source that the engine cannot read ({said}); expected a plain "
-            "table. Correct it, or save it in another format."
+            f"{engine}: found a source that the engine cannot read ({first_line}); expected a "
+            "plain table. Correct it, or save it in another format."
         )
 
 
 @contextmanager
-def answering(engine: str, *errors: type[Exception]) -> Iterator[None]:
+def translating_errors(engine: str, *errors: type[Exception]) -> Iterator[None]:
     """What is raised while an engine answers is told in the words of this package."""
     try:
         yield
@@ -51,18 +51,20 @@ def answering(engine: str, *errors: type[Exception]) -> Iterator[None]:
 class Relation:
     """A table or a view of a session. It is dropped when nobody holds it any more.
 
-    What it asks (`of`) stays as long as it does.
+    What it asks (`dependencies`) stays as long as it does.
     """
 
-    def __init__(self, session: "DuckDB | Spark", name: str, of: Sequence[object] = ()) -> None:
-        self.session, self.name, self.of = session, name, tuple(of)
+    def __init__(
+        self, session: "DuckDB | Spark", name: str, dependencies: Sequence[object] = ()
+    ) -> None:
+        self.session, self.name, self.dependencies = session, name, tuple(dependencies)
         finalize(self, session.forget, name).atexit = False
 
     def __str__(self) -> str:
         return self.name
 
-    def view(self, sql: str, *others: "Relation") -> "Relation":
-        return self.session.view(sql, self, *others)
+    def view(self, sql: str, *relations: "Relation") -> "Relation":
+        return self.session.view(sql, self, *relations)
 
     def ask(self, sql: str) -> "pa.Table":
         return self.session.ask(sql)
@@ -72,8 +74,8 @@ class Relation:
         return list(column.to_pylist())
 
     def read_through(self) -> None:
-        counted = ", ".join(f"COUNT({self.session.column(each)})" for each in self.schema.names)
-        self.ask(f"SELECT {counted} FROM {self}")
+        counts = ", ".join(f"COUNT({self.session.column(name)})" for name in self.schema.names)
+        self.ask(f"SELECT {counts} FROM {self}")
 
     @cached_property
     def schema(self) -> "pa.Schema":

@@ -6,12 +6,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.engine.session import (
-    BATCH,
+    BATCH_ROWS,
     ZONE,
     Relation,
-    answering,
     new_name,
     quoted,
+    translating_errors,
 )
 from agreement_pipeline.errors import MissingExtraError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 ENGINE = "spark"
-IN_ONE_PART = 10_000
+MAX_ROWS_IN_ONE_PART = 10_000
 """So many rows that are loaded, or fewer, stay together, so that Spark need not shuffle them."""
 
 
@@ -34,12 +34,12 @@ def spark_session(source: Any = None) -> "Spark":
     except ImportError:
         raise MissingExtraError.of("engine spark", "pyspark", "spark") from None
     if is_spark_frame(source):
-        return _of(source.sparkSession)
-    return _of(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
+        return _wrap_session(source.sparkSession)
+    return _wrap_session(SparkSession.getActiveSession() or SparkSession.builder.getOrCreate())
 
 
 @cache
-def _of(session: Any) -> "Spark":
+def _wrap_session(session: Any) -> "Spark":
     return Spark(session)
 
 
@@ -58,18 +58,20 @@ class Spark:
         table = table.append_column("nth", pa.array(range(len(table)), pa.int64()))
         kinds = from_arrow_schema(table.schema, prefer_timestamp_ntz=True)
         frame = self.session.createDataFrame(table, kinds)
-        return self._seen(frame.coalesce(1) if len(table) <= IN_ONE_PART else frame)
+        return self._register_view(
+            frame.coalesce(1) if len(table) <= MAX_ROWS_IN_ONE_PART else frame
+        )
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
         return self.frame(self._read_parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
-        with answering(ENGINE, Exception):
+        with translating_errors(ENGINE, Exception):
             return self._read_parquet(path).limit(0).toArrow().schema
 
     def _read_parquet(self, path: str) -> Any:
         """Spark refuses some types, such as times in nanoseconds, in columns that nobody reads."""
-        with answering(ENGINE, Exception):
+        with translating_errors(ENGINE, Exception):
             return self.session.read.parquet(path)
 
     def frame(self, frame: Any, columns: Mapping[str, str]) -> Relation:
@@ -78,39 +80,39 @@ class Spark:
         Columns are taken by their place, since Spark takes names that differ in capital letters
         only for one.
         """
-        places = {name: f"c{at}" for at, name in enumerate(frame.columns)}
-        placed = frame.toDF(*places.values())
-        chosen = [placed[places[of]].alias(name) for name, of in columns.items()]
-        seen = self._seen(placed.select(*chosen))
-        return seen.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {seen}")
+        places = {name: f"c{index}" for index, name in enumerate(frame.columns)}
+        numbered = frame.toDF(*places.values())
+        selected = [numbered[places[column]].alias(name) for name, column in columns.items()]
+        view = self._register_view(numbered.select(*selected))
+        return view.view(f"SELECT *, CAST(0 AS BIGINT) AS nth FROM {view}")
 
-    def view(self, sql: str, *of: Relation) -> Relation:
+    def view(self, sql: str, *dependencies: Relation) -> Relation:
         """Keep a query that asks some relations. Spark analyses it once, and not in each use."""
-        return self._seen(self._run(sql), *of)
+        return self._register_view(self._run(sql), *dependencies)
 
     def keep(self, sql: str) -> Relation:
-        return self._seen(self._run(sql).cache())
+        return self._register_view(self._run(sql).cache())
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
-        chosen = ", ".join(map(self.column, columns))
-        return self.view(f"SELECT {chosen} FROM {table} ORDER BY {order}", table)
+        selected = ", ".join(map(self.column, columns))
+        return self.view(f"SELECT {selected} FROM {table} ORDER BY {order}", table)
 
     def ask(self, sql: str) -> "pa.Table":
         """Times with a zone are told in one."""
         import pyarrow as pa
 
         frame = self._run(sql)
-        with answering(ENGINE, Exception):
+        with translating_errors(ENGINE, Exception):
             table = frame.toArrow()
             kinds = [
-                pa.timestamp(each.type.unit, ZONE)
-                if pa.types.is_timestamp(each.type) and each.type.tz
-                else each.type
-                for each in table.schema
+                pa.timestamp(field.type.unit, ZONE)
+                if pa.types.is_timestamp(field.type) and field.type.tz
+                else field.type
+                for field in table.schema
             ]
             return table.cast(pa.schema(zip(table.schema.names, kinds, strict=True)))
 
-    def batches(self, sql: str, rows: int = BATCH) -> Iterator["pa.RecordBatch"]:
+    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]:
         yield from self.ask(sql).to_batches(rows)
 
     def literal(self, text: str) -> str:
@@ -138,12 +140,12 @@ class Spark:
     def forget(self, name: str) -> None:
         """Nothing is kept but the query."""
 
-    def _seen(self, frame: Any, *of: Relation) -> Relation:
+    def _register_view(self, frame: Any, *dependencies: Relation) -> Relation:
         name = new_name("v")
-        with answering(ENGINE, Exception):
+        with translating_errors(ENGINE, Exception):
             frame.createOrReplaceTempView(name)
-        return Relation(self, name, of)
+        return Relation(self, name, dependencies)
 
     def _run(self, sql: str) -> Any:
-        with answering(ENGINE, Exception):
+        with translating_errors(ENGINE, Exception):
             return self.session.sql(sql)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.counting import Rated, counting_of, refuse_unread
+from agreement_pipeline.counting import Rated, counting_of, require_ratings
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import (
     Difference,
@@ -78,7 +78,7 @@ def compare(
     AgreementError
         The sides do not fit together, the measure cannot compare them, or there is no other round.
     """
-    refuse_unread(ratings)
+    require_ratings(ratings)
     if other is not None and between is None:
         measure = measure or OF_ROUNDS
         one, other = _on_categories_of_both(ratings, other)

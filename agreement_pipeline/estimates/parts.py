@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from agreement_pipeline.counting import Rated, counting_of, known_of
+from agreement_pipeline.counting import Rated, counting_of, item_column
 from agreement_pipeline.estimates.estimates import ROUND, Scope
 from agreement_pipeline.estimates.gold import against_gold
 from agreement_pipeline.measures import Needs
@@ -105,7 +105,7 @@ class Stratum(NamedTuple):
         items, counts = counting_of(self.whole).by_item(self.whole)
         if not isinstance(counts, CategoryCounts):
             raise TypeError("numbers on a scale without categories")
-        stratum = known_of(self.whole, items, STRATUM + self.column)
+        stratum = item_column(self.whole, items, STRATUM + self.column)
         here = np.array([name in self.names for name in stratum.to_pylist()], dtype=bool)
         return CountsOfStratum(counts.with_scale(counts.scale.canonical), here).merged()
 

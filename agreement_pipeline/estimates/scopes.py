@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from agreement_pipeline.counting import Rated, counting_of, refuse_unread
+from agreement_pipeline.counting import Rated, counting_of, require_ratings
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.estimates import (
     DEFAULT,
@@ -86,7 +86,7 @@ def measure(
     >>> measure(ratings).value
     1.0
     """
-    refuse_unread(ratings)
+    require_ratings(ratings)
     require_defined(ratings.scale, measure)
     found = next(measure_ratings(ratings, [measure], inference, scopes=("round",)), None)
     if found is None:
@@ -253,7 +253,7 @@ def survey(
     The only pair of a panel is the round, and has its limits. `shown` says which raters of a large
     panel are measured.
     """
-    refuse_unread(ratings)
+    require_ratings(ratings)
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
     details = [kind for kind in asked if kind in parts_only and kind not in judged]

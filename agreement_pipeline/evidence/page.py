@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.counting import refuse_unread
+from agreement_pipeline.counting import require_ratings
 from agreement_pipeline.evidence.advice import Step
 from agreement_pipeline.evidence.disputed import items
 from agreement_pipeline.evidence.figure import NAMES_OF_TONES, Figure, Mark
@@ -115,7 +115,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
 
     `report.report_page`, which draws the page, says what each argument means.
     """
-    refuse_unread(ratings)
+    require_ratings(ratings)
     called = numbered(ratings) if names is None else names
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()

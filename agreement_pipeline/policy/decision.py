@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from agreement_pipeline.contract import OF_DELIVERY, Contract, Finding, not_checked
-from agreement_pipeline.counting import refuse_unread
+from agreement_pipeline.counting import require_ratings
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import (
     ROUND,
@@ -242,7 +242,7 @@ def judge(
     AgreementError
         The ratings or the policy are something else.
     """
-    refuse_unread(ratings)
+    require_ratings(ratings)
     if not isinstance(policy, Policy):
         raise PolicyError(
             f"found {policy!r}; expected a policy. Use what load_policy gives for its name or file."

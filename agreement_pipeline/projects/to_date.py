@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from zipfile import BadZipFile
 
-from agreement_pipeline.counting import CountedRatings, summed
+from agreement_pipeline.counting import CountedRatings, sum_counted
 from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.store import RoundVersion, Store, digest_of, of_event
 from agreement_pipeline.version import __version__
@@ -37,7 +37,7 @@ def to_date(store: Store) -> CountedRatings:
     while len(parts) > MOST_ADDED:
         starts = range(0, len(parts), MOST_ADDED)
         parts = [_together(parts[start : start + MOST_ADDED]) for start in starts]
-    return summed([_counted(store, part) for part in parts])
+    return sum_counted([_counted(store, part) for part in parts])
 
 
 def _together(parts: Sequence[_Part]) -> _Part:
@@ -60,7 +60,7 @@ def _counted(store: Store, part: _Part) -> CountedRatings:
     if isinstance(part.of, RoundVersion):
         counted = CountedRatings.of(store.ratings_of(part.of).without_earlier)
     else:
-        counted = summed([_counted(store, each) for each in part.of])
+        counted = sum_counted([_counted(store, each) for each in part.of])
     if part.kept:
         with store.locked():
             store.storage.keep(name, counted.to_bytes())

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import types
 
-from agreement_pipeline.engine import BATCH, ZONE, Relation, Session
+from agreement_pipeline.engine import BATCH_ROWS, ZONE, Relation, Session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
 from agreement_pipeline.ratings.scale import MEMBERS, SPELT, Codes, category_text
@@ -186,7 +186,7 @@ class Texts:
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
         usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
         (letters,) = cells.relation.values(usual)
-        at_once = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH) or 1
+        at_once = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH_ROWS) or 1
         told = f"nth IN (SELECT text FROM {self.known})"
         query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {told}"
         rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -233,7 +233,7 @@ def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.Record
     schema = pa.schema([each.with_type(plain_type(each.type)) for each in table.schema])
     return schema, (
         pa.RecordBatch.from_arrays([*map(plain, batch.columns)], schema=schema)
-        for batch in table.to_batches(BATCH)
+        for batch in table.to_batches(BATCH_ROWS)
     )
 
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import PATTERN, DuckDB, Relation, Unreadable, duckdb_session
+from agreement_pipeline.engine import PATTERN_MARKS, DuckDB, Relation, Unreadable, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
@@ -139,7 +139,7 @@ class ParquetRows:
         if len(self.data) < FEW_BYTES or not all(map(is_as_given, self.schema.types)):
             return None
         file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
-        if any(mark in str(file.path) for mark in PATTERN):
+        if any(mark in str(file.path) for mark in PATTERN_MARKS):
             return None
         if any(self._expanded(name) > MOST_BYTES for name in names):
             for group in range(self._file.num_row_groups):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.engine import BATCH, Relation, Session, duckdb_session
+from agreement_pipeline.engine import BATCH_ROWS, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
     column_of,
@@ -771,7 +771,7 @@ class Ratings:
         """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
-        rows, seen = 1 + BATCH // len(self.names), -1
+        rows, seen = 1 + BATCH_ROWS // len(self.names), -1
         others = [
             at for at, name in enumerate(self.names) if raters is not None and name not in raters
         ]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from agreement_pipeline.engine import PATTERN, ROW_NUMBER, Relation, Session, Unreadable
+from agreement_pipeline.engine import PATTERN_MARKS, ROW_NUMBER, Relation, Session, Unreadable
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import (
     Limits,
@@ -28,7 +28,7 @@ from agreement_pipeline.readers.files import INFO, STATE, WAIT, StableFile, no_r
 from agreement_pipeline.readers.json_files import json_objects
 from agreement_pipeline.text import called
 
-BATCH_ROWS = 65_536
+FILE_BATCH_ROWS = 65_536
 EXPORT_BATCH_ROWS = 64
 """So few rows of an export at a time, since each may hold a text that the file keeps once."""
 METADATA_KEY = b"huggingface"
@@ -61,14 +61,14 @@ class ParquetTable:
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         self._refuse_expanded(names)
         with _as_refusal(self._path.name):
-            for batch in self._file.iter_batches(BATCH_ROWS, columns=list(names)):
+            for batch in self._file.iter_batches(FILE_BATCH_ROWS, columns=list(names)):
                 batch.validate(full=True)
                 yield batch
         self._delivered.refuse_change()
 
     def view(self, session: Session, columns: Mapping[str, str]) -> Relation | None:
         names = list(columns.values())
-        is_odd = any(mark in str(self._path) for mark in PATTERN)
+        is_odd = any(mark in str(self._path) for mark in PATTERN_MARKS)
         is_odd |= ROW_NUMBER in map(str.lower, self.schema.names)
         is_odd |= bool({*names} & {*self.lookup_by_column})
         kinds = {name: self.schema.field(column).type for name, column in columns.items()}

@@ -145,7 +145,7 @@ class Submission:
         The answers that were given first, if the export has the history of the work.
     changed
         When handed-in work was last written. It was changed if that is later than `created` by over
-        `SAVING` seconds.
+        `SAVING_SECONDS`.
     fields
         What is known of the item: its text, its round, its other names.
     judge

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Scale
-from agreement_pipeline.counting import CountsOfItems
+from agreement_pipeline.counting import ItemCounts
 from agreement_pipeline.estimates import Bounds, LabelReliability, label_reliability
 from agreement_pipeline.statistics import CategoryCounts
 from benchmarks.studies.study import Asked, Cells, study
@@ -123,11 +123,11 @@ def truth_of(draw: Draw, panel_size: int) -> tuple[float, float]:
     return same, (same - chance) / (1 - chance)
 
 
-def rated(random: Random, shares: Shares, sizes: np.ndarray) -> CountsOfItems:
+def rated(random: Random, shares: Shares, sizes: np.ndarray) -> ItemCounts:
     counts = random.multinomial(sizes, shares)
     rows, times = np.unique(counts, axis=0, return_counts=True)
     scale = Scale(tuple(f"c{k}" for k in range(shares.shape[1])))
-    return CountsOfItems(CategoryCounts(rows, times, scale=scale))
+    return ItemCounts(CategoryCounts(rows, times, scale=scale))
 
 
 def _missed(bounds: list[Bounds | None], truth: float) -> tuple[str, str]:
@@ -214,7 +214,7 @@ def real_panel_labels(asked: Asked) -> Iterator[Cells]:
             items = random.integers(len(counts), size=len(counts))
             drawn = np.array([random.multivariate_hypergeometric(counts[i], 4) for i in items])
             scale = Scale(tuple(f"c{k}" for k in range(counts.shape[1])))
-            ratings = CountsOfItems(CategoryCounts(drawn, scale=scale).merged())
+            ratings = ItemCounts(CategoryCounts(drawn, scale=scale).merged())
             results.append(label_reliability(ratings, panel_size=3, inference=asked.inference))
         yield _line(name, truth, results, len(counts))
 

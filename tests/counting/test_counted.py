@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from agreement_pipeline.counting import CountedRatings, counting_of, summed
+from agreement_pipeline.counting import CountedRatings, counting_of, sum_counted
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import Shown, applicable, survey
 from agreement_pipeline.intervals import Inference
@@ -82,14 +82,14 @@ def test_rounds_of_other_items_add_up_to_the_statistics_of_one_table(tmp_path, u
     whole = read(unclustered.source(tmp_path), **unclustered.reading)
     rounds = [CountedRatings.of(part) for part in parts_of(whole, 3)]
     kept = [CountedRatings.from_bytes(each.to_bytes()) for each in rounds]
-    assert statistics(summed(kept)) == statistics(whole)
-    assert summed(kept).raters == tuple(sorted(whole.raters))
+    assert statistics(sum_counted(kept)) == statistics(whole)
+    assert sum_counted(kept).raters == tuple(sorted(whole.raters))
 
 
 def test_replicates_of_rounds_add_up(tmp_path):
     made = MADE["replicates"]
     whole = read(made.source(tmp_path), **made.reading)
-    total = summed([CountedRatings.of(part) for part in parts_of(whole, 3)])
+    total = sum_counted([CountedRatings.of(part) for part in parts_of(whole, 3)])
     found, expected = (
         survey(each, applicable(whole, "intra-rater"), INFERENCE, scopes=("round", "rater"))
         for each in (total, whole)
@@ -110,14 +110,14 @@ def test_a_model_of_one_round_is_no_rater_of_another(tmp_path):
     path = MADE["missing"].source(tmp_path)
     one, other = read(path, classifiers=["r1"]), read(path)
     with pytest.raises(RatingsError, match="'r1' as a classifier of one round"):
-        summed([CountedRatings.of(one), CountedRatings.of(other)])
+        sum_counted([CountedRatings.of(one), CountedRatings.of(other)])
 
 
 def test_rounds_in_clusters_do_not_add_up(tmp_path):
     made = MADE["clusters"]
     counted = CountedRatings.of(read(made.source(tmp_path), **made.reading))
     with pytest.raises(RatingsError, match="Put the ratings into one table first"):
-        summed([counted, counted])
+        sum_counted([counted, counted])
 
 
 def test_single_items_are_gone(tmp_path):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import counting_of, refuse_unread
+from agreement_pipeline.counting import counting_of, require_ratings
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import (
@@ -64,7 +64,7 @@ def test_what_was_not_read_is_refused(given):
     with pytest.raises(
         RatingsError, match=r"^ratings: found \w+; expected what read_ratings gives"
     ):
-        refuse_unread(given)
+        require_ratings(given)
 
 
 def test_a_crowd_of_whom_few_meet_is_counted_as_one_by_one():

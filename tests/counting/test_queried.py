@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings, Scale
@@ -33,17 +33,17 @@ def rows_of(patterns, raters):
 
 
 def groups_of(ratings):
-    classifiers = OfRatings().classifiers(ratings)
-    return OfRatings().labels(ratings, classifiers).in_groups(classifiers)
+    classifiers = RatingsCounting().classifiers(ratings)
+    return RatingsCounting().labels(ratings, classifiers).in_groups(classifiers)
 
 
 def test_equal_items_are_counted_once_with_their_number(ratings):
-    counts = OfRatings().counts(ratings)
+    counts = RatingsCounting().counts(ratings)
     assert dict(zip(map(tuple, counts.counts.tolist()), counts.weights.tolist(), strict=True)) == {
         (0, 2): 2,
         (2, 1): 3,
     }
-    assert rows_of(OfRatings().labels(ratings), "ABC") == {
+    assert rows_of(RatingsCounting().labels(ratings), "ABC") == {
         (0, 0, 1): 3,
         (1, -1, 1): 1,
         (1, 1, -1): 1,
@@ -51,7 +51,7 @@ def test_equal_items_are_counted_once_with_their_number(ratings):
 
 
 def test_a_classifier_stands_beside_the_panel(ratings):
-    panel = OfRatings().labels(ratings, ("model",)).against("model")
+    panel = RatingsCounting().labels(ratings, ("model",)).against("model")
     order = [panel.panel.raters.index(name) for name in "ABC"]
     found = {
         (*row, label): w
@@ -100,7 +100,7 @@ def test_a_classifier_of_earlier_rounds_alone_is_in_no_group():
 
 
 def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(ratings):
-    replicates = OfRatings().replicates(ratings)
+    replicates = RatingsCounting().replicates(ratings)
     assert rows_of(replicates.first, "ABC") == {(1, 1, -1): 1, (0, 0, 1): 3, (1, -1, 1): 1}
     cells = {
         (replicates.raters[r], *counts)
@@ -111,7 +111,7 @@ def test_items_met_again_keep_their_rows_and_the_others_are_made_distinct(rating
 
 
 def test_one_row_an_item_and_distinct_rows_give_the_same_values(ratings):
-    found = OfRatings().replicates(ratings)
+    found = RatingsCounting().replicates(ratings)
     items = np.repeat(np.arange(len(found.weights)), found.weights.astype(int))
     spread = LabelsByRater(found.first.codes[items], scale=found.scale, raters=found.raters)
     one_a_row = ReplicatedLabels(
@@ -135,14 +135,14 @@ def test_those_who_only_rated_in_earlier_rounds_speak_for_themselves_and_not_in_
         columns=["item", "rater", "label", "occurrence", "earlier"],
     )
     ratings = Ratings.from_frame(frame, Scale(("no", "yes")))
-    assert OfRatings().counts(ratings).n_raters == 2
-    assert set(OfRatings().labels(ratings).raters) == {"ana", "ben"}
-    assert MEASURES["shah_kappa_s"](OfRatings().labels(ratings)).value == pytest.approx(1.0)
-    assert set(OfRatings().replicates(ratings).raters) == {"ana", "ben", "old"}
-    assert OfRatings().replicates(ratings).rater.tolist() == [2]
+    assert RatingsCounting().counts(ratings).n_raters == 2
+    assert set(RatingsCounting().labels(ratings).raters) == {"ana", "ben"}
+    assert MEASURES["shah_kappa_s"](RatingsCounting().labels(ratings)).value == pytest.approx(1.0)
+    assert set(RatingsCounting().replicates(ratings).raters) == {"ana", "ben", "old"}
+    assert RatingsCounting().replicates(ratings).rater.tolist() == [2]
 
 
-@pytest.mark.parametrize("count", [OfRatings().counts, OfRatings().labels])
+@pytest.mark.parametrize("count", [RatingsCounting().counts, RatingsCounting().labels])
 def test_labels_without_categories_are_not_counted(count):
     frame = pd.DataFrame(
         [("i1", "ana", 0.5), ("i1", "ben", 0.7)], columns=["item", "rater", "label"]
@@ -157,7 +157,7 @@ def test_labels_without_categories_are_not_counted(count):
 
 def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, tabled):
     other = tabled("A D\nno yes\nyes yes\n. yes", ("no", "yes"))
-    one, two = OfRatings().aligned(ratings, other)
+    one, two = RatingsCounting().aligned(ratings, other)
     assert one.weights.tolist() == two.weights.tolist()
     columns = [
         one.codes[:, [one.raters.index(name) for name in "ABC"]],
@@ -174,7 +174,7 @@ def test_the_panels_of_two_rounds_stand_row_by_row_on_the_same_items(ratings, ta
 
 
 def test_classifiers_stand_beside_the_panel_together(ratings):
-    joint = OfRatings().labels(ratings, ratings.classifiers)
+    joint = RatingsCounting().labels(ratings, ratings.classifiers)
     assert set(joint.raters) == {"A", "B", "C", "model"}
     assert rows_of(joint, ("A", "B", "C", "model")) == {
         (0, 0, 1, 0): 2,
@@ -196,7 +196,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
         [*rows, ("i2", "model", 9.0, 1, False), ("i2", "model", 9.0, 2, False)],
         columns=["item", "rater", "label", "occurrence", "earlier"],
     )
-    found = OfRatings().replicates(
+    found = RatingsCounting().replicates(
         Ratings.from_frame(frame, Scale(None, "interval"), classifiers=["model"])
     )
     said = {
@@ -210,7 +210,7 @@ def test_numbers_said_again_are_kept_in_the_order_of_the_meetings_and_earlier_ro
 
 def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
     ratings = tabled("A B\n1/3 2\n2 3/1/1", (1, 2, 3), "interval")
-    found = OfRatings().replicates(ratings).in_numbers()
+    found = RatingsCounting().replicates(ratings).in_numbers()
     said = {
         found.raters[r]: sorted(values[~np.isnan(values)].tolist())
         for r, values in zip(found.rater, found.values, strict=True)
@@ -221,7 +221,7 @@ def test_numbers_of_a_scale_with_categories_are_read_off_their_counts(tabled):
 def test_vectors_said_again_are_kept_whole():
     rows = [("i1", "ana", "1|2", 1), ("i1", "ana", "1|3", 2), ("i2", "ana", "5|5", 1)]
     frame = pd.DataFrame(rows, columns=["item", "rater", "label", "occurrence"])
-    found = OfRatings().replicates(
+    found = RatingsCounting().replicates(
         Ratings.from_frame(frame, Scale(None, "multivariate interval", dimensions=2))
     )
     assert found.values.tolist() == [[[1, 2], [1, 3]]]

@@ -11,7 +11,7 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, load_project
@@ -72,7 +72,7 @@ def test_alpha_of_each_round_is_that_of_another_implementation(project, round_na
     published = json.loads((SHARED / "xhate_stability.json").read_text())[
         "alpha_fast_krippendorff"
     ]["per_round"]
-    counts = OfRatings().counts(project.store.ratings(round_name))
+    counts = RatingsCounting().counts(project.store.ratings(round_name))
 
     assert float(MEASURES["krippendorff_alpha"](counts).value) == pytest.approx(
         published[round_name]["nominal"], abs=1e-6
@@ -80,7 +80,7 @@ def test_alpha_of_each_round_is_that_of_another_implementation(project, round_na
 
 
 def test_self_agreement_across_rounds_is_the_share_of_labels_kept(project):
-    replicates = OfRatings().replicates(project.store.ratings("2"))
+    replicates = RatingsCounting().replicates(project.store.ratings("2"))
     pooled = float(MEASURES["self_agreement_unbiased"](replicates).value)
 
     assert pooled == pytest.approx(
@@ -96,7 +96,7 @@ def test_self_agreement_of_each_rater_is_a_plain_count(project):
         index=["item", "rater"], columns="round", values="label"
     )
     kept = (table[1] == table[2]).groupby("rater").mean()
-    replicates = OfRatings().replicates(project.store.ratings("2"))
+    replicates = RatingsCounting().replicates(project.store.ratings("2"))
 
     for rater, share in kept.items():
         assert float(

@@ -180,7 +180,7 @@ def test_a_large_file_is_counted_in_all_cores(session, tmp_path, monkeypatch):
     path = Made(PLAIN).source(tmp_path)
     session.parquet(str(path), {"item": "item"})
     assert session.threads == 1
-    monkeypatch.setattr("agreement_pipeline.engine.duckdb.MANY_THREADS", path.stat().st_size)
+    monkeypatch.setattr("agreement_pipeline.engine.duckdb.MANY_THREADS_BYTES", path.stat().st_size)
     monkeypatch.setattr("agreement_pipeline.engine.duckdb.cpu_count", lambda: 6)
     session.parquet(str(path), {"item": "item"})
     asked = "SELECT current_setting('threads') AS n"

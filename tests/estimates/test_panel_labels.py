@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from agreement_pipeline import Columns, Scale, label_reliability, read_ratings
-from agreement_pipeline.counting import CountsOfItems
+from agreement_pipeline.counting import ItemCounts
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.estimates.panel_labels import (
@@ -153,7 +153,7 @@ def test_means_of_unequal_numbers_follow_the_variance_of_errors():
 def rated(shares_yes, sizes, seed=5):
     random = np.random.default_rng(seed)
     yes = random.binomial(sizes, shares_yes)
-    return CountsOfItems(counted(np.stack([yes, sizes - yes], axis=1)).merged())
+    return ItemCounts(counted(np.stack([yes, sizes - yes], axis=1)).merged())
 
 
 def test_three_ratings_give_a_floor_and_say_what_would_give_more():
@@ -184,7 +184,7 @@ def test_a_rare_label_has_no_value_beyond_chance():
 
 def test_a_third_rating_on_disputes_alone_gives_no_floor():
     rows, weights = [[2, 0], [0, 2], [2, 1], [1, 2]], [100, 80, 20, 15]
-    result = label_reliability(CountsOfItems(counted(rows, weights)), inference=FAST)
+    result = label_reliability(ItemCounts(counted(rows, weights)), inference=FAST)
     assert (result.floor, result.same_label) == (None, None)
     assert "more ratings stand only on items whose first ones differ" in result.missing_reason
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.demo.rounds import CATEGORIES, simulate_round
 from agreement_pipeline.estimates import measure_ratings, values_of
 from agreement_pipeline.evidence.raters import beside_raters, compared_by
@@ -35,7 +35,7 @@ def table(ratings):
     )
     band = values_of(ratings, "schouten_kappa", "rater").values()
     tests = {
-        name: alternative_annotator_test(OfRatings().labels(ratings, (name,)).against(name))
+        name: alternative_annotator_test(RatingsCounting().labels(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
     return beside_raters(found, sorted(band), tests)
@@ -94,7 +94,7 @@ def test_without_a_band_or_a_test_nothing_is_claimed():
     shown = beside_raters(
         found,
         sorted(values_of(two, "schouten_kappa", "rater").values()),
-        {"m": alternative_annotator_test(OfRatings().labels(two, ("m",)).against("m"))},
+        {"m": alternative_annotator_test(RatingsCounting().labels(two, ("m",)).against("m"))},
     )
     (row,) = shown.to_frame().to_dict("records")
     assert not {"raters' lowest", "place", "winning rate"} & {*row}

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.evidence.disputed import (
     LONGEST_TEXT,
     MOST_NAMED,
@@ -90,7 +90,7 @@ def slow_alpha(rows):
 
 
 def table_of(ratings):
-    return OfRatings().by_item(ratings)[1]
+    return RatingsCounting().by_item(ratings)[1]
 
 
 def looped(rows, level):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
@@ -96,7 +96,7 @@ def test_confidence_is_a_number_or_nothing():
     assert ratings.to_pandas()["confidence"].tolist() == pytest.approx(
         [0.9, 1.0, np.nan, 0.5, np.nan], nan_ok=True
     )
-    found = OfRatings().confident_labels(ratings)
+    found = RatingsCounting().confident_labels(ratings)
     assert (found.n_items, found.n_used, found.n_ratings) == (2, 1, 3)
     assert RHO.raters_left_out(found) == ("eve",)
 
@@ -123,7 +123,7 @@ def test_equal_rows_of_labels_and_confidence_are_made_one_and_give_the_same_valu
         for r in range(4)
         if codes[v, r] >= 0
     ]
-    found = OfRatings().confident_labels(Ratings.from_frame(frame_of(rows), ABC))
+    found = RatingsCounting().confident_labels(Ratings.from_frame(frame_of(rows), ABC))
     assert found.weights.tolist() == [5] * 6
     assert float(RHO(found).value) == pytest.approx(
         equations_4_and_5(codes, confidence, np.ones(6)), abs=1e-12

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -102,13 +102,13 @@ def test_the_four_are_the_sources_formulas_as_loops(name, n, t, m):
 def test_without_a_balanced_design_there_is_no_value_and_the_reason_says_so(
     tabled, name, table, reason
 ):
-    counts = OfRatings().replicates(tabled(table, ("0", "1"), "interval"))
+    counts = RatingsCounting().replicates(tabled(table, ("0", "1"), "interval"))
     assert RECORDS[name].why_undefined(counts) == reason
     assert np.isnan(RECORDS[name](counts).value)
 
 
 def test_raters_without_replicates_are_left_out_and_named(tabled):
-    counts = OfRatings().replicates(
+    counts = RatingsCounting().replicates(
         tabled("A B C\n0/2 1/3 1\n4/6 6/8 5", (0, 1, 2, 3, 4, 5, 6, 8), "interval")
     )
     assert float(RECORDS["inter_random"](counts).value) == pytest.approx(10 / 12.25)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Rule, Scale
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import applicable, measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.readers import read
@@ -69,14 +69,14 @@ def test_a_scale_that_the_team_named_gives_a_value_and_one_read_off_the_ratings_
     read_off = read(path, level="interval")
     assert (named.scale.declared, read_off.scale.declared) == (True, False)
     assert named.digest != read_off.digest
-    assert FORMS[name].why_undefined(OfRatings().counts(named)) is None
+    assert FORMS[name].why_undefined(RatingsCounting().counts(named)) is None
     assert (
         FORMS[name]
-        .why_undefined(OfRatings().counts(read_off))
+        .why_undefined(RatingsCounting().counts(read_off))
         .startswith("the categories were read off the ratings")
     )
-    assert np.isfinite(FORMS[name](OfRatings().counts(named)).value)
-    assert np.isnan(FORMS[name](OfRatings().counts(read_off)).value)
+    assert np.isfinite(FORMS[name](RatingsCounting().counts(named)).value)
+    assert np.isnan(FORMS[name](RatingsCounting().counts(read_off)).value)
 
 
 @pytest.mark.parametrize("name", ["fleiss_kappa_quadratic", "conger_kappa_quadratic"])

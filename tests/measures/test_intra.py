@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -25,7 +25,7 @@ CELLS = (["0", "0", "1", "1", "2", "0"], ["1", "1"], ["2", "0"], ["1", "1", "1"]
 
 @pytest.fixture
 def replicates(tabled):
-    return OfRatings().replicates(tabled(TABLE, ("0", "1", "2")))
+    return RatingsCounting().replicates(tabled(TABLE, ("0", "1", "2")))
 
 
 def test_self_agreement_is_the_chance_that_two_own_labels_drawn_with_return_agree(replicates):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference, resample
 from agreement_pipeline.measures import MEASURES, _numbers
@@ -174,7 +174,7 @@ def test_from_a_table_of_distinct_numbers_to_alpha_takes_under_300_megabytes():
     ratings = Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
     assert len(ratings) == 500_000
     tracemalloc.start()
-    found = alpha(OfRatings().numbers(ratings))
+    found = alpha(RatingsCounting().numbers(ratings))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert found.value == pytest.approx(0, abs=0.01)
@@ -191,7 +191,7 @@ def test_the_multivariate_alpha_of_two_tables_is_that_of_another_computation(nam
         table[["item", "rater", "label"]],
         Scale.from_labels(table["label"], "multivariate interval"),
     )
-    assert alpha(OfRatings().numbers(ratings)).value == pytest.approx(value, abs=5e-7)
+    assert alpha(RatingsCounting().numbers(ratings)).value == pytest.approx(value, abs=5e-7)
 
 
 @needs_data
@@ -200,7 +200,7 @@ def test_the_interval_alphas_of_the_dimensions_of_snow_2008():
     published = json.loads((SHARED / "snow_affect.json").read_text())["alpha_fast_krippendorff"]
     for column, expected in published.items():
         frame = table[["item", "rater"]].assign(label=table[column])
-        values = OfRatings().numbers(Ratings.from_frame(frame, Scale(None, "interval")))
+        values = RatingsCounting().numbers(Ratings.from_frame(frame, Scale(None, "interval")))
         assert alpha(values).value == pytest.approx(expected["interval"], abs=1e-6)
-        ranks = OfRatings().numbers(Ratings.from_frame(frame, Scale(None, "ordinal")))
+        ranks = RatingsCounting().numbers(Ratings.from_frame(frame, Scale(None, "ordinal")))
         assert alpha(ranks).value == pytest.approx(expected["ordinal"], abs=1e-6)

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import survey
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES
@@ -35,7 +35,7 @@ def counted(items):
         for r, labels in enumerate(ratings)
     ]
     table = pd.DataFrame(rows, columns=["item", "rater", "label"])
-    return OfRatings().counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
+    return RatingsCounting().counts(Ratings.from_frame(table, Scale.from_labels(table["label"])))
 
 
 def random_items(rng):

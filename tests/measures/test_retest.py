@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.measures.weighting import WEIGHTINGS
 from agreement_pipeline.ratings import Scale
@@ -32,13 +32,13 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 ):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, scale_of(level))
-    found = ALPHA(OfRatings().replicates(ratings))
+    found = ALPHA(RatingsCounting().replicates(ratings))
     assert float(found.value) == pytest.approx(looped_alpha(of_each, level), abs=1e-12)
     assert float(found.value) == pytest.approx(
         1 - float(found.observed / found.expected), abs=1e-12
     )
     for rater, of_items in enumerate(of_each):
-        own = ALPHA(OfRatings().replicates(ratings).of(f"r{rater}"))
+        own = ALPHA(RatingsCounting().replicates(ratings).of(f"r{rater}"))
         assert float(own.value) == pytest.approx(looped_alpha([of_items], level), abs=1e-12)
 
 
@@ -47,7 +47,7 @@ def test_alpha_is_the_disagreement_within_a_raters_items_over_that_of_her_labels
 def test_alpha_is_the_same_where_the_scale_lists_no_categories(seed, level):
     of_each = said_by(seed)
     ratings = ratings_of(of_each, Scale(None, level))
-    assert float(ALPHA(OfRatings().replicates(ratings).in_numbers()).value) == pytest.approx(
+    assert float(ALPHA(RatingsCounting().replicates(ratings).in_numbers()).value) == pytest.approx(
         looped_alpha(of_each, level), abs=1e-10
     )
 
@@ -77,7 +77,7 @@ def test_alpha_of_vectors_sums_squared_differences_over_their_dimensions():
 @pytest.mark.parametrize("seed", range(4))
 def test_kappa_is_that_of_fleiss_with_meetings_for_raters_as_loops(seed):
     of_each = said_by(seed)
-    replicates = OfRatings().replicates(ratings_of(of_each, scale_of("nominal")))
+    replicates = RatingsCounting().replicates(ratings_of(of_each, scale_of("nominal")))
     found = KAPPA(replicates)
     assert float(found.value) == pytest.approx(looped_kappa(of_each), abs=1e-12)
     assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
@@ -94,7 +94,7 @@ def test_weighted_kappa_is_the_loop_over_pairs_of_meetings(seed, name):
     of_each = said_by(seed)
     record, scale = FORMS[f"test_retest_kappa_{name}"], scale_of(max(WEIGHTINGS[name].levels))
     expected = looped_weighted_kappa(of_each, WEIGHTINGS[name].matrix(scale))
-    found = record(OfRatings().replicates(ratings_of(of_each, scale)))
+    found = record(RatingsCounting().replicates(ratings_of(of_each, scale)))
     assert float(found.value) == pytest.approx(expected, abs=1e-12)
     assert float((found.observed - found.expected) / (1 - found.expected)) == pytest.approx(
         expected, abs=1e-12
@@ -110,7 +110,7 @@ def test_a_crowd_is_pooled_as_loops_however_often_an_item_counts(level):
         {(u, time): said for u, said in of_items.items() for time in range(int(times[u]))}
         for of_items in of_each
     ]
-    replicates = OfRatings().replicates(ratings_of(of_each, scale_of(level)))
+    replicates = RatingsCounting().replicates(ratings_of(of_each, scale_of(level)))
     weights = np.zeros((2, replicates.weights.shape[-1]))
     weights[:, np.unique(replicates.item)] = np.ones(3), times
     drawn = replicates.reweighted(weights)
@@ -181,10 +181,10 @@ def test_icc_is_the_one_way_analysis_of_variance_of_a_raters_meetings_as_loops(s
     of_each = said_by(seed)
     expected = looped_icc(of_each)
     assert float(
-        ICC(OfRatings().replicates(ratings_of(of_each, scale_of(level)))).value
+        ICC(RatingsCounting().replicates(ratings_of(of_each, scale_of(level)))).value
     ) == pytest.approx(expected, abs=1e-12)
     assert float(
-        ICC(OfRatings().replicates(ratings_of(of_each, Scale(None, level)))).value
+        ICC(RatingsCounting().replicates(ratings_of(of_each, Scale(None, level)))).value
     ) == pytest.approx(expected, abs=1e-12)
 
 
@@ -212,7 +212,7 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     tabled,
 ):
     table = "A B\n0/0 1/1\n1/1 1/1\n0/1 1/1\n1/1 1/1"
-    replicates = OfRatings().replicates(tabled(table, ("0", "1")))
+    replicates = RatingsCounting().replicates(tabled(table, ("0", "1")))
     for record in (ALPHA, KAPPA):
         assert float(record(replicates).value) == pytest.approx(
             float(record(replicates.of("A")).value)
@@ -234,13 +234,13 @@ def test_a_rater_who_always_says_the_same_is_left_out_of_the_pooled_value_and_ha
     ],
 )
 def test_an_icc_without_a_value_says_why(tabled, table, reason):
-    replicates = OfRatings().replicates(tabled(table, ("0", "1"), "interval"))
+    replicates = RatingsCounting().replicates(tabled(table, ("0", "1"), "interval"))
     assert ICC.why_undefined(replicates) == reason
     assert np.isnan(ICC(replicates).value)
 
 
 def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
-    replicates = OfRatings().replicates(
+    replicates = RatingsCounting().replicates(
         ratings_of([{u: [float(u)] * 2 for u in range(20)}], Scale(None, "interval"))
     )
     for name in ("test_retest_alpha", "test_retest_icc"):
@@ -252,12 +252,12 @@ def test_the_interval_of_a_rater_always_at_one_with_herself_is_not_certain():
 def test_raters_without_a_coefficient_of_their_own_are_named(tabled):
     ratings = tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"), "interval")
     counts, numbers = (
-        OfRatings().replicates(ratings),
-        OfRatings().replicates(ratings).in_numbers(),
+        RatingsCounting().replicates(ratings),
+        RatingsCounting().replicates(ratings).in_numbers(),
     )
     for record, replicates in ((ALPHA, counts), (ALPHA, numbers), (ICC, counts), (ICC, numbers)):
         assert record.raters_left_out(replicates) == ("B", "C")
-    nominal = OfRatings().replicates(
+    nominal = RatingsCounting().replicates(
         tabled("A B C\n1/1 1/1 1\n2/3 1/1 2\n3/3 1/1 3", ("1", "2", "3"))
     )
     assert KAPPA.raters_left_out(nominal) == BY_CATEGORY.raters_left_out(nominal) == ("B", "C")

@@ -215,11 +215,11 @@ def test_labels_from_earlier_rounds_speak_for_self_agreement_alone(make_line):
     ratings = line.project.store.ratings("w2")
 
     same = (first["label"].to_numpy() == second["label"].to_numpy()).mean()
-    from agreement_pipeline.counting import OfRatings
+    from agreement_pipeline.counting import RatingsCounting
     from agreement_pipeline.measures import MEASURES
 
     assert float(
-        MEASURES["self_agreement_unbiased"](OfRatings().replicates(ratings)).value
+        MEASURES["self_agreement_unbiased"](RatingsCounting().replicates(ratings)).value
     ) == pytest.approx(same)
     assert ratings.first(["item"]).num_rows == len(second)
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CountsOfStratum
@@ -140,11 +140,11 @@ def ratings_of(case, request):
 
 
 def groups_of(ratings):
-    return OfRatings().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
+    return RatingsCounting().labels(ratings, ratings.classifiers).in_groups(ratings.classifiers)
 
 
 def stratum_of(ratings, places):
-    items, counts = OfRatings().by_item(ratings)
+    items, counts = RatingsCounting().by_item(ratings)
     return CountsOfStratum(counts, [int(item) in places for item in items.to_pylist()])
 
 
@@ -153,15 +153,17 @@ def statistic_of(ratings, needs, stratum=()):
         return stratum_of(ratings, stratum)
     if needs in ("panel", "gold"):
         return (
-            OfRatings().labels(ratings, (ratings.classifiers[0],)).against(ratings.classifiers[0])
+            RatingsCounting()
+            .labels(ratings, (ratings.classifiers[0],))
+            .against(ratings.classifiers[0])
         )
     by_needs = {
-        "counts": OfRatings().counts,
-        "patterns": OfRatings().labels,
-        "values": OfRatings().numbers,
+        "counts": RatingsCounting().counts,
+        "patterns": RatingsCounting().labels,
+        "values": RatingsCounting().numbers,
         "groups": groups_of,
-        "replicates": OfRatings().replicates,
-        "confidence": OfRatings().confident_labels,
+        "replicates": RatingsCounting().replicates,
+        "confidence": RatingsCounting().confident_labels,
     }
     return by_needs[needs](ratings)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES
 from tools.pages.sources import SOURCES, Figure, segeval, shah, um
 from tools.pages.sources._figure import parts, rounds_to
@@ -164,7 +164,7 @@ def name_of(what):
 
 
 def test_the_serology_of_the_page_is_the_table_that_the_source_prints(serology):
-    printed = OfRatings().labels(serology, ("T",)).against("T")
+    printed = RatingsCounting().labels(serology, ("T",)).against("T")
     ours = shah.laboratory_t()
     for name in ("shah_s", "vanbelle_albert_kappa"):
         assert parts(MEASURES[name](ours)) == pytest.approx(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.measures.cohen import cohen_kappa
 from agreement_pipeline.measures.krippendorff import alpha_by_distance
@@ -237,7 +237,7 @@ def eliasziw(case):
     ]
     frame = pd.DataFrame(rows, columns=["item", "rater", "occurrence", "label"])
     ratings = Ratings.from_frame(frame, Scale(None, "interval"))
-    return value(f"eliasziw_{case['params']['component']}", OfRatings().replicates(ratings))
+    return value(f"eliasziw_{case['params']['component']}", RatingsCounting().replicates(ratings))
 
 
 RUN = {

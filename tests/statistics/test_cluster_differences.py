@@ -2,7 +2,7 @@
 
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.estimates import compare
 from agreement_pipeline.estimates.differences import Side, difference
@@ -13,7 +13,7 @@ from tests.statistics.documents import TWO, documents, ratings, width, without_c
 
 
 def panel_of(ratings):
-    return OfRatings().labels(ratings, ("r3",)).against("r3")
+    return RatingsCounting().labels(ratings, ("r3",)).against("r3")
 
 
 def test_a_test_of_items_in_clusters_is_made_on_their_means():

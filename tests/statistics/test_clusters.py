@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import applicable, estimate, measure_ratings, survey
 from agreement_pipeline.intervals import Inference
@@ -100,7 +100,7 @@ def test_the_jackknife_over_clusters_is_that_of_a_loop():
     left = [frame[frame["cluster"] != name] for name in sorted(frame["cluster"].unique())]
     alphas = np.array(
         [
-            float(MEASURES["krippendorff_alpha"](OfRatings().counts(ratings(each))).value)
+            float(MEASURES["krippendorff_alpha"](RatingsCounting().counts(ratings(each))).value)
             for each in left
         ]
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
@@ -103,7 +103,7 @@ def test_a_row_without_a_vector_is_a_missing_rating():
     ratings = Ratings.from_frame(
         long_table([("i1", "a", "1|2"), ("i1", "b", None), ("i2", "b", "3|4")]), PLANE
     )
-    values = OfRatings().numbers(ratings)
+    values = RatingsCounting().numbers(ratings)
     assert values.n_ratings == 2
     assert np.isnan(values.values[0, values.raters.index("b")]).all()
 
@@ -113,7 +113,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
         [(f"i{n}", rater, 1.0) for n in range(5) for rater in "ab"]
         + [("x", "a", 2.5), ("x", "b", 1.0)]
     )
-    values = OfRatings().numbers(
+    values = RatingsCounting().numbers(
         Ratings.from_frame(table, Scale.from_labels(table["label"], "interval"))
     )
     assert values.weights.tolist() == [5.0, 1.0]
@@ -123,7 +123,7 @@ def test_equal_rows_are_made_one_where_the_scale_has_categories():
 def test_labels_are_not_counted_on_a_scale_without_categories():
     ratings = Ratings.from_frame(long_table([("i1", "a", 0.5), ("i1", "b", 0.7)]), INTERVAL)
     with pytest.raises(RatingsError, match="expected a list of them to count labels"):
-        OfRatings().counts(ratings)
+        RatingsCounting().counts(ratings)
 
 
 def test_codes_become_the_numbers_they_stand_for():

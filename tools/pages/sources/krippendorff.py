@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from agreement_pipeline.counting import OfRatings
+from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.units import Marked, Span, UnitSettings, units_of
@@ -51,7 +51,7 @@ def _of_1995() -> tuple[Figure, ...]:
 
 
 def _statistic(example: str, name: str) -> object:
-    labels = OfRatings().labels(_positions(example))
+    labels = RatingsCounting().labels(_positions(example))
     return labels.counts() if MEASURES[name].needs == "counts" else labels
 
 
