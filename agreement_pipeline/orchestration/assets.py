@@ -1,15 +1,16 @@
 """The assets of a project, in the order of the data's way.
 
-Ratings that this process kept or read before are not made again, and `acceptability` takes over
-what the contract found in them. The lock does neither, and no asset trusts the event log.
+In a run of several, `acceptability` takes over what `annotations` read and what the contract found
+in it. The lock does neither, and no asset trusts the event log.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
 from inspect import getdoc
-from typing import Any
+from typing import Any, TypeVar
 
 import dagster as dg
 import pandas as pd
@@ -32,7 +33,7 @@ from agreement_pipeline.evidence import (
 )
 from agreement_pipeline.measures import Question
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of_input
+from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
@@ -72,6 +73,7 @@ from agreement_pipeline.projects import (
     round_before,
 )
 from agreement_pipeline.projects import round_page as page_of_one
+from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.release import (
     Checked,
     Judged,
@@ -83,8 +85,9 @@ from agreement_pipeline.release import (
     reassess,
 )
 from agreement_pipeline.report import printable
-from agreement_pipeline.text import called, chained
+from agreement_pipeline.text import chained
 
+T = TypeVar("T")
 DRAW_COLUMNS = {
     "file": "The file of the population.",
     "draw": "Which items were drawn, and of how many.",
@@ -100,23 +103,12 @@ CHANGED_COLUMNS = {
 
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
-    steps = (
-        annotations,
-        rating_patterns,
-        inter_rater_agreement,
-        intra_rater_agreement,
-        classifier_agreement,
-        disputed_items,
-        acceptability,
-        training_data,
-        agreement_history,
-        release,
-        reassessment,
-        round_page,
-        drawn_items,
-        delivered_table,
-    )
-    return [_asset(host, step) for step in steps if step.__name__ in host.assets]
+    """The assets of a round are one step, so a round costs one process on any executor."""
+    others = (agreement_history, release, reassessment, drawn_items, delivered_table)
+    return [
+        _build_round_assets(host),
+        *(_build_asset(host, step) for step in others if step.__name__ in host.assets),
+    ]
 
 
 def delivered_table(project: Project) -> Result:
@@ -131,7 +123,7 @@ def delivered_table(project: Project) -> Result:
     )
 
 
-def annotations(project: Project, round_name: str) -> Result:
+def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
     contract, said = project.contract, project.settings
@@ -140,9 +132,7 @@ def annotations(project: Project, round_name: str) -> Result:
     version = project.keep(delivered, ratings)
     del delivered  # its table is kept, and is read from there when the suite is asked
     by_suite = check_kept_delivery(project.store, version, contract, ratings.scale.categories)
-    kept = Checked(version, ratings, contract.digest, found, by_suite)
-    project.checked_here[round_name] = kept
-    return dg.MaterializeResult(
+    result: Result = dg.MaterializeResult(
         data_version=dg.DataVersion(version.ratings_digest),
         check_results=[
             *checks.contract_results(findings),
@@ -157,45 +147,56 @@ def annotations(project: Project, round_name: str) -> Result:
             **first_rows(ratings.head(20)),
         },
     )
+    return result, Checked(version, ratings, contract.digest, found, by_suite)
 
 
-def rating_patterns(project: Project, round_name: str) -> Result:
+@dataclass(frozen=True, eq=False)
+class StoredRound:
+    """What is shown of a round is all made from these ratings, which are read once."""
+
+    project: Project
+    name: str
+    ratings: Ratings
+
+
+def rating_patterns(stored: StoredRound) -> Result:
     """The distinct rows of ratings, and how many items have each row.
 
     Agreement between raters depends on nothing else.
     """
-    return dg.MaterializeResult(metadata=rendered(patterns(project.store.ratings(round_name))))
+    return dg.MaterializeResult(metadata=rendered(patterns(stored.ratings)))
 
 
-def inter_rater_agreement(project: Project, round_name: str) -> Result:
+def inter_rater_agreement(stored: StoredRound) -> Result:
     """Do the raters agree with each other?"""
-    store, last = project.store, round_before(round_name, project.store)
+    last = round_before(stored.name, stored.project.store)
     before = None if last is None else Before(*last)
-    changed = since(store.ratings(round_name), round_name, before, project.policy)
-    return _agreement(project, round_name, "inter-rater", **changed)
+    changed = since(stored.ratings, stored.name, before, stored.project.policy)
+    return _agreement(stored, "inter-rater", **changed)
 
 
-def intra_rater_agreement(project: Project, round_name: str) -> Result:
+def intra_rater_agreement(stored: StoredRound) -> Result:
     """Does each rater agree with themselves on items that came back?"""
-    return _agreement(project, round_name, "intra-rater")
+    return _agreement(stored, "intra-rater")
 
 
-def classifier_agreement(project: Project, round_name: str) -> Result:
+def classifier_agreement(stored: StoredRound) -> Result:
     """Does a model agree with the panel?"""
-    return _agreement(project, round_name, "classifier")
+    return _agreement(stored, "classifier")
 
 
-def disputed_items(project: Project, round_name: str) -> Result:
+def disputed_items(stored: StoredRound) -> Result:
     """The items on which the panel agrees least. Adjudicate these first."""
-    return dg.MaterializeResult(metadata=rendered(disputed(project.store.ratings(round_name))))
+    return dg.MaterializeResult(metadata=rendered(disputed(stored.ratings)))
 
 
-def acceptability(project: Project, round_name: str) -> tuple[Judged, bool]:
+def acceptability(
+    project: Project, round_name: str, kept: Checked | None = None
+) -> tuple[Judged, bool]:
     """The decision: does the policy admit this round, and why?
 
     A release that the decision no longer allows is withdrawn.
     """
-    kept = project.checked_here.pop(round_name, None)
     return judge_round(project.store, round_name, **project.terms, kept=kept)
 
 
@@ -207,8 +208,9 @@ def training_data(project: Project, round_name: str) -> Result:
     return _released(project.release(round_name), [checks.released()])
 
 
-def round_page(project: Project, round_name: str) -> Result:
+def round_page(stored: StoredRound) -> Result:
     """The page of the round, for people without this UI. Its link opens it."""
+    project, round_name = stored.project, stored.name
     today = datetime.now(UTC).date()
     page = page_of_one(project, round_name, on=today, beside=project.store.rounds())
     keep_page(project, page_of(round_name), page)
@@ -304,8 +306,8 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         raise failure(f"not judged again, or not released or shown: {said}", "not_judged")
 
 
-def _agreement(project: Project, round_name: str, question: Question, **more: Content) -> Result:
-    ratings, policy = project.store.ratings(round_name), project.policy
+def _agreement(stored: StoredRound, question: Question, **more: Content) -> Result:
+    ratings, policy = stored.ratings, stored.project.policy
     measures, part = applicable(ratings, question), judged_part(ratings, policy)
     judged = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
@@ -373,93 +375,264 @@ def _log(
         _answered(context, asset, round_name, result)
 
 
-def _asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
-    """A step as an asset. Its name is the function's, and its description the docstring."""
-    name, days = step.__name__, timedelta(days=host.project.settings.overdue_after_days)
-    spec, asset, asked = host.spec(name, getdoc(step)), ASSETS[name], checks.specs(host, name)
-    overdue_after = (
-        None
-        if asset.after or not asset.by_round
-        else dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days * 7 / 8)
+EVIDENCE: Mapping[str, Callable[[StoredRound], Result]] = {
+    step.__name__: step
+    for step in (
+        rating_patterns,
+        inter_rater_agreement,
+        intra_rater_agreement,
+        classifier_agreement,
+        disputed_items,
+        round_page,
     )
+}
+ROUND_ASSETS = {
+    step.__name__: getdoc(step) for step in (annotations, acceptability, training_data)
+} | {name: getdoc(step) for name, step in EVIDENCE.items()}
+"""With their descriptions. What decides comes before what is only shown."""
+
+
+def _build_round_assets(host: Host) -> dg.AssetsDefinition:
+    """The assets of a round as one step, of which a run may select some.
+
+    Each asset rests on the store and the lock alone, so a run of one of them does what it does in
+    a run of all.
+    """
+    project, names = host.project, [name for name in ROUND_ASSETS if name in host.assets]
+    source = project.settings.rounds_from
+
+    @dg.multi_asset(
+        name=host.round_step,
+        description="One round from its export to its training data.",
+        specs=[
+            host.spec(name, ROUND_ASSETS[name]).replace_attributes(
+                deps=host.parents(name), freshness_policy=host.freshness_policy(name)
+            )
+            for name in names
+        ],
+        check_specs=[spec for name in names for spec in checks.specs(host, name)],
+        can_subset=True,
+        partitions_def=host.partitions,
+        # An instance may limit how many steps of a pool run at a time.
+        pool=str(host.partitions.name),
+        required_resource_keys={source.io_manager} if source and source.io_manager else set(),
+    )
+    def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        round_run = RoundRun(host, context)
+        yield from round_run.results()  # type: ignore[misc]  # Dagster reads the annotation
+
+    return compute
+
+
+class RoundRun:
+    """A run of some assets of a round, in one process.
+
+    What fails ends only what comes after it. A round that is held is shown before the run fails.
+    """
+
+    def __init__(self, host: Host, context: dg.AssetExecutionContext) -> None:
+        self.host, self.project, self.context = host, host.project, context
+        self.round_name = context.partition_key
+        self.checked: Checked | None = None
+        self.is_decided = False
+        self.errors: dict[str, Exception] = {}
+
+    def results(self) -> Iterator[Result | dg.AssetCheckResult]:
+        self._or_fail(lambda: decide_as(self.context, self.project.store))
+        selected = [
+            name
+            for name in ROUND_ASSETS
+            if name in self.host.assets and self.host.key(name) in self.context.selected_asset_keys
+        ]
+        for name in selected:
+            if self._ended_before(name):
+                continue
+            try:
+                with progress(self.context.log.info, f"{name} of {self.round_name}"):
+                    yield from self._results_of(name)
+            except Exception as error:  # whatever it is: what comes after other assets is shown
+                self.errors[name] = error
+        if self.errors:
+            first, *others = self.errors
+            for name in others:
+                self.context.log.error(f"{name}: {self.errors[name]}")
+            raise self.errors[first]
+
+    def _ended_before(self, name: str) -> bool:
+        """True if an asset that this one comes after was ended by an error in this run."""
+        while name := ASSETS[name].after:
+            if name in self.errors:
+                return True
+        return False
+
+    def _results_of(self, name: str) -> Iterator[Result | dg.AssetCheckResult]:
+        if name == "annotations":
+            return self._take_in()
+        if name == "acceptability":
+            return self._judge()
+        if name == "training_data":
+            return self._release()
+        return self._show(name)
+
+    def _take_in(self) -> Iterator[Result | dg.AssetCheckResult]:
+        def take() -> tuple[Result, Checked]:
+            if not self.project.delivers_whole:
+                take_delivery(self.host, self.context, self.round_name)
+            return annotations(self.project, self.round_name)
+
+        loaded = self._loaded_checks("annotations")
+        try:
+            result, self.checked = self._or_fail(take)
+        except dg.Failure:
+            of_suite = _suite_results_of_refused(self.project, self.round_name)
+            asked = [check for check in loaded if check in of_suite]
+            for answer in checks.of_loaded(of_suite.values(), asked):
+                yield answer._replace(asset_key=self.host.key("annotations"))
+            raise
+        yield self._of("annotations", result, checks.of_loaded(result.check_results, loaded))
+
+    def _judge(self) -> Iterator[Result]:
+        """If the round is held, the run ends, and its first line says why.
+
+        Each check that was loaded is answered, and no other: the policy may have other rules now.
+        """
+        judged, withdrawn = self._or_fail(
+            lambda: acceptability(self.project, self.round_name, self.checked)
+        )
+        decision, shown = judged.decision, _shown(self.project, judged, withdrawn)
+        loaded = self._loaded_checks("acceptability")
+        answered = [each for each in shown.check_results if each.check_name in loaded]
+        gone = sorted({*loaded} - {each.check_name for each in answered})
+        answers = [*answered, *map(checks.without_rule, gone)]
+        self.is_decided = True
+        if decision.admitted:
+            tag(self.context, ADMITTED)
+            yield self._of("acceptability", shown, answers)
+            return
+        _show_held(self.host, self.context, self.round_name, decision, withdrawn)
+        why = chained(decision.reasons)
+        tag(self.context, HELD, why, **NOT_AGAIN)
+        # What is logged before a step fails is lost, unless the step yields something after it.
+        yield self._of("acceptability", shown, answers)
+        raise failure(f"held: round {self.round_name}: {why}", "held", self._to_decision)
+
+    def _release(self) -> Iterator[Result | dg.AssetCheckResult]:
+        """The lock: it trusts nothing of this run, and judges the round from its stored bytes."""
+        loaded = self._loaded_checks("training_data")
+        try:
+            result = self._or_fail(lambda: training_data(self.project, self.round_name))
+        except Exception as error:
+            answer = _show_unreleased(
+                self.host, self.context, "training_data", error, self.round_name
+            )
+            if answer.check_name in loaded:
+                yield answer
+            raise
+        answers = [each for each in result.check_results if each.check_name in loaded]
+        yield self._of("training_data", result, answers)
+
+    def _show(self, name: str) -> Iterator[Result]:
+        yield self._of(name, self._or_fail(lambda: EVIDENCE[name](self._stored)))
+
+    @cached_property
+    def _stored(self) -> StoredRound:
+        ratings = self.project.store.ratings(self.round_name)
+        return StoredRound(self.project, self.round_name, ratings)
+
+    def _loaded_checks(self, name: str) -> list[str]:
+        """The checks that this run answers. A run may leave some out, which changes no decision."""
+        selected, asset = self.context.selected_asset_check_keys, self.host.key(name)
+        return sorted(check.name for check in selected if check.asset_key == asset)
+
+    def _of(self, name: str, result: Result, answers: Iterable[dg.AssetCheckResult] = ()) -> Result:
+        key = self.host.key(name)
+        of_asset = [answer._replace(asset_key=key) for answer in answers]
+        return result._replace(asset_key=key, check_results=of_asset)
+
+    @property
+    def _to_decision(self) -> dict[str, Any]:
+        return self.host.to_decision(self.round_name)
+
+    def _or_fail(self, step: Callable[[], T]) -> T:
+        return or_fail(self.context, step, self._to_decision, is_decided=self.is_decided)
+
+
+def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
+    """A step without rounds as an asset. Its name is the function's."""
+    name = step.__name__
+    spec = host.spec(name, getdoc(step))
 
     @dg.asset(
         key=spec.key,
         description=spec.description,
         deps=host.parents(name),
-        ins=host.inputs(name),
-        check_specs=asked,
+        check_specs=checks.specs(host, name),
         group_name=spec.group_name,
         owners=spec.owners,
         tags=spec.tags,
         metadata=spec.metadata,
         code_version=spec.code_version,
-        # An instance may limit how many steps of a pool run at a time.
         pool=str(host.partitions.name),
-        partitions_def=host.partitions if asset.by_round else None,
-        op_tags={"dagster/priority": "1"} if asset.first else None,
-        freshness_policy=overdue_after,
     )
-    def compute(context: dg.AssetExecutionContext, **inputs: Any) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        of_round = [context.partition_key] if asset.by_round else []
-        to_decision = host.to_decision(context.partition_key if asset.by_round else None)
-        or_fail(context, lambda: decide_as(context, host.project.store), to_decision)
-        with progress(context.log.info, " of ".join([name, *of_round])):
+    def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
+        or_fail(context, lambda: decide_as(context, host.project.store))
+        with progress(context.log.info, name):
             if step is reassessment:
                 yield from reassessment(host, context)
                 return
-            if name == host.taking_upstream:
-                or_fail(context, lambda: take_delivery(host, context, inputs, *of_round))
+            if step is delivered_table:
+                or_fail(context, lambda: take_delivery(host, context))
             try:
-                found = or_fail(context, lambda: step(host.project, *of_round), to_decision)
-            except dg.Failure as error:
-                if step in (training_data, release):
-                    result = _show_unreleased(host, context, name, error, *of_round)
-                    yield result  # type: ignore[misc]  # Dagster reads the annotation
-                if step is annotations:
-                    of_suite = _suite_results_of_refused(host.project, *of_round)
-                    loaded = [each for each in asked if each.name in of_suite]
-                    for each in checks.of_loaded(of_suite.values(), loaded):
-                        yield each._replace(asset_key=host.key(name))  # type: ignore[misc]
+                result = or_fail(context, lambda: step(host.project), host.to_decision(None))
+            except Exception as error:
+                if step is release:
+                    yield _show_unreleased(host, context, name, error)  # type: ignore[misc]  # Dagster reads the annotation
                 raise
-            if step is annotations:
-                yield found._replace(check_results=checks.of_loaded(found.check_results, asked))
-            elif step is acceptability:
-                yield from _judged(host, context, found, {each.name for each in asked})
-            else:
-                yield found
+            yield result
 
     return compute
 
 
 def take_delivery(
-    host: Host,
-    context: dg.AssetExecutionContext,
-    inputs: Mapping[str, Any],
-    round_name: str | None = None,
+    host: Host, context: dg.AssetExecutionContext, round_name: str | None = None
 ) -> None:
     """Write what the source of the project gives into its deliveries. An inbox has its files."""
     if host.project.source is not None:
         host.project.pull_round(round_name)
-    if host.upstream is None:
-        return
-    if round_name is not None:
-        _require_partition_of_round(host, context, round_name)
-    host.project.deliver_table(inputs["table"], round_name)
+    elif host.upstream is not None:
+        table = _load_upstream(host, context, round_name)
+        host.project.deliver_table(table, round_name)
 
 
-def _require_partition_of_round(
-    host: Host, context: dg.AssetExecutionContext, round_name: str
-) -> None:
-    """Else a table without partitions would be every round."""
-    partitions = partitions_of_input(context, "table")
-    if list(partitions) != [round_name]:
+def _load_upstream(host: Host, context: dg.AssetExecutionContext, round_name: str | None) -> object:
+    """The value of the upstream asset: its partition of the round, or all of it.
+
+    It is no input, since Dagster would load an input for every subset of the round's assets, also
+    for those that are made from the store.
+    """
+    source, upstream = host.project.settings.rounds_from, host.upstream
+    assert source is not None
+    assert upstream is not None
+    partitions = partitions_of(context, upstream)
+    if round_name is not None and partitions is None:
+        # else a table without partitions would be every round
         raise ProjectError(
-            f"{host.project.settings.rounds_from}: found "
-            f"{called('partition', partitions) if partitions else 'no partitions'}; expected the "
-            f"partition {round_name!r}, since the partitions are the rounds. If one table has "
-            "all rounds, say which column names them, as rounds: {column: week}."
+            f"{source}: found no partitions; expected the partition {round_name!r}, since the "
+            "partitions are the rounds. If one table has all rounds, say which column names them, "
+            "as rounds: {column: week}."
         )
+    if source.io_manager is None:
+        return context.load_asset_value(upstream, partition_key=round_name)
+    io_manager = context.resources.original_resource_dict[source.io_manager]
+    return io_manager.load_input(
+        dg.build_input_context(
+            asset_key=upstream,
+            partition_key=round_name,
+            asset_partitions_def=partitions,
+            upstream_output=dg.build_output_context(asset_key=upstream, partition_key=round_name),
+            instance=context.instance,
+        )
+    )
 
 
 def _suite_results_of_refused(project: Project, round_name: str) -> dict[str, dg.AssetCheckResult]:
@@ -472,32 +645,6 @@ def _suite_results_of_refused(project: Project, round_name: str) -> dict[str, dg
     except EXPECTED:  # the run fails with what the reading of the round says
         return {}
     return {str(each.check_name): each for each in checks.suite_results(contract.suite, check)}
-
-
-def _judged(
-    host: Host, context: dg.AssetExecutionContext, found: tuple[Judged, bool], asked: set[str]
-) -> Iterator[Result]:
-    """If the round is held, the run ends, and its first line says why.
-
-    Each check that was loaded is answered, and no other: the policy may have other rules by now.
-    """
-    judged, withdrawn = found
-    decision, shown = judged.decision, _shown(host.project, judged, withdrawn)
-    answered = [each for each in shown.check_results if each.check_name in asked]
-    gone = sorted(asked - {each.check_name for each in answered})
-    yield dg.MaterializeResult(
-        metadata=shown.metadata,
-        check_results=[*answered, *map(checks.without_rule, gone)],
-        data_version=shown.data_version,
-    )
-    if decision.admitted:
-        tag(context, ADMITTED)
-        return
-    _show_held(host, context, context.partition_key, decision, withdrawn)
-    why = chained(decision.reasons)
-    tag(context, HELD, why, **NOT_AGAIN)
-    to_decision = host.to_decision(context.partition_key)
-    raise failure(f"held: round {context.partition_key}: {why}", "held", to_decision)
 
 
 def _show_held(
@@ -523,7 +670,7 @@ def _show_unreleased(
     host: Host,
     context: dg.AssetExecutionContext,
     asset: str,
-    error: dg.Failure,
+    error: Exception,
     round_name: str | None = None,
 ) -> dg.AssetCheckResult:
     """The page of the asset says why there is no release, and so does the check that comes back.
@@ -531,7 +678,8 @@ def _show_unreleased(
     What is logged before a step fails is lost, unless the step yields something after it. A run
     that only looks for the training data of a round that is held stays tagged as held.
     """
-    why, key = str(error.description), host.key(asset)
+    by_us = error.description if isinstance(error, dg.Failure) else None
+    why, key = by_us or in_a_sentence(error), host.key(asset)
     mark = unreleased_tag(host.project.name, round_name)
     run = context.instance.get_run_by_id(context.run.run_id)
     if round_name and run and run.tags.get(DECISION) == HELD:
@@ -541,7 +689,7 @@ def _show_unreleased(
     said = f"not released: {why}"
     shown = {"release": said, **host.to_decision(round_name)}
     context.log_event(dg.AssetObservation(key, partition=round_name, metadata=shown))
-    return checks.not_released(asset, said)
+    return checks.not_released(asset, said)._replace(asset_key=key)
 
 
 def _answered(

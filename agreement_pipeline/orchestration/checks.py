@@ -147,11 +147,11 @@ def suite_results(
 
 
 def of_loaded(
-    results: Iterable[dg.AssetCheckResult], loaded: Sequence[dg.AssetCheckSpec]
+    results: Iterable[dg.AssetCheckResult], loaded: Iterable[str]
 ) -> list[dg.AssetCheckResult]:
     """An answer to each check that was loaded, and to no other: a suite may have changed since."""
     by_name = {str(result.check_name): result for result in results}
-    return [by_name.get(spec.name) or without_expectation(spec.name) for spec in loaded]
+    return [by_name.get(name) or without_expectation(name) for name in loaded]
 
 
 def without_expectation(name: str) -> dg.AssetCheckResult:

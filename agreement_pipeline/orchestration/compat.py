@@ -1,7 +1,7 @@
 """Every name of Dagster's that is private or not yet stable, in one place."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import dagster as dg
@@ -34,7 +34,7 @@ __all__ = [
     "check_spec",
     "deserialize_value",
     "is_cron_schedule",
-    "partitions_of_input",
+    "partitions_of",
     "storage_ids_by_partition",
 ]
 
@@ -47,11 +47,12 @@ WAITING = [
 ENDED = FINISHED_STATUSES
 
 
-def partitions_of_input(context: dg.AssetExecutionContext, name: str) -> Sequence[str]:
-    """The partitions of an upstream asset that an input holds. None if it has no partitions."""
-    if not context.get_step_execution_context().has_asset_partitions_for_input(name):
-        return ()
-    partitions: Sequence[str] = context.asset_partition_keys_for_input(name)
+def partitions_of(
+    context: dg.AssetExecutionContext, asset: dg.AssetKey
+) -> dg.PartitionsDefinition[str] | None:
+    """The partitions of an asset that this run knows, also if it does not make it."""
+    partitions: dg.PartitionsDefinition[str] | None
+    partitions = context.job_def.asset_layer.get(asset).partitions_def
     return partitions
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -19,26 +20,23 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """`kind` stands in its corner, and `shows` is a tag to filter by. The `first` lead to a
-    decision, and come before what is only shown.
-    """
+    """`kind` stands in its corner, and `shows` is a tag to filter by."""
 
     kind: str
     shows: str
     after: str = ""
     by_round: bool = True
-    first: bool = False
 
 
 ASSETS = {
-    "annotations": Asset("table", "ratings", first=True),
+    "annotations": Asset("table", "ratings"),
     "rating_patterns": Asset("table", "ratings", "annotations"),
     "inter_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "intra_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "disputed_items": Asset("table", "evidence", "annotations"),
-    "acceptability": Asset("python", "decision", "annotations", first=True),
-    "training_data": Asset("parquet", "training-data", "acceptability", first=True),
+    "acceptability": Asset("python", "decision", "annotations"),
+    "training_data": Asset("parquet", "training-data", "acceptability"),
     "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
     "release": Asset("parquet", "training-data", "training_data", by_round=False),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
@@ -98,22 +96,23 @@ class Host:
             return None
         return dg.AssetKey(source.asset.split("/"))
 
-    def inputs(self, name: str) -> dict[str, dg.AssetIn]:
-        """What Dagster loads for an asset. Only the first of a project with an upstream has any."""
-        source, taking = self.project.settings.rounds_from, self.taking_upstream
-        if self.upstream is None or source is None or name != taking:
-            return {}
-        return {"table": dg.AssetIn(self.upstream, input_manager_key=source.io_manager)}
-
     @property
-    def taking_upstream(self) -> str:
-        """The asset that takes what the source gives."""
-        return "delivered_table" if self.project.delivers_whole else "annotations"
+    def round_step(self) -> str:
+        """The name of the step that makes the assets of a round."""
+        return f"{self.project.name}__round"
+
+    def freshness_policy(self, name: str) -> dg.FreshnessPolicy | None:
+        """Only the first asset says that a round is overdue, since the others follow it."""
+        if ASSETS[name].after:
+            return None
+        days = timedelta(days=self.project.settings.overdue_after_days)
+        return dg.FreshnessPolicy.time_window(fail_window=days, warn_window=days * 7 / 8)
 
     def parents(self, name: str) -> list[dg.AssetKey]:
-        after = ASSETS[name].after
-        if name == "annotations" and self.project.delivers_whole:
-            after = "delivered_table"
+        taking = "delivered_table" if self.project.delivers_whole else "annotations"
+        if name == taking:
+            return [] if self.upstream is None else [self.upstream]
+        after = taking if name == "annotations" else ASSETS[name].after
         return [self.key(after)] if after else []
 
     def to_decision(self, round_name: str | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pandas as pd
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, round_text
 from agreement_pipeline.orchestration.component import project_definitions
+from agreement_pipeline.orchestration.runs import UNRELEASED
 from agreement_pipeline.projects import TOGETHER, Project, joint_release
 from agreement_pipeline.report import aligned, printable
 
@@ -105,7 +106,7 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
             raise_on_error=False,
             run_config=WITHOUT_LOG,
         )
-        for reason in _reasons_not_released(result, project.name):
+        for reason in _reasons_not_released(result, instance):
             unreleased[round_name or ""] = reason
 
     instance.add_dynamic_partitions(f"{project.name}_rounds", [*new, *waiting])
@@ -128,11 +129,15 @@ def _is_release_due(project: Project, changed: bool) -> bool:
     return by_itself and (changed or joint_release(project).is_due)
 
 
-def _reasons_not_released(result: dg.ExecuteInProcessResult, project: str) -> Iterator[str]:
+def _reasons_not_released(
+    result: dg.ExecuteInProcessResult, instance: dg.DagsterInstance
+) -> Iterator[str]:
     """Why a step that releases failed. One that was not begun, since the round is held, did not."""
-    releasing = (f"{project}__training_data", f"{project}__release")
+    run = instance.get_run_by_id(result.run_id)
+    if run is None or UNRELEASED not in run.tags:
+        return
     for event in result.all_events:
-        if event.is_step_failure and event.step_key in releasing:
+        if event.is_step_failure:
             failure = event.step_failure_data
             by_us, error = failure.user_failure_data, failure.error
             by_library = error and (error.cause or error).message.strip()

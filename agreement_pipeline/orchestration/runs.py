@@ -34,11 +34,13 @@ def or_fail(
     context: dg.AssetExecutionContext,
     step: Callable[[], T],
     if_held: Mapping[str, Any] = MappingProxyType({}),
+    *,
+    is_decided: bool = False,
 ) -> T:
     """An error of this package fails the asset with its reason, without retries.
 
     A step that meets a full disk or a network that fails may be tried again. The failure of a round
-    that is held shows `if_held` too.
+    that is held shows `if_held` too. A run that `is_decided` stays tagged with its decision.
     """
     try:
         return step()
@@ -46,11 +48,11 @@ def or_fail(
         tag(context, HELD, str(error), **{FAULT: LASTS}, **NOT_AGAIN)
         raise failure(str(error), error.code, if_held) from None
     except AgreementError as error:
-        _tag_fault(context, error, str(error))
+        _tag_fault(context, error, str(error), is_decided)
         raise failure(str(error), error.code) from error
     except PASSING as error:
         said = of_machine(error)
-        _tag_fault(context, error, said)
+        _tag_fault(context, error, said, is_decided)
         raise dg.Failure(description=printable(said)) from error
 
 
@@ -74,10 +76,15 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
     )
 
 
-def _tag_fault(context: dg.AssetExecutionContext, error: BaseException, said: str) -> None:
+def _tag_fault(
+    context: dg.AssetExecutionContext, error: BaseException, said: str, is_decided: bool
+) -> None:
     """The sensor reads if the fault may pass by itself."""
     more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
-    tag(context, NOT_JUDGED, said, **more)
+    if is_decided:
+        context.instance.add_run_tags(context.run.run_id, more)
+    else:
+        tag(context, NOT_JUDGED, said, **more)
 
 
 def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:

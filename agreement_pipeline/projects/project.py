@@ -59,7 +59,6 @@ from agreement_pipeline.readers import (
 )
 from agreement_pipeline.release import (
     CertifiedBy,
-    Checked,
     OfTheGate,
     Release,
     Terms,
@@ -534,10 +533,6 @@ class Project:
         if round_name is None:
             return release_dataset(self.store, rounds, **terms)
         return release_round(self.store, round_name, **terms)
-
-    @cached_property
-    def checked_here(self) -> dict[str, Checked]:
-        return {}
 
     def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
         said = self.settings

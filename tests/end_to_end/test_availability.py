@@ -12,7 +12,9 @@ from agreement_pipeline.evidence import Figure
 from agreement_pipeline.orchestration import assets, metadata, sensors
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.orchestration.runs import DECISION
 from agreement_pipeline.release import verify_release
+from tests.orchestration.checks import materialized
 from tests.orchestration.conftest import Line, ratings_frame
 from tests.orchestration.test_sensors import at_rest, tick
 from tests.releases import current_release
@@ -140,16 +142,21 @@ def test_a_display_that_crashes_keeps_no_round_from_being_judged(line, monkeypat
 
     monkeypatch.setattr(assets, shown, crash)
     line.deliver("w1", ratings_frame(0.99))
-    assert not line.run("w1").success
+    result = line.run("w1")
+    assert not result.success
     assert current_release(line.project.store, "w1")
+    assert line.instance.get_run_by_id(result.run_id).tags[DECISION] == "admitted"
+    assert materialized(result, "rating_patterns" if shown == "disputed" else "disputed_items")
 
 
 def test_what_decides_rests_on_the_annotations_alone_and_comes_first(line):
-    built = {each.key.path[-1]: each for each in assets.build_assets(Host(line.project))}
-    deps = {key.path[-1] for key in built["acceptability"].asset_deps[built["acceptability"].key]}
-    assert deps == {"annotations"}
-    for name in ("annotations", "acceptability", "training_data"):
-        assert built[name].op.tags["dagster/priority"] == "1"
+    host = Host(line.project)
+    of_round, *_ = assets.build_assets(host)
+    assert of_round.asset_deps[host.key("acceptability")] == {host.key("annotations")}
+    line.deliver("w1", ratings_frame(0.99))
+    events = line.run("w1").get_asset_materialization_events()
+    first = [event.asset_key.path[-1] for event in events if event.asset_key][:3]
+    assert first == ["annotations", "acceptability", "training_data"]
 
 
 def test_a_plot_that_crashes_is_shown_as_such(monkeypatch):
@@ -178,7 +185,7 @@ def test_s20_a_raters_column_that_nobody_named_is_named(tmp_path, instance):
     line = Line(tmp_path, instance, layout="wide", columns={"raters": ("ana", "ben")})
     wide = ratings_frame(0.99).pivot(index="item", columns="rater", values="label")
     line.deliver("w1", wide.reset_index().assign(remark="seen"))
-    found = assets.annotations(line.project, "w1")
+    found, _ = assets.annotations(line.project, "w1")
     (advice,) = [each for each in found.check_results if each.check_name == "contract_advice"]
     assert not advice.passed
     assert "found labels that are not read in column 'chi'" in advice.description

@@ -16,6 +16,7 @@ import yaml
 from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, load_project, notices, with_who_differs
+from tests.orchestration.checks import materialized
 
 pytestmark = pytest.mark.slow
 
@@ -117,7 +118,7 @@ class Told:
                     ],
                 )
             )
-        [made] = result.asset_materializations_for_node("reviews__acceptability")
+        made = materialized(result, "acceptability")
         self.decided = project.store.history("w1")[-1]
         steps = made.metadata.get("what_to_do")
         to_do = f"What to do now: {steps.md_str}" if steps else ""

@@ -17,12 +17,11 @@ from agreement_pipeline.errors import (
     WaiverError,
 )
 from agreement_pipeline.orchestration.assets import acceptability, annotations, training_data
-from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.projects import project as project_module
 from agreement_pipeline.release import verify_release
 from agreement_pipeline.store import Store
 from agreement_pipeline.store import store as store_module
-from tests.orchestration.checks import BAD, GOOD, check
+from tests.orchestration.checks import BAD, GOOD, check, materialized
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 pytestmark = pytest.mark.slow
@@ -95,19 +94,16 @@ def test_a_run_reads_the_delivery_once_and_the_stored_round_once_more(line, monk
     assert [len(each & delivered) for each in names[2:]] == [0]
 
 
-def test_what_a_process_remembers_of_a_round_never_opens_the_lock(line):
+def test_what_a_run_hands_from_asset_to_asset_never_opens_the_lock(line):
     """Somebody who writes good ratings into the memory of a run is shown an admitted round."""
     line.deliver("w1", BAD)
     line.deliver("w2", GOOD)
-    hosted = Host(line.project)
-    for name in ("w1", "w2"):
-        annotations(hosted.project, name)
-    seen = hosted.project.checked_here
-    seen["w1"] = replace(seen["w2"], version=seen["w1"].version)
-    judged, _ = acceptability(hosted.project, "w1")
+    project = line.project
+    (_, bad), (_, good) = (annotations(project, name) for name in ("w1", "w2"))
+    judged, _ = acceptability(project, "w1", replace(good, version=bad.version))
     assert judged.decision.admitted
     with pytest.raises(ReleaseHeldError):
-        training_data(hosted.project, "w1")
+        training_data(project, "w1")
     assert line.released() == []
     last = [each for each in line.project.store.history("w1") if each["event"] == "decided"][-1]
     assert last["decision"] == "held"
@@ -171,7 +167,7 @@ def test_a_worse_delivery_of_an_admitted_round_withdraws_its_release(line):
     result = line.decide("w1")
 
     assert line.released() == []
-    metadata = result.asset_materializations_for_node("reviews__acceptability")[0].metadata
+    metadata = materialized(result, "acceptability").metadata
     assert metadata["release_withdrawn"].value is True
 
 
@@ -262,9 +258,7 @@ def test_a_waiver_in_the_configuration_lets_the_round_it_is_bound_to_through_and
     assert check(result, "krippendorff_alpha_of_round").passed
     assert (
         f"waiver by Dana until {SOON}"
-        in result.asset_materializations_for_node("reviews__acceptability")[0]
-        .metadata["waivers"]
-        .value
+        in materialized(result, "acceptability").metadata["waivers"].value
     )
 
 

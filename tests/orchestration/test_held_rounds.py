@@ -13,7 +13,7 @@ from dagster._core.execution.retries import auto_reexecution_should_retry_run
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.orchestration.runs import failure, or_fail
 from agreement_pipeline.readers.files import StableFile
-from tests.orchestration.checks import BAD, GOOD
+from tests.orchestration.checks import BAD, GOOD, materialized
 from tests.orchestration.conftest import POLICY
 
 pytestmark = pytest.mark.slow
@@ -54,7 +54,7 @@ def test_what_cannot_be_told_of_the_ratings_hides_no_decision(line, monkeypatch,
 
     assert first_line(result).startswith("held: round w1: krippendorff_alpha 0.")
     assert tags(line, result)[DECISION] == "held"
-    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    event = materialized(result, "acceptability")
     assert event.metadata["decision"].text == "held"
     assert event.metadata["why"].md_str.startswith("- krippendorff\\_alpha ")
     said = event.metadata["not_known"].text

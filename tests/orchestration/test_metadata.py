@@ -15,6 +15,7 @@ from agreement_pipeline.orchestration.metadata import (
     rendered,
 )
 from agreement_pipeline.ratings import TEXT, Ratings, Scale
+from tests.orchestration.checks import materialized
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 LABELS = ("why", "place", "items")
@@ -148,7 +149,7 @@ def test_a_fault_of_opentelemetry_is_told_and_fails_no_decision(line, monkeypatc
     line.deliver("good", ratings_frame(0.97))
     found = line.run("good", "annotations", "acceptability", "training_data")
     assert found.success
-    (made,) = found.asset_materializations_for_node("reviews__acceptability")
+    made = materialized(found, "acceptability")
     assert made.metadata["metrics"].text == "not told to OpenTelemetry: OSError, no collector"
     assert line.project.store.in_force("good")
 
@@ -161,6 +162,6 @@ def test_opentelemetry_is_loaded_where_a_provider_may_listen(line, monkeypatch, 
         monkeypatch.setenv("OTEL_PYTHON_METER_PROVIDER", "that_nobody_installed")
     line.deliver("good", ratings_frame(0.97))
     found = line.run("good", "annotations", "acceptability")
-    (made,) = found.asset_materializations_for_node("reviews__acceptability")
+    made = materialized(found, "acceptability")
     assert ("metrics" in made.metadata) is named
     assert ("opentelemetry.metrics" in sys.modules) is named

@@ -280,7 +280,7 @@ def test_what_is_no_table_of_ratings_is_one_clear_error(make_warehouse, table, w
     else:
         warehouse.stage(table, "w1")
     step, message = failure_of(warehouse.decide("w1"))
-    assert step == "reviews__annotations"
+    assert step == "reviews__round"
     assert message.startswith("asset staging/annotations, round w1: found ")
     assert words in message
     assert "expected" in message
@@ -314,7 +314,7 @@ def test_table_without_partitions_is_no_round(make_warehouse):
     with pytest.raises(ProjectError, match=r"rounds: \{column: week\}"):
         warehouse.tick("new_rounds")
     step, message = failure_of(warehouse.decide("w1"))
-    assert step == "reviews__annotations"
+    assert step == "reviews__round"
     assert message.startswith("asset staging/annotations: found no partitions; expected")
     assert warehouse.project.store.rounds() == ()
 
@@ -378,7 +378,7 @@ def test_launchpad_has_no_place_for_a_value(make_warehouse):
         job.execute_in_process(
             instance=warehouse.instance,
             partition_key="w1",
-            run_config={"ops": {"reviews__annotations": {"inputs": {"table": {"value": 1}}}}},
+            run_config={"ops": {"reviews__round": {"inputs": {"table": {"value": 1}}}}},
         )
     assert warehouse.project.store.rounds() == ()
 

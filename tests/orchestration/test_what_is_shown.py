@@ -14,7 +14,7 @@ from agreement_pipeline.orchestration.checks import like_before
 from agreement_pipeline.orchestration.metadata import IN_PLACE, link
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import judge_round
-from tests.orchestration.checks import BAD, GOOD, check
+from tests.orchestration.checks import BAD, GOOD, check, materialized
 from tests.orchestration.conftest import POLICY, ratings_frame
 
 pytestmark = pytest.mark.slow
@@ -89,7 +89,7 @@ def test_estimates_are_numbers_that_the_ui_can_plot_by_round(line):
     line.deliver("w1", GOOD)
     result = line.run("w1", "annotations", "inter_rater_agreement")
 
-    metadata = result.asset_materializations_for_node("reviews__inter_rater_agreement")[0].metadata
+    metadata = materialized(result, "inter_rater_agreement").metadata
     low, value, high = (
         metadata[f"krippendorff_alpha{part}"].value for part in (" low", " value", " high")
     )
@@ -148,9 +148,7 @@ def test_each_raters_agreement_with_themselves_stands_beside_that_with_the_other
     result = line.run("w1", "annotations", "intra_rater_agreement")
 
     records = (
-        result.asset_materializations_for_node("reviews__intra_rater_agreement")[0]
-        .metadata["themselves_and_others"]
-        .records
+        materialized(result, "intra_rater_agreement").metadata["themselves_and_others"].records
     )
     said = {record.data["scope"]: record.data["reading"] for record in records}
     assert said["rater ana"] == "agrees with themselves and with the others"
@@ -171,7 +169,7 @@ def test_disputed_items_come_with_their_share_of_all_disagreement(line):
     )
     result = line.run("w1", "annotations", "disputed_items")
 
-    metadata = result.asset_materializations_for_node("reviews__disputed_items")[0].metadata
+    metadata = materialized(result, "disputed_items").metadata
     assert metadata["disputed_items"].value == 2
     records = [record.data for record in metadata["most_disputed"].records]
     assert [(record["id"], record["share"]) for record in records] == [
@@ -283,7 +281,7 @@ def test_a_round_that_was_kept_and_not_decided_is_pending_and_named_once(line):
 def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
     line.deliver("w1", BAD)
     result = line.run("w1", "annotations", "acceptability")
-    (event,) = result.asset_materializations_for_node("reviews__acceptability")
+    event = materialized(result, "acceptability")
     names = list(event.metadata)
 
     assert names[:4] == ["decision", "why", "what_to_do", "rules"]
@@ -318,8 +316,7 @@ def test_ratings_and_training_data_show_their_columns(line):
     line.deliver("w1", GOOD)
     result = line.decide("w1")
     for asset, column in (("annotations", "rater"), ("training_data", "soft_label")):
-        (event,) = result.asset_materializations_for_node(f"reviews__{asset}")
-        schema = event.metadata["dagster/column_schema"].schema
+        schema = materialized(result, asset).metadata["dagster/column_schema"].schema
         assert column in [each.name for each in schema.columns]
 
 
@@ -428,10 +425,7 @@ def test_a_page_is_written_and_opens_from_the_decision_and_from_the_history(make
     line = make_line(pages="pages", pages_url="https://pages.example/reviews/")
     line.deliver("w1", BAD)
     result = line.run("w1", "annotations", "acceptability", "round_page")
-    (decided,), (page,) = (
-        result.asset_materializations_for_node(f"reviews__{name}")
-        for name in ("acceptability", "round_page")
-    )
+    decided, page = (materialized(result, name) for name in ("acceptability", "round_page"))
     _, shown = history_of(line)
     for metadata, name in (
         (decided.metadata, "w1.html"),
