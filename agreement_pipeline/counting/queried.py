@@ -23,11 +23,11 @@ from agreement_pipeline.statistics import (
     Clusters,
     LabelsByRater,
     NumbersByRater,
+    RatingHashes,
     ReplicatedLabels,
     ReplicatedNumbers,
-    Said,
     Statistic,
-    changed,
+    copy_with,
     distinct_in,
     order_of_raters,
 )
@@ -86,7 +86,7 @@ def _cached(make: Callable[..., StatisticT]) -> Callable[..., StatisticT]:
         key = make, *arguments
         if key not in cached:
             cached[key] = make(counting, ratings, *arguments)
-        copy: StatisticT = changed(cached[key])
+        copy: StatisticT = copy_with(cached[key])
         return copy
 
     return cached_make
@@ -214,7 +214,10 @@ class RatingsCounting(Counting):
             )
         ]
         rows, weights, clusters = distinct_in(np.hstack(codes), items.astype(float), clusters)
-        order, split = order_of_raters(Said.where(rows >= 0, rows), weights), len(panels[0])
+        order, split = (
+            order_of_raters(RatingHashes.of_cells(rows >= 0, rows), weights),
+            len(panels[0]),
+        )
         columns = [order[order < split], order[order >= split]]
         rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
         names = [*panels[0], *panels[1]]

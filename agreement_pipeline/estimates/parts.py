@@ -17,7 +17,7 @@ from agreement_pipeline.statistics import (
     CategoryCounts,
     CountsOfStratum,
     Statistic,
-    raters_apart,
+    rater_distances,
 )
 
 # Everybody is taken to agree on a few items more, since disagreement on one or two says little.
@@ -48,7 +48,7 @@ class Shown:
         panel = counting_of(ratings).by_rater(ratings)
         shown = cls.whole(tuple(sorted(panel.raters)))
         if shown.n_raters > most:
-            apart = raters_apart(panel.only(shown.raters))
+            apart = rater_distances(panel.only(shown.raters))
             met, met_in_all = apart.met, apart.met.sum(1)
             far = (apart.of_pairs * met / (met + FEW))[np.triu_indices(shown.n_raters, 1)]
             least = _largest(apart.of_raters * met_in_all / (met_in_all + FEW), most)

@@ -26,7 +26,7 @@ import numpy as np
 
 from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes
-from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, raters_apart
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, rater_distances
 from agreement_pipeline.students_t import lower_tail
 from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
@@ -175,7 +175,7 @@ def _camps(panel: Panel) -> tuple[Beside, ...]:
     if not 4 <= n <= MOST_IN_CAMPS:
         return ()
     tail = TAIL / (2 ** (n - 1) - 1 - n)
-    order = alike_first(1.0 - raters_apart(panel).of_pairs)
+    order = alike_first(1.0 - rater_distances(panel).of_pairs)
     best: tuple[Beside, ...] = ()
     least = LEAST
     for cut, (first, other, pairs) in enumerate(_by_cut(panel, order), 1):

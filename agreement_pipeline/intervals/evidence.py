@@ -29,7 +29,7 @@ from agreement_pipeline.measures import Coefficient, Measure
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.statistics import (
     FEWEST_CLUSTERS,
-    Beside,
+    KnownWeights,
     LabelsByRater,
     SeenRows,
     Statistic,
@@ -307,17 +307,19 @@ class _Block:
     def value_without_unseen(self, point: Point) -> Array:
         basis = point.basis
         weighted = basis.reweighted(self.seen)
-        return np.asarray(point.record.function(weighted.beside(Beside(self._rows(basis)))).value)
+        return np.asarray(
+            point.record.function(weighted.beside(KnownWeights(self._rows(basis)))).value
+        )
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
         """Each unseen row keeps a share of the weight drawn for it."""
         np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
-        return form.reweighted(self.weights).beside(Beside(self._rows(basis)))
+        return form.reweighted(self.weights).beside(KnownWeights(self._rows(basis)))
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = self.mass
-        raising_row = Beside(self._rows(basis), np.array([place]))
+        raising_row = KnownWeights(self._rows(basis), np.array([place]))
         return form.reweighted(self.weights).beside(raising_row)
 
     def _rows(self, basis: Statistic) -> SeenRows:
@@ -418,7 +420,7 @@ def compute_with_each_unseen(
         weights, positions = table[: len(places)], np.arange(len(places))
         weights[positions, places] = mass
         for point, forms in possible:
-            unseen_rows = Beside(rows_by_basis[id(point.basis)], places - n)
+            unseen_rows = KnownWeights(rows_by_basis[id(point.basis)], places - n)
             weighted = (form.reweighted(weights).beside(unseen_rows) for form in forms)
             values[point.record.name].append(_compute_value(point.record, weighted))
         weights[positions, places] = 0.0

@@ -26,7 +26,7 @@ from agreement_pipeline.measures.conditions import (
 from agreement_pipeline.measures.registry import Condition, register
 from agreement_pipeline.measures.weighting import IDENTITY, Weighting
 from agreement_pipeline.ratings import Array, Codes, Flags
-from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row, in_common
+from agreement_pipeline.statistics import LabelsByRater, SomeRows, every_row, items_in_common
 
 CELLS_PER_BLOCK = 2_000_000
 SUMS_PER_PAIR = 3
@@ -89,7 +89,9 @@ def _count_shared_and_agreeing(patterns: LabelsByRater) -> tuple[Array, Array]:
     has_weight = patterns.weights > 0
     codes, unit_weights = patterns.codes[has_weight], np.ones(int(has_weight.sum()))
     label_flags = (codes == k for k in range(len(patterns.scale.names)))
-    n_shared, *agreeing = (in_common(x, unit_weights)[pairs] for x in (codes >= 0, *label_flags))
+    n_shared, *agreeing = (
+        items_in_common(x, unit_weights)[pairs] for x in (codes >= 0, *label_flags)
+    )
     return n_shared, np.array(agreeing)
 
 

@@ -16,21 +16,21 @@ from agreement_pipeline.statistics.counts import (
 )
 from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.by_rater import (
-    Apart,
+    RaterDistances,
     LabelsByRater,
-    in_common,
-    raters_apart,
+    items_in_common,
+    rater_distances,
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
-from agreement_pipeline.statistics.order import Said, order_of_raters, seed_of
+from agreement_pipeline.statistics.order import RatingHashes, order_of_raters, seed_of
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import (
-    Beside,
+    KnownWeights,
     SeenRows,
     SomeRows,
     Statistic,
-    changed,
+    copy_with,
     dense,
     distinct_in,
     effective_raters,
@@ -43,34 +43,34 @@ from agreement_pipeline.statistics.weighted import (
 __all__ = [
     "FEWEST_CLUSTERS",
     "MANY_CATEGORIES",
-    "Apart",
-    "Beside",
     "CategoryCounts",
     "Clusters",
     "CountsOfStratum",
+    "KnownWeights",
     "LabelsByRater",
     "NumbersByRater",
+    "RaterDistances",
+    "RatingHashes",
     "ReplicatedLabels",
     "ReplicatedNumbers",
-    "Said",
     "SeenRows",
     "SomeRows",
     "Statistic",
     "archive_of",
     "arrays_of",
     "as_array",
-    "changed",
     "chosen_ratings",
+    "copy_with",
     "dense",
     "distinct_in",
     "effective_raters",
     "every_row",
     "farthest",
-    "in_common",
     "in_one",
     "indicated",
+    "items_in_common",
     "order_of_raters",
-    "raters_apart",
+    "rater_distances",
     "seed_of",
     "sparse",
     "statistic_bytes",

@@ -13,11 +13,11 @@ from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater
 from agreement_pipeline.statistics.clusters import Clusters
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 
-Counted = LabelsByRater | NumbersByRater | ReplicatedLabels | ReplicatedNumbers
+Storable = LabelsByRater | NumbersByRater | ReplicatedLabels | ReplicatedNumbers
 Arrays = Mapping[str, NDArray[Any]]
 
-PLAIN = "plain"
-FIRST = "first."
+HEADER_KEY = "plain"
+FIRST_PREFIX = "first."
 KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "LabelsByRater": (LabelsByRater, ("codes",)),
     "NumbersByRater": (NumbersByRater, ("values",)),
@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 
 
-def statistic_bytes(statistic: Counted) -> bytes:
+def statistic_bytes(statistic: Storable) -> bytes:
     """A statistic with nobody apart. Equal statistics have equal bytes.
 
     Examples
@@ -41,19 +41,19 @@ def statistic_bytes(statistic: Counted) -> bytes:
         "round_raters": list(getattr(statistic, "round_raters", ())),
     }
     header = as_array(json.dumps(plain, sort_keys=True).encode())
-    return archive_of({PLAIN: header, **_arrays(statistic)})
+    return archive_of({HEADER_KEY: header, **_arrays(statistic)})
 
 
-def statistic_of(data: bytes) -> Counted:
-    found = arrays_of(data)
-    plain = json.loads(found[PLAIN].tobytes())
-    return _made(plain["kind"], plain, found)
+def statistic_of(data: bytes) -> Storable:
+    arrays = arrays_of(data)
+    plain = json.loads(arrays[HEADER_KEY].tobytes())
+    return _build_statistic(plain["kind"], plain, arrays)
 
 
 def archive_of(arrays: Arrays) -> bytes:
-    kept = io.BytesIO()
-    np.savez_compressed(kept, allow_pickle=False, **arrays)
-    return kept.getvalue()
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
 
 def arrays_of(data: bytes) -> Arrays:
@@ -65,33 +65,39 @@ def as_array(data: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def _arrays(statistic: Counted) -> dict[str, NDArray[Any]]:
+def _arrays(statistic: Storable) -> dict[str, NDArray[Any]]:
     if isinstance(statistic, ReplicatedLabels):
         cells = {"counts": statistic.counts, "item": statistic.item, "rater": statistic.rater}
-        first = _arrays(statistic.first)
-        return {**cells, **{f"{FIRST}{name}": each for name, each in first.items()}}
-    _, own = KINDS[type(statistic).__name__]
-    found = {
-        **{name: getattr(statistic, name, None) for name in ("weights", *own, "confidence")},
+        first_arrays = _arrays(statistic.first)
+        return {**cells, **{f"{FIRST_PREFIX}{name}": array for name, array in first_arrays.items()}}
+    _, own_fields = KINDS[type(statistic).__name__]
+    arrays = {
+        **{name: getattr(statistic, name, None) for name in ("weights", *own_fields, "confidence")},
         **{name: getattr(statistic.clusters, name, None) for name in ("places", "times")},
     }
-    return {name: each for name, each in found.items() if each is not None}
+    return {name: array for name, array in arrays.items() if array is not None}
 
 
-def _made(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Counted:
+def _build_statistic(kind: str, plain: Mapping[str, Any], arrays: Arrays) -> Storable:
     if kind == "ReplicatedLabels":
-        first = {name.removeprefix(FIRST): each for name, each in arrays.items() if FIRST in name}
-        labels = cast(LabelsByRater, _made("LabelsByRater", plain, first))
+        first_arrays = {
+            name.removeprefix(FIRST_PREFIX): array
+            for name, array in arrays.items()
+            if FIRST_PREFIX in name
+        }
+        labels = cast(LabelsByRater, _build_statistic("LabelsByRater", plain, first_arrays))
         return ReplicatedLabels(arrays["counts"], arrays["item"], arrays["rater"], labels)
-    named: dict[str, Any] = {
+    keyword_arguments: dict[str, Any] = {
         "scale": Scale.from_mapping(plain["scale"]),
         "raters": tuple(plain["raters"]),
         "clusters": Clusters(arrays["places"], arrays["times"]) if "places" in arrays else None,
     }
     if kind == "ReplicatedNumbers":
-        named["round_raters"] = plain["round_raters"]
-    make, own = KINDS[kind]
-    found: Counted = make(*(arrays[name] for name in (*own, "weights")), **named)
+        keyword_arguments["round_raters"] = plain["round_raters"]
+    make, own_fields = KINDS[kind]
+    statistic: Storable = make(
+        *(arrays[name] for name in (*own_fields, "weights")), **keyword_arguments
+    )
     if "confidence" in arrays:
-        return cast(LabelsByRater, found).with_confidence(arrays["confidence"])
-    return found
+        return cast(LabelsByRater, statistic).with_confidence(arrays["confidence"])
+    return statistic

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import LARGEST, MISSING, Array, Codes, Flags, Scale
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import Said, order_of_raters
+from agreement_pipeline.statistics.order import RatingHashes, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     MAX_TURNS,
     far_values,
@@ -27,26 +27,26 @@ from agreement_pipeline.statistics.unseen import (
     typical_values,
 )
 from agreement_pipeline.statistics.weighted import (
+    GroupSums,
     OfRows,
     SomeRows,
     Statistic,
-    Together,
-    born,
-    changed,
     checked_codes,
     checked_raters,
     checked_weights,
+    copy_with,
     distinct_in,
     every_row,
     extended,
     joint_raters,
     refuse_sum,
+    set_fields,
     total,
 )
 from agreement_pipeline.text import counted, listed
 
 NUMBERS, LABELS = "numbers by rater", "labels by rater"
-MOST_CELLS = 1_000_000
+MAX_DENSE_CELLS = 1_000_000
 """More rows x raters are a crowd."""
 T = TypeVar("T", bound=np.generic)
 R = TypeVar("R", bound="ByRater")
@@ -72,7 +72,7 @@ class ByRater(Statistic):
     if TYPE_CHECKING:
 
         @property
-        def said_where(self) -> Said:
+        def rating_hashes(self) -> RatingHashes:
             """It tells raters apart."""
 
         def with_classifier(self, labels: ArrayLike, classifier: str) -> Self:
@@ -80,18 +80,18 @@ class ByRater(Statistic):
 
     @property
     def said(self) -> Array | Codes:
-        found: Array | Codes = getattr(self, self.said_in)
-        return found
+        cells: Array | Codes = getattr(self, self.said_in)
+        return cells
 
     @property
-    def some_apart(self) -> bool:
+    def has_two_sides(self) -> bool:
         return self.classifier is not None or self.second is not None
 
     def merged(self) -> Self:
         return self
 
     def with_columns(self, places: Sequence[int] | Codes) -> Self:
-        return changed(
+        return copy_with(
             self,
             **{self.said_in: self.said[:, places]},
             raters=checked_raters(self.what, [self.raters[place] for place in places]),
@@ -100,7 +100,7 @@ class ByRater(Statistic):
 
     def with_rows(self, rows: Array | Codes, labels: Array | Codes, mass: float) -> Self:
         sure = self.confidence
-        return changed(
+        return copy_with(
             self,
             **{self.said_in: np.concatenate([self.said, rows])},
             weights=extended(self.weights, mass, len(rows)),
@@ -125,39 +125,41 @@ class ByRater(Statistic):
         """True for rows with two ratings that count, or with one from those apart and one from the
         panel.
         """
-        if self.some_apart:
+        if self.has_two_sides:
             return np.asarray(self.labelled & self.rated.any(1))
         return np.asarray(self.rated.sum(1) >= 2)
 
     @property
     def n_items(self) -> int:
         """Items with a rating, or with one from those apart and one from the panel."""
-        rows = self.readable if self.some_apart else self.given.any(1)
+        rows = self.readable if self.has_two_sides else self.given.any(1)
         return total(self.weights[..., rows])
 
     @property
     def n_ratings(self) -> int:
         """Ratings of the panel that count, on items with a label from those apart, if any."""
-        return total(self.weights * self.rated.sum(1) * (self.labelled if self.some_apart else 1))
+        return total(
+            self.weights * self.rated.sum(1) * (self.labelled if self.has_two_sides else 1)
+        )
 
     def in_order(self) -> Self:
         """An order that the ratings fix, whatever the names and the order of nominal categories."""
         merged = self.with_scale(self.scale.canonical).merged()
-        return merged.with_columns(order_of_raters(merged.said_where, merged.weights)).merged()
+        return merged.with_columns(order_of_raters(merged.rating_hashes, merged.weights)).merged()
 
     def without(self, rater: str) -> Self:
         return self.only([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
-        said = self.said[:, self.raters.index(rater)]
-        return self.without(rater).with_classifier(said, rater)
+        labels = self.said[:, self.raters.index(rater)]
+        return self.without(rater).with_classifier(labels, rater)
 
     @property
     def panel(self) -> Self:
-        return self.kept(_alone).reweighted(self.weights)
+        return self.kept(_panel_alone).reweighted(self.weights)
 
     def joined(self) -> Self:
-        return self.kept(_joined).reweighted(self.weights)
+        return self.kept(_panel_with_classifier).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first)
@@ -170,12 +172,12 @@ def _who_rated(statistic: ByRater) -> SomeRows:
     return every_row(statistic.rated.astype(float))
 
 
-def _alone(statistic: R) -> R:
+def _panel_alone(statistic: R) -> R:
     nobody = np.full_like(statistic.labels, statistic.missing)
-    return changed(statistic, classifier=None, labels=nobody, second=None)
+    return copy_with(statistic, classifier=None, labels=nobody, second=None)
 
 
-def _joined(statistic: R) -> R:
+def _panel_with_classifier(statistic: R) -> R:
     return type(statistic)(  # type: ignore[call-arg]
         np.concatenate([statistic.said, statistic.labels[:, None]], axis=1),
         statistic.weights,
@@ -185,19 +187,19 @@ def _joined(statistic: R) -> R:
     )
 
 
-def placed(
-    cells: NDArray[T], own: Sequence[str], raters: Sequence[str], missing: float
+def spread_columns(
+    cells: NDArray[T], names: Sequence[str], raters: Sequence[str], missing: float
 ) -> NDArray[T]:
     columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
-    columns[:, [raters.index(name) for name in own]] = cells
+    columns[:, [raters.index(name) for name in names]] = cells
     return columns
 
 
-def refuse_other_classifier(one: ByRater, other: ByRater) -> None:
-    if one.classifier != other.classifier:
+def refuse_other_classifier(statistic: ByRater, addend: ByRater) -> None:
+    if statistic.classifier != addend.classifier:
         raise RatingsError(
-            f"{one.what}: found classifiers {one.classifier!r} and {other.classifier!r}; expected "
-            "one. Add the statistics of one classifier."
+            f"{statistic.what}: found classifiers {statistic.classifier!r} and "
+            f"{addend.classifier!r}; expected one. Add the statistics of one classifier."
         )
 
 
@@ -271,13 +273,13 @@ class NumbersByRater(ByRater):
         bad = np.argwhere((missing.any(-1) != missing.all(-1)) | impossible.any(-1))
         if len(bad):
             row, column = bad[0]
-            found = f"{rows[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
+            finding = f"{rows[row, column].tolist()} ({counted(len(bad), 'such rating')} in all)"
             raise RatingsError(
-                f"{NUMBERS}: row {row + 1}, column {raters[column]!r}: found {found}; expected "
+                f"{NUMBERS}: row {row + 1}, column {raters[column]!r}: found {finding}; expected "
                 f"finite {'non-negative ' * is_ratio}numbers up to {LARGEST:g} in size, or nan in "
                 f"all dimensions, on the {scale.level} level. Correct the rating."
             )
-        born(
+        set_fields(
             self,
             values=rows,
             weights=checked_weights(weights, len(rows)),
@@ -291,7 +293,7 @@ class NumbersByRater(ByRater):
         )
 
     def with_unseen_by_tail(self) -> Self:
-        return changed(self, by_tail=True)
+        return copy_with(self, by_tail=True)
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "NumbersByRater":
         expected = (len(self.values), self.scale.dimensions)
@@ -300,9 +302,9 @@ class NumbersByRater(ByRater):
                 f"{NUMBERS}: classifier's labels: found shape {np.shape(labels)}; "
                 f"expected {expected}. Give one label a row."
             )
-        beside = changed(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
-        beside.joined()
-        return beside
+        with_labels = copy_with(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
+        with_labels.joined()
+        return with_labels
 
     @OfRows
     def given(self) -> Flags:
@@ -315,8 +317,8 @@ class NumbersByRater(ByRater):
         return np.asarray(~np.isnan(self.labels[:, 0]))
 
     @property
-    def said_where(self) -> Said:
-        return Said.where(self.given, *np.moveaxis(self.values, 2, 0))
+    def rating_hashes(self) -> RatingHashes:
+        return RatingHashes.of_cells(self.given, *np.moveaxis(self.values, 2, 0))
 
     @OfRows
     def sizes(self) -> Array:
@@ -344,11 +346,11 @@ class NumbersByRater(ByRater):
         if self.classifier is None:
             rows = self._splits(tail_values if self.by_tail else far_values)
             return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
-        met = self.readable & (self.weights > 0)
-        known = self.at(met) if met.any() else self
-        panel, joined = known.panel, known.joined()
+        is_met = self.readable & (self.weights > 0)
+        met_part = self.at(is_met) if is_met.any() else self
+        panel, all_raters = met_part.panel, met_part.joined()
         rows = panel._splits(typical_values)
-        pair, _ = two_numbers(joined.values, joined.weights, self.scale, typical_values)
+        pair, _ = two_numbers(all_raters.values, all_raters.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
@@ -375,25 +377,25 @@ class NumbersByRater(ByRater):
         if complete.all():
             return self
         left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
-        return changed(self.at(complete), left_out=left_out)
+        return copy_with(self.at(complete), left_out=left_out)
 
     def at(self, rows: Flags) -> "NumbersByRater":
         if rows.all():
             return self
-        last, asked = self._last_asked, rows.tobytes()
-        if asked not in last:
-            last.clear()
-            last[asked] = changed(
+        cache, key = self._last_selection, rows.tobytes()
+        if key not in cache:
+            cache.clear()
+            cache[key] = copy_with(
                 self,
                 values=self.values[rows],
                 weights=np.ones(int(rows.sum())),
                 labels=self.labels[rows],
                 clusters=None if self.clusters is None else self.clusters.at(rows),
             )
-        return last[asked].reweighted(self.weights[..., rows])
+        return cache[key].reweighted(self.weights[..., rows])
 
     @OfRows
-    def _last_asked(self) -> dict[bytes, "NumbersByRater"]:
+    def _last_selection(self) -> dict[bytes, "NumbersByRater"]:
         return {}
 
     def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
@@ -404,7 +406,10 @@ class NumbersByRater(ByRater):
         raters = joint_raters(self.raters, other.raters)
         return NumbersByRater(
             np.concatenate(
-                [placed(each.values, each.raters, raters, np.nan) for each in (self, other)]
+                [
+                    spread_columns(statistic.values, statistic.raters, raters, np.nan)
+                    for statistic in (self, other)
+                ]
             ),
             np.concatenate([self.weights, other.weights]),
             scale=self.scale,
@@ -471,7 +476,7 @@ class LabelsByRater(ByRater):
     unseen: Unseen
     second: tuple[str, ...] | None
     confidence: Array | None
-    together: Together | None
+    together: GroupSums | None
 
     def __init__(
         self,
@@ -488,7 +493,7 @@ class LabelsByRater(ByRater):
                 f"{LABELS}: found shape {rows.shape}; expected (P, {len(raters)}) for the raters. "
                 "Give a column for every rater."
             )
-        born(
+        set_fields(
             self,
             codes=rows,
             weights=checked_weights(weights, len(rows)),
@@ -504,11 +509,11 @@ class LabelsByRater(ByRater):
         )
 
     def with_classifier(self, labels: ArrayLike, classifier: str) -> "LabelsByRater":
-        what = f"{LABELS}: classifier's labels"
-        codes = checked_codes(what, labels, len(self.scale.names))
+        kind = f"{LABELS}: classifier's labels"
+        codes = checked_codes(kind, labels, len(self.scale.names))
         if codes.shape != (len(self.codes),):
             raise RatingsError(
-                f"{what}: found shape {codes.shape}; expected {(len(self.codes),)}. "
+                f"{kind}: found shape {codes.shape}; expected {(len(self.codes),)}. "
                 "Give one label a row."
             )
         if classifier in self.raters:
@@ -516,7 +521,7 @@ class LabelsByRater(ByRater):
                 f"{LABELS}: found {classifier!r} as classifier and in the panel; "
                 "expected a name of its own. Name them apart."
             )
-        return changed(self, labels=codes, classifier=classifier)
+        return copy_with(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
         names = {*second}
@@ -525,7 +530,7 @@ class LabelsByRater(ByRater):
                 f"{LABELS}: second group: found {listed(sorted(second), 12)}; "
                 "expected raters of the columns, each once. Correct the names."
             )
-        return changed(self, second=tuple(name for name in self.raters if name in names))
+        return copy_with(self, second=tuple(name for name in self.raters if name in names))
 
     def with_confidence(self, confidence: ArrayLike) -> "LabelsByRater":
         """Add how confident the raters were, shape (P, R). Only ratings with it then count."""
@@ -540,7 +545,7 @@ class LabelsByRater(ByRater):
                 f"{LABELS}: found a confidence under 0 or above 1; expected 0 to 1, or nan where "
                 "none was stated. Correct it."
             )
-        return changed(self, confidence=np.where(self.given, stated, np.nan))
+        return copy_with(self, confidence=np.where(self.given, stated, np.nan))
 
     @OfRows
     def given(self) -> Flags:
@@ -571,8 +576,8 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
-        given, second = self.indicators, self._in_second
-        return np.asarray(given[:, ~second].sum(1)), np.asarray(given[:, second].sum(1))
+        indicators, second = self.indicators, self._in_second
+        return np.asarray(indicators[:, ~second].sum(1)), np.asarray(indicators[:, second].sum(1))
 
     @property
     def sure(self) -> Array:
@@ -587,11 +592,11 @@ class LabelsByRater(ByRater):
         """How often each category was given where labels meet, or at all if none do. (K,)."""
         if self.classifier is None:
             return self.counts().meeting if self.confidence is None else self.used
-        met = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
-        return np.asarray(met if met.any() else self.used)
+        met_counts = np.where(self.labels >= 0, self.weights, 0.0) @ self.counts().counts
+        return np.asarray(met_counts if met_counts.any() else self.used)
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        return changed(self, unseen=self.unseen._replace(split=split))
+        return copy_with(self, unseen=self.unseen._replace(split=split))
 
     @property
     def asked(self) -> Sequence[int]:
@@ -599,14 +604,14 @@ class LabelsByRater(ByRater):
         return range(len(self.scale.names)) if category is None else (category,)
 
     @property
-    def said_where(self) -> Said:
+    def rating_hashes(self) -> RatingHashes:
         nothing = np.broadcast_to(np.nan, self.codes.shape)
         sure = nothing if self.confidence is None else self.confidence
-        return Said.where(self.given, self.codes, sure)
+        return RatingHashes.of_cells(self.given, self.codes, sure)
 
     @property
     def mixes(self) -> Array | None:
-        return None if self.some_apart or self.confidence is not None else self.counts().counts
+        return None if self.has_two_sides or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:
         return self.kept(_row_counts).reweighted(self.weights)
@@ -616,11 +621,11 @@ class LabelsByRater(ByRater):
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
         counts[rows, column[rows]] -= 1
-        met = int((np.delete(self.kept(_meetings)[place], place) > 0).sum())
-        found = CategoryCounts(
-            counts, self.weights, scale=self.scale, n_raters=met, clusters=self.clusters
+        n_met = int((np.delete(self.kept(_meetings)[place], place) > 0).sum())
+        remaining = CategoryCounts(
+            counts, self.weights, scale=self.scale, n_raters=n_met, clusters=self.clusters
         )
-        return found.merged()
+        return remaining.merged()
 
     def in_numbers(self) -> NumbersByRater:
         numbers = np.append(self.scale.scores, np.nan)
@@ -635,19 +640,19 @@ class LabelsByRater(ByRater):
         """
         if self.classifier is not None:
             places, raters = self.unseen._replace(turned=False), self.raters
-            if self.codes.size > MOST_CELLS:
+            if self.codes.size > MAX_DENSE_CELLS:
                 raters = raters[: max(1, int(self.given.sum(1).max(initial=0)))]
-            codes = _from_the_highest(self.counts().counts, len(raters))
-            return changed(self, codes=codes, raters=raters, unseen=places)
+            codes = _codes_from_the_highest(self.counts().counts, len(raters))
+            return copy_with(self, codes=codes, raters=raters, unseen=places)
         return self if self.second is not None or self.confidence is not None else self.counts()
 
     def beside_classifier(self) -> Self:
         """In a crowd, the rows that the classifier labelled, and their raters."""
-        if self.classifier is None or self.codes.size <= MOST_CELLS:
+        if self.classifier is None or self.codes.size <= MAX_DENSE_CELLS:
             return self
         rows = self.labelled
         columns = np.flatnonzero(self.given[rows].any(0))
-        return changed(
+        return copy_with(
             self,
             codes=self.codes[np.ix_(rows, columns)],
             labels=self.labels[rows],
@@ -660,7 +665,7 @@ class LabelsByRater(ByRater):
         if scale.categories == self.scale.categories:
             return self
         places = np.append(scale.positions_of(self.scale), MISSING)
-        return changed(
+        return copy_with(
             self,
             codes=places[self.codes],
             labels=places[self.labels],
@@ -672,17 +677,17 @@ class LabelsByRater(ByRater):
         columns, n = [self.codes, self.labels[:, None]], self.n_raters
         small = np.min_scalar_type(-len(self.scale.names) - 1)
         if self.confidence is not None:
-            known = np.nan_to_num(self.confidence, nan=MISSING)
-            levels, places = np.unique(known, return_inverse=True)
-            columns.append(places.reshape(known.shape))
+            filled_confidence = np.nan_to_num(self.confidence, nan=MISSING)
+            levels, places = np.unique(filled_confidence, return_inverse=True)
+            columns.append(places.reshape(filled_confidence.shape))
             small = places.dtype
-        together = np.hstack(columns, dtype=small, casting="unsafe")
-        rows, weights, clusters = distinct_in(together, self.weights, self.clusters)
+        all_columns = np.hstack(columns, dtype=small, casting="unsafe")
+        rows, weights, clusters = distinct_in(all_columns, self.weights, self.clusters)
         sure = None
         if self.confidence is not None:
             sure = levels[rows[:, n + 1 :]]
             sure[sure < 0] = np.nan
-        return changed(
+        return copy_with(
             self,
             codes=rows[:, :n].astype(np.int64),
             labels=rows[:, n].astype(np.int64),
@@ -699,7 +704,7 @@ class LabelsByRater(ByRater):
         The rows that it labelled then say how unseen rows look and who rates them.
         """
         pair = self.unseen.split or split_between(self.meeting, self.scale, category)
-        form = changed(self, unseen=self.unseen._replace(category=category))
+        form = copy_with(self, unseen=self.unseen._replace(category=category))
         turns = MAX_TURNS if self.unseen.turned else 1
         rows = splits_met(self.given, self.labels >= 0, self.weights, pair, turns)
         if self.classifier is None:
@@ -708,57 +713,61 @@ class LabelsByRater(ByRater):
 
     def __add__(self, other: "LabelsByRater") -> "LabelsByRater":
         refuse_other_classifier(self, other)
-        kinds_of_both = {(each.second is None, each.confidence is None) for each in (self, other)}
+        kinds_of_both = {
+            (statistic.second is None, statistic.confidence is None) for statistic in (self, other)
+        }
         if len(kinds_of_both) > 1:
             raise RatingsError(
                 f"{LABELS}: found groups or confidence on one side alone; "
                 "expected both sides or neither. Add statistics of the same kind."
             )
-        moved = {*self.first} & {*(other.second or ())} | {*(self.second or ())} & {*other.first}
-        if moved:
+        in_both_groups = {*self.first} & {*(other.second or ())} | {*(self.second or ())} & {
+            *other.first
+        }
+        if in_both_groups:
             raise RatingsError(
-                f"{LABELS}: found {listed(sorted(moved), 12)} in both groups; "
+                f"{LABELS}: found {listed(sorted(in_both_groups), 12)} in both groups; "
                 "expected one group for each rater. Add statistics of the same groups."
             )
         if self.classifier is not None:
             return (self.joined() + other.joined()).against(self.classifier)
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
-            both = stacked(self.panel, other.panel).merged()
-            first = [name for name in both.raters if name not in second]
-            return both.only([*first, *second]).merged().in_groups(second)
-        both = stacked(self, other)
-        return both if self.confidence is not None else both.merged()
+            combined = stack_labels(self.panel, other.panel).merged()
+            first_group = [name for name in combined.raters if name not in second]
+            return combined.only([*first_group, *second]).merged().in_groups(second)
+        combined = stack_labels(self, other)
+        return combined if self.confidence is not None else combined.merged()
 
 
 def _row_counts(labels: LabelsByRater) -> CategoryCounts:
-    met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
+    n_met = int(labels.given[labels.given.sum(1) >= 2].any(0).sum())
     counts = np.stack([(labels.codes == k).sum(1) for k in range(len(labels.scale.names))], 1)
-    return CategoryCounts(counts, scale=labels.scale, n_raters=met, clusters=labels.clusters)
+    return CategoryCounts(counts, scale=labels.scale, n_raters=n_met, clusters=labels.clusters)
 
 
-def _from_the_highest(counts: Array, n: int) -> Codes:
+def _codes_from_the_highest(counts: Array, n: int) -> Codes:
     """The codes of each row (P, n), the highest first."""
     rows, codes = np.nonzero(counts[:, ::-1])
     times = counts[:, ::-1][rows, codes].astype(np.int64)
     row, code = np.repeat(rows, times), np.repeat(counts.shape[1] - 1 - codes, times)
-    found = np.full((len(counts), n), MISSING)
-    found[row, np.arange(len(row)) - np.searchsorted(row, row)] = code
-    return found
+    sorted_codes = np.full((len(counts), n), MISSING)
+    sorted_codes[row, np.arange(len(row)) - np.searchsorted(row, row)] = code
+    return sorted_codes
 
 
-def stacked(one: "LabelsByRater", other: "LabelsByRater") -> "LabelsByRater":
-    refuse_sum(LABELS, one, other)
-    raters = joint_raters(one.raters, other.raters)
-    codes = [placed(each.codes, each.raters, raters, MISSING) for each in (one, other)]
-    sure = [placed(each.sure, each.raters, raters, np.nan) for each in (one, other)]
-    return changed(
-        one,
+def stack_labels(labels: "LabelsByRater", added: "LabelsByRater") -> "LabelsByRater":
+    refuse_sum(LABELS, labels, added)
+    raters = joint_raters(labels.raters, added.raters)
+    codes = [spread_columns(part.codes, part.raters, raters, MISSING) for part in (labels, added)]
+    sure = [spread_columns(part.sure, part.raters, raters, np.nan) for part in (labels, added)]
+    return copy_with(
+        labels,
         codes=np.vstack(codes),
-        weights=np.concatenate([one.weights, other.weights]),
+        weights=np.concatenate([labels.weights, added.weights]),
         raters=raters,
-        labels=np.concatenate([one.labels, other.labels]),
-        confidence=None if one.confidence is None else np.vstack(sure),
+        labels=np.concatenate([labels.labels, added.labels]),
+        confidence=None if labels.confidence is None else np.vstack(sure),
     )
 
 
@@ -766,12 +775,12 @@ def _meetings(labels: LabelsByRater) -> Array:
     """On how many rows each rater meets another if one is left out, first the one left out
     (R, R).
     """
-    given, sizes = labels.given, labels.counts().sizes
-    of_two = given[sizes == 2].astype(float)
-    return np.asarray(given[sizes >= 2].sum(0) - of_two.T @ of_two)
+    is_rated, sizes = labels.given, labels.counts().sizes
+    of_two = is_rated[sizes == 2].astype(float)
+    return np.asarray(is_rated[sizes >= 2].sum(0) - of_two.T @ of_two)
 
 
-class Apart(NamedTuple):
+class RaterDistances(NamedTuple):
     """How far apart the raters are, two by two.
 
     `met` is how many items two raters share (R, R). `total` is the sum of the distances of their
@@ -792,34 +801,36 @@ class Apart(NamedTuple):
         return _mean(self.total.sum(1), self.met.sum(1))
 
 
-def raters_apart(panel: LabelsByRater | NumbersByRater) -> Apart:
-    met = in_common(panel.given, panel.weights)
+def rater_distances(panel: LabelsByRater | NumbersByRater) -> RaterDistances:
+    n_shared = items_in_common(panel.given, panel.weights)
     if isinstance(panel, LabelsByRater):
         gave = (panel.codes == k for k in range(len(panel.scale.names)))
-        total = np.asarray(met - sum(in_common(x, panel.weights) for x in gave))
+        total = np.asarray(n_shared - sum(items_in_common(x, panel.weights) for x in gave))
     else:
-        given, weights = panel.given.astype(float), panel.weights[:, None]
-        mean = np.nanmean(panel.values, axis=(0, 1)) if given.any() else 0.0
+        is_rated, weights = panel.given.astype(float), panel.weights[:, None]
+        mean = np.nanmean(panel.values, axis=(0, 1)) if is_rated.any() else 0.0
         x = np.nan_to_num(panel.values - mean)
-        squares = (x**2).sum(-1).T @ (weights * given)
-        both = sum(each.T @ (weights * each) for each in np.moveaxis(x, 2, 0))
-        total = np.asarray(squares + squares.T - 2 * both)
-    others = ~np.eye(panel.n_raters, dtype=bool)
-    return Apart(met * others, np.maximum(total, 0.0) * others)
+        squares = (x**2).sum(-1).T @ (weights * is_rated)
+        products = sum(
+            coordinates.T @ (weights * coordinates) for coordinates in np.moveaxis(x, 2, 0)
+        )
+        total = np.asarray(squares + squares.T - 2 * products)
+    off_diagonal = ~np.eye(panel.n_raters, dtype=bool)
+    return RaterDistances(n_shared * off_diagonal, np.maximum(total, 0.0) * off_diagonal)
 
 
-def in_common(rows: Flags, weights: Array) -> Array:
+def items_in_common(rows: Flags, weights: Array) -> Array:
     """How many items two raters have in common (R, R)."""
-    if rows.size <= MOST_CELLS:
-        here = rows.astype(float)
-        return np.asarray(here.T @ (weights[:, None] * here))
+    if rows.size <= MAX_DENSE_CELLS:
+        dense_rows = rows.astype(float)
+        return np.asarray(dense_rows.T @ (weights[:, None] * dense_rows))
     from scipy.sparse import csr_array, diags_array
 
-    few = csr_array(rows, dtype=float)
-    return np.asarray((few.T @ diags_array(weights) @ few).toarray())
+    sparse_rows = csr_array(rows, dtype=float)
+    return np.asarray((sparse_rows.T @ diags_array(weights) @ sparse_rows).toarray())
 
 
-def _mean(total: Array, met: Array) -> Array:
-    mean = np.full(met.shape, np.nan)
-    np.divide(total, met, out=mean, where=met > 0)
+def _mean(total: Array, n_shared: Array) -> Array:
+    mean = np.full(n_shared.shape, np.nan)
+    np.divide(total, n_shared, out=mean, where=n_shared > 0)
     return mean

@@ -35,22 +35,22 @@ class Clusters:
     @classmethod
     def named(cls, names: ArrayLike) -> "Clusters":
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
-        told = [] if are_numbers else np.asarray(names, dtype=object).tolist()
-        if missing := sum(not present(name) for name in told):
+        checked_names = [] if are_numbers else np.asarray(names, dtype=object).tolist()
+        if missing := sum(not present(name) for name in checked_names):
             raise RatingsError(
                 f"clusters: found {counted(missing, 'missing name')}; expected one for each row, "
                 "or none for all. Name the cluster of each row."
             )
-        found, places = np.unique(np.asarray(names), return_inverse=True)
-        return cls(places.astype(np.int64), np.ones(len(found)))
+        distinct_names, places = np.unique(np.asarray(names), return_inverse=True)
+        return cls(places.astype(np.int64), np.ones(len(distinct_names)))
 
     @property
     def n(self) -> int:
         return round(float(self.times.sum()))
 
     def at(self, rows: Flags | Codes) -> "Clusters":
-        kept, places = np.unique(self.places[rows], return_inverse=True)
-        return Clusters(places.astype(np.int64), self.times[kept])
+        kept_places, places = np.unique(self.places[rows], return_inverse=True)
+        return Clusters(places.astype(np.int64), self.times[kept_places])
 
     def sizes(self, weights: Array) -> Array:
         """How many items of each row one cluster holds. Shape (P,)."""
@@ -63,13 +63,13 @@ class Clusters:
         )
 
     def typical(self, weights: Array, rows: Flags) -> float:
-        held = self.held(weights, rows)
-        return float(self.times @ held**2 / (self.times @ held))
+        cluster_sizes = self.held(weights, rows)
+        return float(self.times @ cluster_sizes**2 / (self.times @ cluster_sizes))
 
     def effective(self, weights: Array, rows: Flags) -> float:
         """How many clusters of one size say as much as these, by Kish's (1965) formula."""
-        held = self.held(weights, rows)
-        return float((self.times @ held) ** 2 / (self.times @ held**2))
+        cluster_sizes = self.held(weights, rows)
+        return float((self.times @ cluster_sizes) ** 2 / (self.times @ cluster_sizes**2))
 
 
 def checked_clusters(clusters: Clusters | None, rows: int) -> Clusters | None:

@@ -20,17 +20,17 @@ from agreement_pipeline.statistics.unseen import (
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     Statistic,
-    born,
-    changed,
     checked_weights,
+    copy_with,
     distinct_in,
     extended,
     refuse_sum,
+    require_whole,
+    set_fields,
     total,
-    whole,
 )
 
-WHAT = "category counts"
+STATISTIC_NAME = "category counts"
 MANY_CATEGORIES = 20
 """Of more categories, less is kept than each category of every item."""
 
@@ -83,13 +83,13 @@ class CategoryCounts(Statistic):
         n_raters: int | None = None,
         clusters: Clusters | None = None,
     ) -> None:
-        rows = whole(WHAT, counts)
+        rows = require_whole(STATISTIC_NAME, counts)
         if rows.ndim != 2 or rows.shape[1] != len(scale.names):
             raise RatingsError(
-                f"{WHAT}: found shape {rows.shape}; expected (P, {len(scale.names)}) for the "
-                "scale. Give a column for every category."
+                f"{STATISTIC_NAME}: found shape {rows.shape}; expected (P, {len(scale.names)}) for "
+                "the scale. Give a column for every category."
             )
-        born(
+        set_fields(
             self,
             counts=rows,
             weights=checked_weights(weights, len(rows)),
@@ -124,7 +124,7 @@ class CategoryCounts(Statistic):
         return total(self.weights * self.sizes)
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        return changed(self, split=split)
+        return copy_with(self, split=split)
 
     @property
     def asked(self) -> Sequence[int]:
@@ -150,7 +150,7 @@ class CategoryCounts(Statistic):
         """The two categories are read off the ratings that meet another."""
         pair = self.split or split_between(self.meeting, self.scale, category)
         rows = category_splits(typical_size(self.sizes, self.weights), pair, self.counts.shape[1])
-        form = changed(
+        form = copy_with(
             self,
             counts=np.vstack([self.counts, rows]),
             weights=extended(self.weights, mass, len(rows)),
@@ -158,11 +158,15 @@ class CategoryCounts(Statistic):
         )
         if category is None:
             return form
-        one = OneCategory(category, self.times_seen(form))
+        only_category = OneCategory(category, self.times_seen(form))
         if len(self.scale.names) <= MANY_CATEGORIES:
-            return changed(form, one=one)
-        own = form.counts[:, category]
-        return changed(form, counts=np.column_stack([own, form.sizes - own]), one=one)
+            return copy_with(form, one=only_category)
+        category_counts = form.counts[:, category]
+        return copy_with(
+            form,
+            counts=np.column_stack([category_counts, form.sizes - category_counts]),
+            one=only_category,
+        )
 
     def in_full_agreement(self, n_items: int) -> "CategoryCounts":
         """Items of the most common size, and categories with the shares that they have here."""
@@ -173,7 +177,7 @@ class CategoryCounts(Statistic):
     def with_scale(self, scale: Scale) -> Self:
         if scale.categories == self.scale.categories:
             return self
-        return changed(
+        return copy_with(
             self,
             counts=self.counts[:, self.scale.positions_of(scale)],
             scale=scale,
@@ -195,7 +199,7 @@ class CategoryCounts(Statistic):
         return self.stacked(other).merged()
 
     def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
-        refuse_sum(WHAT, self, other)
+        refuse_sum(STATISTIC_NAME, self, other)
         return CategoryCounts(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.weights, other.weights]),
@@ -222,25 +226,27 @@ def chosen_ratings(counts: CategoryCounts) -> float:
     steps = np.unique(sizes)[:-1]
     if not len(steps):
         return 1.0
-    told = 1.0
+    effective_share = 1.0
     if counts.clusters is not None:
-        told = float(counts.clusters.effective(counts.weights, used)) / float(weights.sum())
-    x = told * max(_apart(unlike, weights, sizes > step) for step in steps)
+        effective_share = float(counts.clusters.effective(counts.weights, used)) / float(
+            weights.sum()
+        )
+    x = effective_share * max(_divergence(unlike, weights, sizes > step) for step in steps)
     return min(1.0, 2 * len(steps) * (1 + x) * math.exp(-x))
 
 
-def _apart(unlike: Array, weights: Array, more: Flags) -> float:
+def _divergence(unlike: Array, weights: Array, is_larger: Flags) -> float:
     """How far the means of two groups lie from the pooled mean, as an exponent.
 
     It is their divergence of Kullback and Leibler, weighted by the items of each.
     """
-    pooled, apart = float(np.average(unlike, weights=weights)), 0.0
-    for group in (more, ~more):
+    pooled, exponent = float(np.average(unlike, weights=weights)), 0.0
+    for group in (is_larger, ~is_larger):
         share = float(np.average(unlike[group], weights=weights[group]))
         parts = ((share, pooled), (1 - share, 1 - pooled))
-        divergence = sum(one * math.log(one / two) for one, two in parts if one > 0 and two > 0)
-        apart += float(weights[group].sum()) * divergence
-    return apart
+        divergence = sum(p * math.log(p / q) for p, q in parts if p > 0 and q > 0)
+        exponent += float(weights[group].sum()) * divergence
+    return exponent
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,21 +263,21 @@ class CountsOfStratum(CategoryCounts):
 
     inside: Flags
 
-    def __init__(self, whole: CategoryCounts, inside: ArrayLike) -> None:
-        rows = np.asarray(inside, dtype=bool)
-        if rows.shape != (len(whole.counts),):
+    def __init__(self, round_counts: CategoryCounts, in_stratum: ArrayLike) -> None:
+        rows = np.asarray(in_stratum, dtype=bool)
+        if rows.shape != (len(round_counts.counts),):
             raise RatingsError(
-                f"stratum: found shape {rows.shape}; expected ({len(whole.counts)},). "
+                f"stratum: found shape {rows.shape}; expected ({len(round_counts.counts)},). "
                 "Say of each row whether it is in the stratum."
             )
-        born(
+        set_fields(
             self,
-            counts=whole.counts,
-            weights=whole.weights,
-            scale=whole.scale,
-            n_raters=int(whole.sizes[rows].max(initial=0)),
-            clusters=whole.clusters,
-            split=whole.split,
+            counts=round_counts.counts,
+            weights=round_counts.weights,
+            scale=round_counts.scale,
+            n_raters=int(round_counts.sizes[rows].max(initial=0)),
+            clusters=round_counts.clusters,
+            split=round_counts.split,
             one=None,
             inside=rows,
         )
@@ -294,16 +300,16 @@ class CountsOfStratum(CategoryCounts):
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """Unseen rows are taken to be of the stratum."""
-        found = super().with_unseen(mass, category)
-        unseen = np.ones(len(found.counts) - len(self.inside), dtype=bool)
-        return changed(found, inside=np.append(self.inside, unseen))
+        counts = super().with_unseen(mass, category)
+        unseen = np.ones(len(counts.counts) - len(self.inside), dtype=bool)
+        return copy_with(counts, inside=np.append(self.inside, unseen))
 
     def merged(self) -> "CountsOfStratum":
         rows = np.column_stack([self.inside, self.counts]).astype(np.int64)
-        apart, weights, clusters = distinct_in(rows, self.weights, self.clusters)
-        counts = CategoryCounts(apart[:, 1:], weights, scale=self.scale, clusters=clusters)
-        return CountsOfStratum(counts, apart[:, 0] == 1)
+        distinct_rows, weights, clusters = distinct_in(rows, self.weights, self.clusters)
+        counts = CategoryCounts(distinct_rows[:, 1:], weights, scale=self.scale, clusters=clusters)
+        return CountsOfStratum(counts, distinct_rows[:, 0] == 1)
 
     def __add__(self, other: "CategoryCounts") -> "CountsOfStratum":
-        both = [each.inside for each in (self, other) if isinstance(each, CountsOfStratum)]
-        return CountsOfStratum(self.stacked(other), np.concatenate(both)).merged()
+        masks = [counts.inside for counts in (self, other) if isinstance(counts, CountsOfStratum)]
+        return CountsOfStratum(self.stacked(other), np.concatenate(masks)).merged()

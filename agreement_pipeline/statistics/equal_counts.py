@@ -21,19 +21,19 @@ import numpy as np
 
 from agreement_pipeline.ratings import MISSING, Array, Codes
 from agreement_pipeline.statistics.by_rater import LabelsByRater
-from agreement_pipeline.statistics.weighted import Together, changed, dense, kinds
+from agreement_pipeline.statistics.weighted import GroupSums, copy_with, dense, kinds
 
-FEWEST_ITEMS = 10_000
+MIN_ITEMS = 10_000
 """With fewer items, each row is drawn."""
 
-FEWEST_IN_A_SUM = 400
+MIN_ITEMS_IN_A_SUM = 400
 """Sums over fewer items are not nearly normal. The rows of these items are drawn one by one."""
 
-MOST_SUMS = 1_000
+MAX_SUMS = 1_000
 """With more sums, their covariance would cost more than it saves."""
 
 BLOCK_CELLS = 4_000_000
-FROM_ROUNDING = 1e-9
+MAX_ROUNDING_SHARE = 1e-9
 """Smaller variances, as shares of the sum of squares, come from rounding alone."""
 
 
@@ -46,82 +46,82 @@ def with_equal_counts_as_one(
     stay as they are. So do rows on which nothing can be compared.
     """
     if (
-        labels.n_items < FEWEST_ITEMS
+        labels.n_items < MIN_ITEMS
         or not (labels.weights > 0).all()
         or any(part is not None for part in (labels.second, labels.confidence, labels.clusters))
     ):
         return labels
-    own = changed(labels)
-    measure(own)
-    if sum(rows.values.shape[1] for rows in own.read_sums.values()) > MOST_SUMS:
+    probe = copy_with(labels)
+    measure(probe)
+    if sum(rows.values.shape[1] for rows in probe.read_sums.values()) > MAX_SUMS:
         return labels
-    of_row, first = _grouped(own)
-    if 2 * len(first) > len(of_row):
+    of_row, first_rows = _group_rows(probe)
+    if 2 * len(first_rows) > len(of_row):
         return labels
-    if own.classifier is not None:
+    if probe.classifier is not None:
         # Unseen rows would leave out a rater whom it met, who is in no first row of two ratings.
-        met, given = own.labelled & (own.given.sum(1) >= 2), own.given
-        if (given[met].any(0) != given[first][met[first]].any(0)).any():
+        is_met, is_rated = probe.labelled & (probe.given.sum(1) >= 2), probe.given
+        if (is_rated[is_met].any(0) != is_rated[first_rows][is_met[first_rows]].any(0)).any():
             return labels
-    grouped = _as_groups(own, of_row, first)
+    grouped = _as_groups(probe, of_row, first_rows)
     return grouped if len(grouped.weights) < len(labels.weights) else labels
 
 
-def _grouped(labels: LabelsByRater) -> tuple[Codes, Codes]:
+def _group_rows(labels: LabelsByRater) -> tuple[Codes, Codes]:
     counts = labels.counts()
-    alone = ~(counts.pairable & (labels.labelled | (labels.classifier is None)))
+    stays_alone = ~(counts.pairable & (labels.labelled | (labels.classifier is None)))
     for rows in labels.read_sums.values():
-        few = rows.under(labels.weights) < FEWEST_IN_A_SUM
-        alone[rows.places[(dense(rows.values[:, few]) != 0).any(1)]] = True
-    own = np.where(alone, np.arange(1, len(alone) + 1), 0)
-    said = np.column_stack([counts.counts.astype(np.int64), labels.labels, own])
-    _, first, of_row = np.unique(kinds(said), return_index=True, return_inverse=True)
-    return of_row, first
+        has_few = rows.under(labels.weights) < MIN_ITEMS_IN_A_SUM
+        stays_alone[rows.places[(dense(rows.values[:, has_few]) != 0).any(1)]] = True
+    own_group = np.where(stays_alone, np.arange(1, len(stays_alone) + 1), 0)
+    row_keys = np.column_stack([counts.counts.astype(np.int64), labels.labels, own_group])
+    _, first_rows, of_row = np.unique(kinds(row_keys), return_index=True, return_inverse=True)
+    return of_row, first_rows
 
 
-def _as_groups(labels: LabelsByRater, of_row: Codes, first: Codes) -> LabelsByRater:
-    mean, ways = _mean_and_ways(labels, of_row, len(first))
+def _as_groups(labels: LabelsByRater, of_row: Codes, first_rows: Codes) -> LabelsByRater:
+    mean, ways = _mean_and_ways(labels, of_row, len(first_rows))
     items, none = np.bincount(of_row, labels.weights), np.full(len(ways), MISSING)
-    ends = np.cumsum([rows.values.shape[1] for rows in labels.read_sums.values()])
-    parts = np.split(np.vstack([mean, ways]), ends[:-1], axis=1)
-    normal = len(first) + np.arange(len(ways))
-    return changed(
+    column_ends = np.cumsum([rows.values.shape[1] for rows in labels.read_sums.values()])
+    parts = np.split(np.vstack([mean, ways]), column_ends[:-1], axis=1)
+    normal = len(first_rows) + np.arange(len(ways))
+    return copy_with(
         labels,
-        codes=np.vstack([labels.codes[first], np.full((len(ways), labels.n_raters), MISSING)]),
-        labels=np.concatenate([labels.labels[first], none]),
+        codes=np.vstack([labels.codes[first_rows], np.full((len(ways), labels.n_raters), MISSING)]),
+        labels=np.concatenate([labels.labels[first_rows], none]),
         weights=np.concatenate([items, np.zeros(len(ways))]),
-        together=Together(dict(zip(labels.read_sums, parts, strict=True)), normal),
+        together=GroupSums(dict(zip(labels.read_sums, parts, strict=True)), normal),
     )
 
 
 def _mean_and_ways(labels: LabelsByRater, of_row: Codes, n: int) -> tuple[Array, Array]:
     order = np.argsort(of_row, kind="stable")
-    read = list(labels.read_sums.values())
-    n_sums = sum(rows.values.shape[1] for rows in read)
+    row_sums = list(labels.read_sums.values())
+    n_sums = sum(rows.values.shape[1] for rows in row_sums)
     sums, squares = np.zeros((n, n_sums)), np.zeros((n_sums, n_sums))
     size = BLOCK_CELLS // n_sums
     for start in range(0, len(order), size):
         block = order[start : start + size]
-        x = np.hstack([rows.at(block) for rows in read])
+        x = np.hstack([rows.at(block) for rows in row_sums])
         weighted = x * labels.weights[block, None]
         begins = np.flatnonzero(np.diff(of_row[block], prepend=-1))
         sums[of_row[block[begins]]] += np.add.reduceat(weighted, begins)
         squares += weighted.T @ x
     items = np.bincount(of_row, labels.weights)
     mean = sums / items[:, None]
-    return mean, _root(squares - mean.T @ sums, squares.diagonal() * FROM_ROUNDING)
+    return mean, _root(squares - mean.T @ sums, squares.diagonal() * MAX_ROUNDING_SHARE)
 
 
-def _root(covariance: Array, least: Array) -> Array:
+def _root(covariance: Array, min_variances: Array) -> Array:
     r"""Rows L of which :math:`L^T L` is the covariance, by Cholesky's method. Shape (J, F).
 
     A sum that the sums before it fix has no row of its own. What is left of its variance is at most
     `least`.
     """
-    left, rows = covariance.copy(), []
-    for place in range(len(left)):
-        if left[place, place] > least[place]:
-            row = left[place, place:] / np.sqrt(left[place, place])
-            left[place:, place:] -= np.outer(row, row)
+    remaining, rows = covariance.copy(), []
+    for place in range(len(remaining)):
+        if remaining[place, place] > min_variances[place]:
+            row = remaining[place, place:] / np.sqrt(remaining[place, place])
+            remaining[place:, place:] -= np.outer(row, row)
             rows.append(np.concatenate([np.zeros(place), row]))
     return np.array(rows).reshape(-1, len(covariance))

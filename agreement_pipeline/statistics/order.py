@@ -17,12 +17,12 @@ from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, one_way, pa
 
 Hashes = NDArray[np.uint64]
 
-MOST_TRIALS = 64
+MAX_TRIALS = 64
 """Raters alike after so many trials stay as they came."""
-OWN, CELLS = np.uint64(0x9E3779B97F4A7C15), 2**16
+GOLDEN_GAMMA, HASHED_CELLS_AT_ONCE = np.uint64(0x9E3779B97F4A7C15), 2**16
 
 
-class Said:
+class RatingHashes:
     """A number for what each rater gave in each row, in order, and (1,) for no rating.
 
     Equal ratings have equal numbers.
@@ -38,39 +38,39 @@ class Said:
         self.ends = np.searchsorted(rater[self.by_rater], np.arange(n_raters), side="right")
 
     @classmethod
-    def where(cls, given: Flags, *cells: NDArray[Any]) -> "Said":
+    def of_cells(cls, is_rated: Flags, *cells: NDArray[Any]) -> "RatingHashes":
         # A part of no rating is -1, or nan.
-        row, rater = np.nonzero(given)
-        nothing = [np.full(1, np.nan if each.dtype.kind == "f" else MISSING) for each in cells]
-        number = hashes_of(*(each[row, rater] for each in cells))
-        return cls(row, rater, number, hashes_of(*nothing), given.shape[1])
+        row, rater = np.nonzero(is_rated)
+        nothing = [np.full(1, np.nan if cell.dtype.kind == "f" else MISSING) for cell in cells]
+        number = hashes_of(*(cell[row, rater] for cell in cells))
+        return cls(row, rater, number, hashes_of(*nothing), is_rated.shape[1])
 
-    def differ(self, one: Codes, other: Codes) -> bool:
-        parts = ((each[one], each[other]) for each in (self.row, self.number))
+    def differ(self, first_cells: Codes, other_cells: Codes) -> bool:
+        parts = ((values[first_cells], values[other_cells]) for values in (self.row, self.number))
         return not all(np.array_equal(*pair) for pair in parts)
 
 
-def order_of_raters(said: Said, weights: Array) -> Codes:
+def order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
     """It does not depend on how the raters came."""
-    mass = _mixed(weights.astype(np.float64).view(np.uint64))
-    colours = _refined(said, mass, np.zeros(len(said.ends), dtype=np.uint64))
-    left = MOST_TRIALS
-    while len(alike := _first_alike(said, colours)[:left]):
+    mass = _mix_bits(weights.astype(np.float64).view(np.uint64))
+    colours = _refine_colours(hashes, mass, np.zeros(len(hashes.ends), dtype=np.uint64))
+    n_trials_left = MAX_TRIALS
+    while len(alike := _first_alike(hashes, colours)[:n_trials_left]):
         trials = []
         for rater in alike:
             marked = colours.copy()
-            marked[rater] = _mixed(marked[rater : rater + 1] ^ OWN)[0]
-            trials.append(_refined(said, mass, marked))
+            marked[rater] = _mix_bits(marked[rater : rater + 1] ^ GOLDEN_GAMMA)[0]
+            trials.append(_refine_colours(hashes, mass, marked))
         colours = min(trials, key=lambda colours: sorted(colours.tolist()))
-        left -= len(alike)
+        n_trials_left -= len(alike)
     return np.argsort(colours, kind="stable")
 
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
-    found = np.zeros(parts[0].shape, dtype=np.uint64)
+    hashes = np.zeros(parts[0].shape, dtype=np.uint64)
     for part in map(one_way, parts):
-        found = _mixed(found * OWN + np.ascontiguousarray(part).view(np.uint64))
-    return found
+        hashes = _mix_bits(hashes * GOLDEN_GAMMA + np.ascontiguousarray(part).view(np.uint64))
+    return hashes
 
 
 def seed_of(statistic: object) -> int:
@@ -85,8 +85,8 @@ def seed_of(statistic: object) -> int:
     digest = hashlib.sha256()
     for part in _arrays(statistic):
         digest.update(f"{part.dtype.str}{part.shape}".encode())
-        for some in parts(len(part), 1 + CELLS // max(1, part[:1].size)):
-            digest.update(part[some].tobytes())
+        for block in parts(len(part), 1 + HASHED_CELLS_AT_ONCE // max(1, part[:1].size)):
+            digest.update(part[block].tobytes())
     return int.from_bytes(digest.digest()[:8], "big")
 
 
@@ -99,43 +99,52 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
             yield from _arrays(value)
 
 
-def _mixed(values: Hashes) -> Hashes:
+def _mix_bits(values: Hashes) -> Hashes:
     """Bits that depend on all bits of the given ones (Steele, Lea and Flood 2014).
 
     https://doi.org/10.1145/2660193.2660195
     """
-    mixed = values + OWN
+    mixed = values + GOLDEN_GAMMA
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(mixed ^ (mixed >> np.uint64(31)))
 
 
-def _sums(numbers: Hashes, ends: Codes) -> Hashes:
+def _sums(numbers: Hashes, group_ends: Codes) -> Hashes:
     until = np.append(np.uint64(0), np.cumsum(numbers))
-    return np.asarray(np.diff(until[np.append(0, ends)]))
+    return np.asarray(np.diff(until[np.append(0, group_ends)]))
 
 
-def _refined(said: Said, mass: Hashes, colours: Hashes) -> Hashes:
-    row, rater, number, nothing = said.row, said.rater, _mixed(said.number), _mixed(said.nothing)
-    ends = np.searchsorted(row, np.arange(len(mass)), side="right")
-    before, found = 0, len({*colours.tolist()})
-    while before < found < len(colours):
-        own = _mixed(colours)
-        silent = _mixed(said.nothing ^ own)
-        speaks = _mixed(said.number ^ own[rater]) - silent[rater]
-        rows = _mixed(silent.sum(dtype=np.uint64) + _sums(speaks, ends) + mass)
-        unmet = _mixed(rows ^ nothing)
-        met = (_mixed(rows[row] ^ number) - unmet[row])[said.by_rater]
-        colours = _mixed(colours * OWN + unmet.sum(dtype=np.uint64) + _sums(met, said.ends))
-        before, found = found, len({*colours.tolist()})
+def _refine_colours(hashes: RatingHashes, mass: Hashes, colours: Hashes) -> Hashes:
+    row, rater, number, nothing = (
+        hashes.row,
+        hashes.rater,
+        _mix_bits(hashes.number),
+        _mix_bits(hashes.nothing),
+    )
+    row_ends = np.searchsorted(row, np.arange(len(mass)), side="right")
+    n_before, n_colours = 0, len({*colours.tolist()})
+    while n_before < n_colours < len(colours):
+        own_colours = _mix_bits(colours)
+        silent = _mix_bits(hashes.nothing ^ own_colours)
+        speaks = _mix_bits(hashes.number ^ own_colours[rater]) - silent[rater]
+        rows = _mix_bits(silent.sum(dtype=np.uint64) + _sums(speaks, row_ends) + mass)
+        unmet = _mix_bits(rows ^ nothing)
+        contributions = (_mix_bits(rows[row] ^ number) - unmet[row])[hashes.by_rater]
+        colours = _mix_bits(
+            colours * GOLDEN_GAMMA + unmet.sum(dtype=np.uint64) + _sums(contributions, hashes.ends)
+        )
+        n_before, n_colours = n_colours, len({*colours.tolist()})
     return colours
 
 
-def _first_alike(said: Said, colours: Hashes) -> Codes:
+def _first_alike(hashes: RatingHashes, colours: Hashes) -> Codes:
     ordered, times = np.unique(colours, return_counts=True)
-    of_raters = np.split(said.by_rater, said.ends[:-1])
+    of_raters = np.split(hashes.by_rater, hashes.ends[:-1])
     for colour in ordered[times > 1]:
-        first, *others = alike = np.flatnonzero(colours == colour)
-        if any(said.differ(of_raters[first], of_raters[other]) for other in others):
+        reference, *candidates = alike = np.flatnonzero(colours == colour)
+        if any(
+            hashes.differ(of_raters[reference], of_raters[candidate]) for candidate in candidates
+        ):
             return alike
     return np.empty(0, dtype=np.int64)

@@ -16,39 +16,39 @@ from numpy.typing import ArrayLike
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
-from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stacked
+from agreement_pipeline.statistics.by_rater import LabelsByRater, NumbersByRater, stack_labels
 from agreement_pipeline.statistics.clusters import Clusters, checked_clusters
 from agreement_pipeline.statistics.counts import CategoryCounts
-from agreement_pipeline.statistics.order import Said, hashes_of, order_of_raters
+from agreement_pipeline.statistics.order import RatingHashes, hashes_of, order_of_raters
 from agreement_pipeline.statistics.unseen import (
     cell_splits,
     far_values,
     first_labels,
-    met_again,
     number_splits,
     split_between,
+    turn_replicating_raters,
     two_numbers,
     typical_size,
 )
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     Statistic,
-    born,
-    changed,
     checked_raters,
     checked_weights,
+    copy_with,
     distinct_in,
     extended,
     joint_raters,
     kinds,
     refuse_sum,
+    require_whole,
+    set_fields,
     total,
-    whole,
 )
 from agreement_pipeline.text import listed
 
 # So many raters are read one by one, and of a crowd so many at once.
-ONE_BY_ONE, AT_ONCE = 32, 128
+MAX_RATERS_ONE_BY_ONE, CROWD_BATCH_RATERS = 32, 128
 
 
 class Cells(Statistic):
@@ -71,18 +71,18 @@ class Cells(Statistic):
         def cells(self) -> CategoryCounts | NumbersByRater:
             """Meetings take the place of raters."""
 
-    def of_cells(self, kept: Flags | Codes) -> Self:
+    def of_cells(self, selection: Flags | Codes) -> Self:
         fields = ("item", "rater", self.said_in)
-        return changed(self, **{name: getattr(self, name)[kept] for name in fields})
+        return copy_with(self, **{name: getattr(self, name)[selection] for name in fields})
 
     def without_rater(self, rater: int) -> Self:
-        others = self.of_cells(self.rater != rater)
-        return changed(others, rater=others.rater - (others.rater > rater))
+        remaining = self.of_cells(self.rater != rater)
+        return copy_with(remaining, rater=remaining.rater - (remaining.rater > rater))
 
     def with_raters(self, order: Codes) -> Self:
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))
-        return changed(self.of_cells(cells), rater=rater[cells])
+        return copy_with(self.of_cells(cells), rater=rater[cells])
 
     def rater_among(self, raters: tuple[str, ...]) -> Codes:
         return np.array([raters.index(name) for name in self.raters], dtype=np.int64)[self.rater]
@@ -109,22 +109,25 @@ class Cells(Statistic):
 
     def cells_of_raters(self) -> Iterator[CategoryCounts | NumbersByRater]:
         """The first axis of weights is the raters'."""
-        if not self._of_raters:
+        if not self._rater_batches:
             yield self.cells().reweighted(self.cell_weights[None])
-        for each in self._of_raters:
-            sums = np.add.reduceat(self.weights[..., each.item], each.begins, axis=-1)
-            shape = (1 + each.rater.max(), *sums.shape[:-1], 1 + each.row.max())
+        for batch in self._rater_batches:
+            sums = np.add.reduceat(self.weights[..., batch.item], batch.begins, axis=-1)
+            shape = (1 + batch.rater.max(), *sums.shape[:-1], 1 + batch.row.max())
             weights = np.zeros(shape)
-            weights[each.rater, ..., each.row] = np.moveaxis(sums, -1, 0)
-            yield each.cells.reweighted(weights)
+            weights[batch.rater, ..., batch.row] = np.moveaxis(sums, -1, 0)
+            yield batch.cells.reweighted(weights)
 
     @OfRows
-    def _of_raters(self) -> list["_OfRaters"]:
+    def _rater_batches(self) -> list["_RaterBatch"]:
         raters, rater = np.unique(self.rater, return_inverse=True)
-        most = AT_ONCE if len(raters) > ONE_BY_ONE else 1
+        batch_size = CROWD_BATCH_RATERS if len(raters) > MAX_RATERS_ONE_BY_ONE else 1
         return [
-            _OfRaters.of(self.of_cells(some := (rater // most) == batch), rater[some] % most)
-            for batch in range(-(-len(raters) // most))
+            _RaterBatch.of(
+                self.of_cells(in_batch := (rater // batch_size) == batch),
+                rater[in_batch] % batch_size,
+            )
+            for batch in range(-(-len(raters) // batch_size))
         ]
 
     def without_each_rater(self) -> Iterator[Self]:
@@ -136,7 +139,7 @@ class Cells(Statistic):
         return np.asarray(np.bincount(places, weights, minlength=len(raters)), dtype=float)
 
 
-class _OfRaters(NamedTuple):
+class _RaterBatch(NamedTuple):
     # The weight of a rater's row is that of some items, from one of `begins` to the next.
 
     cells: CategoryCounts | NumbersByRater
@@ -146,44 +149,44 @@ class _OfRaters(NamedTuple):
     row: Codes
 
     @classmethod
-    def of(cls, part: Cells, rater: Codes) -> "_OfRaters":
+    def of(cls, part: Cells, rater: Codes) -> "_RaterBatch":
         n, several = len(rater), rater.any()
         rows = part.alike if several else np.arange(n)
-        _, first = np.unique(rows, return_index=True)
+        _, first_rows = np.unique(rows, return_index=True)
         order = np.lexsort((rows, rater))
         rater, row = rater[order], rows[order]
         begins = np.flatnonzero(np.append(True, (np.diff(rater) != 0) | (np.diff(row) != 0)))
         ones = np.ones(part.weights.shape[-1])
-        cells = part.of_cells(first).reweighted(ones).cells()
+        cells = part.of_cells(first_rows).reweighted(ones).cells()
         return cls(cells, part.item[order], begins, rater[begins], row[begins])
 
 
 def checked_cells(
-    what: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
+    kind: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
-            f"{what}: found a cell of fewer than two ratings; expected at least two, since they "
+            f"{kind}: found a cell of fewer than two ratings; expected at least two, since they "
             "show whether raters agree with themselves. Leave out the other cells."
         )
-    found = []
+    positions = []
     for name, values, places in zip(("item", "rater"), (item, rater), shape, strict=True):
         codes = np.asarray(values, dtype=np.int64)
         outside = codes.size and not (codes.min() >= 0 and codes.max() < places)
         if codes.shape != sizes.shape or outside:
             raise RatingsError(
-                f"{what}: {name} positions: found {listed(codes.ravel().tolist())}; expected one "
+                f"{kind}: {name} positions: found {listed(codes.ravel().tolist())}; expected one "
                 f"from 0 to {places - 1} for each of {len(sizes)} cells. Correct the positions."
             )
-        found.append(codes)
-    items, raters = found
-    most = 1 + int(raters.max(initial=0))
-    cells, times = np.unique(items * most + raters, return_counts=True)
+        positions.append(codes)
+    items, raters = positions
+    n_raters = 1 + int(raters.max(initial=0))
+    cells, times = np.unique(items * n_raters + raters, return_counts=True)
     if (times > 1).any():
-        twice = [divmod(cell, most) for cell in cells[times > 1].tolist()]
+        repeated_cells = [divmod(cell, n_raters) for cell in cells[times > 1].tolist()]
         raise RatingsError(
-            f"{what}: found two cells of one item and rater {listed(twice)}; expected one. "
-            "Put all meetings into one cell."
+            f"{kind}: found two cells of one item and rater {listed(repeated_cells)}; expected "
+            "one. Put all meetings into one cell."
         )
     return {"item": items, "rater": raters}
 
@@ -242,7 +245,7 @@ class ReplicatedNumbers(Cells):
         rows = rows[:, :, None] if rows.ndim == 2 else rows
         sizes = NumbersByRater(rows, scale=scale, raters=_meetings(rows)).sizes
         shape = np.shape(weights)[-1], len(raters)
-        born(
+        set_fields(
             self,
             values=rows,
             **checked_cells(NUMBERS, sizes, item, rater, shape),
@@ -257,12 +260,12 @@ class ReplicatedNumbers(Cells):
         if not len(self.values):
             return self
         cells = np.lexsort((self.rater, self.item))
-        said = hashes_of(*np.vstack(list(self.values[cells].T)))
+        cell_hashes = hashes_of(*np.vstack(list(self.values[cells].T)))
         nothing, n_raters = np.zeros(1, dtype=np.uint64), len(self.raters)
-        where = Said(self.item[cells], self.rater[cells], said, nothing, n_raters)
-        order = order_of_raters(where, self.weights)
+        hashes = RatingHashes(self.item[cells], self.rater[cells], cell_hashes, nothing, n_raters)
+        order = order_of_raters(hashes, self.weights)
         raters = tuple(self.raters[place] for place in order)
-        return changed(self.with_raters(order), raters=raters)
+        return copy_with(self.with_raters(order), raters=raters)
 
     @OfRows
     def sizes(self) -> Array:
@@ -281,12 +284,12 @@ class ReplicatedNumbers(Cells):
         return self
 
     def without_rater(self, rater: int) -> Self:
-        gone = self.raters[rater]
-        raters, here = (
-            tuple(name for name in names if name != gone)
+        removed = self.raters[rater]
+        raters, round_raters = (
+            tuple(name for name in names if name != removed)
             for names in (self.raters, self.round_raters)
         )
-        return changed(super().without_rater(rater), raters=raters, round_raters=here)
+        return copy_with(super().without_rater(rater), raters=raters, round_raters=round_raters)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """As many raters meet an unseen item again as meet a typical item.
@@ -297,21 +300,23 @@ class ReplicatedNumbers(Cells):
         if not len(self.values):
             return self
         m, place = typical_size(self.sizes, self.cell_weights), self.weights.shape[-1]
-        again = met_again(self.rater, self.item, self.weights)
-        raters = np.concatenate(again)
-        firsts = np.repeat(place + np.arange(len(again)) * (m + 1), [len(each) for each in again])
+        rater_turns = turn_replicating_raters(self.rater, self.item, self.weights)
+        raters = np.concatenate(rater_turns)
+        firsts = np.repeat(
+            place + np.arange(len(rater_turns)) * (m + 1), [len(turn) for turn in rater_turns]
+        )
         values = [self.values]
         for rater in raters:
             mine = self.rater == rater
-            said, weights = self.values[mine], self.cell_weights[mine]
-            numbers = two_numbers(said, weights, self.scale, far_values)
-            values.append(number_splits(m, said.shape[1], numbers))
-        return changed(
+            rater_values, weights = self.values[mine], self.cell_weights[mine]
+            numbers = two_numbers(rater_values, weights, self.scale, far_values)
+            values.append(number_splits(m, rater_values.shape[1], numbers))
+        return copy_with(
             self,
             values=np.concatenate(values),
             item=np.concatenate([self.item, (firsts[:, None] + np.arange(m + 1)).ravel()]),
             rater=np.concatenate([self.rater, np.repeat(raters, m + 1)]),
-            weights=extended(self.weights, mass, (m + 1) * len(again)),
+            weights=extended(self.weights, mass, (m + 1) * len(rater_turns)),
             clusters=None,
         )
 
@@ -371,10 +376,10 @@ class ReplicatedLabels(Cells):
     first: LabelsByRater
 
     def __post_init__(self) -> None:
-        counts, shape = whole(LABELS, self.counts), self.first.codes.shape
+        counts, shape = require_whole(LABELS, self.counts), self.first.codes.shape
         counts = counts.reshape(-1, len(self.first.scale.names))
         cells = checked_cells(LABELS, counts.sum(1), self.item, self.rater, shape)
-        born(self, counts=counts, **cells)
+        set_fields(self, counts=counts, **cells)
 
     @property
     def weights(self) -> Array:
@@ -395,12 +400,12 @@ class ReplicatedLabels(Cells):
     @property
     def round_raters(self) -> tuple[str, ...]:
         """The names of those who rated in the round itself; others rated in earlier rounds only."""
-        here = np.flatnonzero(self.first.given.any(0))
-        return tuple(sorted(self.raters[place] for place in here))
+        present = np.flatnonzero(self.first.given.any(0))
+        return tuple(sorted(self.raters[place] for place in present))
 
     def with_scale(self, scale: Scale) -> Self:
         counts = self.counts[:, self.scale.positions_of(scale)]
-        return changed(self, counts=counts, first=self.first.with_scale(scale))
+        return copy_with(self, counts=counts, first=self.first.with_scale(scale))
 
     def in_order(self) -> Self:
         """An order that their labels fix, as for `LabelsByRater`.
@@ -408,17 +413,19 @@ class ReplicatedLabels(Cells):
         The rows of items that somebody met again come first, and stay as they are. Equal rows of
         the others are made one.
         """
-        listed = self.with_scale(self.scale.canonical)
-        met_again = 1 + int(self.item.max(initial=-1))
-        merged = _others_merged(listed.first, met_again)
-        given, n = merged.given.copy(), len(self.raters)
-        given[self.item, self.rater] = True
-        said = Said.where(given, merged.codes)
-        cells = np.searchsorted(said.row * n + said.rater, self.item * n + self.rater)
-        said.number[cells] ^= hashes_of(*listed.counts.T)
-        order = order_of_raters(said, merged.weights)
-        first = merged.only([self.raters[place] for place in order])
-        return changed(listed.with_raters(order), first=_others_merged(first, met_again))
+        canonical = self.with_scale(self.scale.canonical)
+        n_met_again = 1 + int(self.item.max(initial=-1))
+        merged = _merge_other_rows(canonical.first, n_met_again)
+        is_rated, n = merged.given.copy(), len(self.raters)
+        is_rated[self.item, self.rater] = True
+        hashes = RatingHashes.of_cells(is_rated, merged.codes)
+        cells = np.searchsorted(hashes.row * n + hashes.rater, self.item * n + self.rater)
+        hashes.number[cells] ^= hashes_of(*canonical.counts.T)
+        order = order_of_raters(hashes, merged.weights)
+        ordered_labels = merged.only([self.raters[place] for place in order])
+        return copy_with(
+            canonical.with_raters(order), first=_merge_other_rows(ordered_labels, n_met_again)
+        )
 
     @OfRows
     def sizes(self) -> Array:
@@ -434,8 +441,8 @@ class ReplicatedLabels(Cells):
     def in_numbers(self) -> "ReplicatedNumbers":
         counts, sizes = self.counts.astype(np.int64), self.sizes.astype(np.int64)
         values = np.full((len(counts), int(sizes.max(initial=0))), np.nan)
-        said = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
-        values[np.arange(values.shape[1]) < sizes[:, None]] = said
+        scores = np.repeat(np.tile(self.scale.scores, len(counts)), counts.ravel())
+        values[np.arange(values.shape[1]) < sizes[:, None]] = scores
         return ReplicatedNumbers(
             values,
             self.item,
@@ -451,11 +458,11 @@ class ReplicatedLabels(Cells):
         return self.with_same_rows(first=self.first.reweighted(weights))
 
     def in_clusters(self, clusters: Clusters) -> Self:
-        return changed(self, first=self.first.in_clusters(clusters))
+        return copy_with(self, first=self.first.in_clusters(clusters))
 
     def without_rater(self, rater: int) -> Self:
-        first = self.first.without(self.raters[rater])
-        return changed(super().without_rater(rater), first=first)
+        labels = self.first.without(self.raters[rater])
+        return copy_with(super().without_rater(rater), first=labels)
 
     def with_unseen(self, mass: float, category: int | None = None) -> Self:
         """As many raters meet an unseen item again as meet a typical item.
@@ -468,29 +475,29 @@ class ReplicatedLabels(Cells):
         used, m = self.meeting, self._typical_size()
         pair = self.first.unseen.split or split_between(used, self.scale, category)
         raters = np.unique(self.rater)
-        again = np.array(met_again(self.rater, self.item, self.weights))
-        turns, typical = again.shape
-        sizes = np.array([min(m, self.of(self.raters[each])._typical_size()) for each in raters])
-        splits = cell_splits(m, sizes[np.searchsorted(raters, again.ravel())], pair, used)
+        rater_turns = np.array(turn_replicating_raters(self.rater, self.item, self.weights))
+        turns, typical = rater_turns.shape
+        sizes = np.array([min(m, self.of(self.raters[rater])._typical_size()) for rater in raters])
+        splits = cell_splits(m, sizes[np.searchsorted(raters, rater_turns.ravel())], pair, used)
         place, rows = len(self.first.codes), (m + 1) * turns
         codes = np.full((rows, len(self.raters)), MISSING)
         codes[:, raters] = np.repeat(first_labels(m, pair, len(raters)), turns, axis=0)
-        return changed(
+        return copy_with(
             self,
             counts=np.vstack([self.counts, splits.reshape(-1, splits.shape[-1])]),
             item=np.concatenate([self.item, np.repeat(np.arange(place, place + rows), typical)]),
-            rater=np.concatenate([self.rater, np.tile(again.ravel(), m + 1)]),
+            rater=np.concatenate([self.rater, np.tile(rater_turns.ravel(), m + 1)]),
             first=self.first.with_rows(codes, np.full(rows, MISSING), mass),
         )
 
     def times_seen(self, possible: Self) -> Array:
         """How many cells show the rarest mix of each unseen row: raters slip apart from others."""
         n_seen, of_cells = len(self.weights), kinds(possible.counts.astype(np.int64))
-        seen = possible.item < n_seen
-        times = np.bincount(of_cells[seen], self.cell_weights, len(of_cells))
+        is_seen = possible.item < n_seen
+        times = np.bincount(of_cells[is_seen], self.cell_weights, len(of_cells))
         times[of_cells[(possible.counts > 0).sum(1) < 2]] = 0.0
-        _, begins = np.unique(possible.item[~seen], return_index=True)
-        rarest = np.minimum.reduceat(times[of_cells[~seen]], begins)
+        _, begins = np.unique(possible.item[~is_seen], return_index=True)
+        rarest = np.minimum.reduceat(times[of_cells[~is_seen]], begins)
         return rarest * (not self.shares_clusters)
 
     @property
@@ -499,7 +506,7 @@ class ReplicatedLabels(Cells):
         return self.first.used
 
     def split_between(self, split: tuple[int, int]) -> Self:
-        return changed(self, first=self.first.split_between(split))
+        return copy_with(self, first=self.first.split_between(split))
 
     def _typical_size(self) -> int:
         """The most common size of cells that have as many labels as categories in use, if there are
@@ -512,26 +519,28 @@ class ReplicatedLabels(Cells):
         return typical_size(self.sizes[cells], self.cell_weights[cells])
 
     def __add__(self, other: "ReplicatedLabels") -> "ReplicatedLabels":
-        first = stacked(self.first, other.first)
+        labels = stack_labels(self.first, other.first)
         return ReplicatedLabels(
             np.vstack([self.counts, other.counts]),
             np.concatenate([self.item, other.item + len(self.first.codes)]),
-            np.concatenate([self.rater, other.rater_among(first.raters)]),
-            first,
+            np.concatenate([self.rater, other.rater_among(labels.raters)]),
+            labels,
         )
 
 
-def _others_merged(labels: LabelsByRater, kept: int) -> LabelsByRater:
-    others = np.arange(kept, len(labels.codes))
+def _merge_other_rows(labels: LabelsByRater, n_kept: int) -> LabelsByRater:
+    other_rows = np.arange(n_kept, len(labels.codes))
     clusters = labels.clusters
-    of_others = clusters and Clusters(clusters.places[others], clusters.times)
-    rest, weights, of_rest = distinct_in(labels.codes[others], labels.weights[others], of_others)
-    if clusters and of_rest:
-        places = np.concatenate([clusters.places[:kept], of_rest.places])
-        clusters = Clusters(places, of_rest.times)
+    other_clusters = clusters and Clusters(clusters.places[other_rows], clusters.times)
+    distinct_rows, weights, rest_clusters = distinct_in(
+        labels.codes[other_rows], labels.weights[other_rows], other_clusters
+    )
+    if clusters and rest_clusters:
+        places = np.concatenate([clusters.places[:n_kept], rest_clusters.places])
+        clusters = Clusters(places, rest_clusters.times)
     return LabelsByRater(
-        np.vstack([labels.codes[:kept], rest]),
-        np.concatenate([labels.weights[:kept], weights]),
+        np.vstack([labels.codes[:n_kept], distinct_rows]),
+        np.concatenate([labels.weights[:n_kept], weights]),
         scale=labels.scale,
         raters=labels.raters,
         clusters=clusters,

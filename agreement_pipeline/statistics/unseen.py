@@ -11,18 +11,18 @@ import numpy as np
 from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, Scale
 
 MAX_TURNS = 8
-TIMES_APART = 2
+UNSEEN_DISTANCE_FACTOR = 2
 """The largest difference seen on one item fits so many times between the two values of unseen ones.
 
 A round of few items may not show the largest errors that occur.
 """
-TIMES_AS_LARGE, SHOWN_BY = 10, 480
+LARGE_ERROR_FACTOR, RATINGS_THAT_SHOW_ERROR = 10, 480
 """Errors so many times as large as others, in one rating in a hundred, show in so many ratings.
 
 Such an error shows if it is over three times as large as others are, and 76 % of them are. So 480
 ratings show none in 2.5 % of rounds.
 """
-HEAVIEST, HEAVIEST_AGREED, ITEMS_SHOW = 4.0, 12.0, 300.0
+MAX_TAIL_FACTOR, MAX_AGREED_TAIL_FACTOR, ITEMS_THAT_SHOW_TAIL = 4.0, 12.0, 300.0
 """How many times the largest disagreement an unseen one may be if errors have a heavy tail.
 
 And the same of an agreed item's distance from the mean, which so many items show.
@@ -36,34 +36,36 @@ def split_between(used: Array, scale: Scale, category: int | None = None) -> tup
     A split between neighbours would say that raters may differ a little, and the lower limit would
     not hold what it promises.
     """
-    first = int(used.argmax()) if category is None else category
-    return first, farthest(used, _distances(used, scale, first), first, scale.declared)
+    first_category = int(used.argmax()) if category is None else category
+    return first_category, farthest(
+        used, _distances(used, scale, first_category), first_category, scale.declared
+    )
 
 
 def split_at(split: tuple[int, int] | None, places: Codes) -> tuple[int, int] | None:
     return None if split is None else (int(places[split[0]]), int(places[split[1]]))
 
 
-def farthest(used: Array, distances: Array, first: int, declared: bool) -> int:
+def farthest(used: Array, distances: Array, first_category: int, declared: bool) -> int:
     """Of several the most used one counts. Where none are declared, only the categories in use are
     known. A slip may reach every declared one.
     """
-    others = np.arange(len(used)) != first
-    in_use = others & (used > 0)
-    candidates = others if declared or not in_use.any() else in_use
+    is_other = np.arange(len(used)) != first_category
+    in_use = is_other & (used > 0)
+    candidates = is_other if declared or not in_use.any() else in_use
     return int(np.lexsort((-used, -np.where(candidates, distances, -1.0)))[0])
 
 
-def _distances(used: Array, scale: Scale, first: int) -> Array:
+def _distances(used: Array, scale: Scale, first_category: int) -> Array:
     if scale.level == "nominal":
         return np.ones(len(used))
     scores = np.cumsum(used) - used / 2 if scale.level == "ordinal" else scale.scores
-    apart = np.abs(scores - scores[first])
-    total = scores + scores[first]
+    distances = np.abs(scores - scores[first_category])
+    total = scores + scores[first_category]
     return np.asarray(
-        np.divide(apart, total, out=np.zeros_like(apart), where=total > 0)
+        np.divide(distances, total, out=np.zeros_like(distances), where=total > 0)
         if scale.level == "ratio"
-        else apart
+        else distances
     )
 
 
@@ -84,14 +86,16 @@ def cell_splits(size: int, sizes: Codes, pair: tuple[int, int], used: Array) -> 
     and with twice as many labels as categories in use. A rater who chooses at random names all
     categories in so many labels.
     """
-    others = np.flatnonzero(used > 0)
-    others = others[~np.isin(others, pair)]
-    first = np.rint(np.arange(size, -1, -1)[:, None] * sizes / size)
-    mixed = (first > 0) & (first < sizes) & (sizes >= 2 * (2 + len(others)))
-    dealt = 1 + np.rint((first - 1) * (sizes - 2 - len(others)) / np.maximum(sizes - 2, 1))
-    rows = np.zeros((*first.shape, len(used)))
-    rows[..., others] = mixed[..., None]
-    rows[..., pair[0]] = np.where(mixed, dealt, first)
+    other_categories = np.flatnonzero(used > 0)
+    other_categories = other_categories[~np.isin(other_categories, pair)]
+    n_first = np.rint(np.arange(size, -1, -1)[:, None] * sizes / size)
+    mixed = (n_first > 0) & (n_first < sizes) & (sizes >= 2 * (2 + len(other_categories)))
+    dealt = 1 + np.rint(
+        (n_first - 1) * (sizes - 2 - len(other_categories)) / np.maximum(sizes - 2, 1)
+    )
+    rows = np.zeros((*n_first.shape, len(used)))
+    rows[..., other_categories] = mixed[..., None]
+    rows[..., pair[0]] = np.where(mixed, dealt, n_first)
     rows[..., pair[1]] = sizes - rows.sum(-1)
     return rows
 
@@ -100,14 +104,14 @@ def rater_splits(size: int, pair: tuple[int, int], n_raters: int, most_turns: in
     """In a large panel each split is turned through some evenly spread places."""
     turns = min(n_raters, most_turns)
     place = (np.arange(n_raters) - np.arange(turns)[:, None] * n_raters // turns) % n_raters
-    of_first = np.arange(size, -1, -1)[:, None, None]
-    return np.where(place < of_first, pair[0], np.where(place < size, pair[1], MISSING)).reshape(
+    n_first = np.arange(size, -1, -1)[:, None, None]
+    return np.where(place < n_first, pair[0], np.where(place < size, pair[1], MISSING)).reshape(
         -1, n_raters
     )
 
 
 def splits_met(
-    given: Flags,
+    is_rated: Flags,
     labelled: Flags,
     weights: Array,
     pair: tuple[int, int],
@@ -116,16 +120,16 @@ def splits_met(
     """Only items with two ratings or more count if a classifier labelled some. All items and raters
     count if none met any.
     """
-    met, sizes = labelled & (weights > 0) & given.any(1), given.sum(1)
-    rows, columns = np.full(len(given), True), np.arange(given.shape[1])
-    if met.any():
-        paired = met & (sizes >= 2)
-        rows = paired if paired.any() else met
-        columns = np.flatnonzero(given[rows].any(0))
+    is_met, sizes = labelled & (weights > 0) & is_rated.any(1), is_rated.sum(1)
+    rows, columns = np.full(len(is_rated), True), np.arange(is_rated.shape[1])
+    if is_met.any():
+        paired = is_met & (sizes >= 2)
+        rows = paired if paired.any() else is_met
+        columns = np.flatnonzero(is_rated[rows].any(0))
     size = min(typical_size(sizes[rows], weights[rows]), len(columns))
-    found = rater_splits(size, pair, len(columns), most_turns)
-    codes = np.full((len(found), given.shape[1]), MISSING)
-    codes[:, columns] = found
+    splits = rater_splits(size, pair, len(columns), most_turns)
+    codes = np.full((len(splits), is_rated.shape[1]), MISSING)
+    codes[:, columns] = splits
     return codes
 
 
@@ -136,7 +140,7 @@ def mean_confidence(confidence: Array, rows: Array | Codes) -> Array:
     return np.where(rows >= 0, mean, np.nan)
 
 
-def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
+def turn_replicating_raters(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
     """As many as meet a typical item again, turned through all who met an item again."""
     items, n_raters = np.unique(item, return_counts=True)
     typical = 1 + int(np.bincount(n_raters, weights[items])[1:].argmax())
@@ -146,8 +150,8 @@ def met_again(rater: Codes, item: Codes, weights: Array) -> list[Codes]:
 
 
 def first_labels(size: int, pair: tuple[int, int], n_raters: int) -> Codes:
-    given_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
-    return np.where(given_first, pair[0], pair[1])
+    gets_first = np.arange(n_raters) * size < np.arange(size, -1, -1)[:, None] * n_raters
+    return np.where(gets_first, pair[0], pair[1])
 
 
 def two_numbers(
@@ -158,30 +162,30 @@ def two_numbers(
     On a declared scale they are categories, else those of `elsewhere`.
     """
     if scale.categories is None or not scale.declared:
-        found = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
+        numbers = np.broadcast_to(elsewhere(values, weights), (2, 2, scale.dimensions))
         if scale.categories is not None:
-            return np.clip(found, np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1)))
-        return np.asarray(np.maximum(found, 0.0) if scale.level == "ratio" else found)
-    order, given = np.argsort(scale.scores), ~np.isnan(values[:, :, 0])
-    places = order[np.searchsorted(scale.scores[order], values[given][:, 0])]
-    times = np.repeat(weights, given.sum(1))
+            return np.clip(numbers, np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1)))
+        return np.asarray(np.maximum(numbers, 0.0) if scale.level == "ratio" else numbers)
+    order, is_rated = np.argsort(scale.scores), ~np.isnan(values[:, :, 0])
+    places = order[np.searchsorted(scale.scores[order], values[is_rated][:, 0])]
+    times = np.repeat(weights, is_rated.sum(1))
     used = np.bincount(places, times, minlength=len(scale.scores)).astype(float)
     pair = np.sort(scale.scores[list(split_between(used, scale))])
     return np.broadcast_to(pair[:, None], (2, 2, 1))
 
 
 def far_values(values: Array, weights: Array) -> Array:
-    """Typical values, moved apart to `TIMES_APART` the largest difference on one item, inside the
-    ratings.
+    """Typical values, moved apart to `UNSEEN_DISTANCE_FACTOR` times the largest difference on one
+    item, inside the ratings.
     """
-    given = ~np.isnan(values[:, :, 0])
-    numbers, typical = values[given], typical_values(values, weights)
+    is_rated = ~np.isnan(values[:, :, 0])
+    numbers, typical = values[is_rated], typical_values(values, weights)
     if not len(numbers):
         return typical
     low, high = typical
     highest = np.where(np.isnan(values), -np.inf, values).max(1)
-    apart = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
-    middle, reach = (low + high) / 2, TIMES_APART * apart / 2
+    widest = np.asarray(highest - np.where(np.isnan(values), np.inf, values).min(1)).max(0)
+    middle, reach = (low + high) / 2, UNSEEN_DISTANCE_FACTOR * widest / 2
     return np.stack(
         [
             np.maximum(np.minimum(low, middle - reach), numbers.min(0)),
@@ -203,26 +207,32 @@ def tail_values(values: Array, weights: Array) -> Array:
     """
     typical = typical_values(values, weights)
     n_ratings = (~np.isnan(values[:, :, 0])).sum(1)
-    met = (n_ratings >= 2) & (weights > 0)
-    if not met.any():
+    is_met = (n_ratings >= 2) & (weights > 0)
+    if not is_met.any():
         return typical
-    values, times, sizes = values[met], weights[met] / weights[met].sum(), n_ratings[met]
+    values, times, sizes = (
+        values[is_met],
+        weights[is_met] / weights[is_met].sum(),
+        n_ratings[is_met],
+    )
     shares = times * sizes / (times @ sizes)
     items = np.nanmean(values, axis=1)
     middle = shares @ items
     unit = np.ldexp(1.0, np.frexp(np.nanmax(np.abs(values - middle), (0, 1)))[1])
     differ = np.nanvar(values / unit, axis=1, ddof=1)
-    apart = ((items - middle) / unit) ** 2
-    few = min(1.0, (SHOWN_BY / (weights[met] @ sizes)) ** 2)
-    spread = shares @ (apart + (1 - 1 / sizes)[:, None] * differ)
-    unseen = np.maximum(TIMES_AS_LARGE**2 / (times @ sizes) * (times @ differ), 2 * spread)
-    tail = np.clip(_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, HEAVIEST)
-    gap = unit * np.sqrt(2 * np.maximum(tail * differ.max(0), few * unseen))
-    least, most = np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1))
-    gap = np.minimum(gap, most - least)
-    low = np.clip(middle - gap / 2, least, most - gap)
-    heavy = np.clip(_heaviness(apart, times, 2.0) ** 2, 1.0, HEAVIEST_AGREED)
-    reach = heavy * max(1.0, ITEMS_SHOW / weights[met].sum()) * apart.max(0)
+    squared_distances = ((items - middle) / unit) ** 2
+    few_ratings_factor = min(1.0, (RATINGS_THAT_SHOW_ERROR / (weights[is_met] @ sizes)) ** 2)
+    spread = shares @ (squared_distances + (1 - 1 / sizes)[:, None] * differ)
+    unseen = np.maximum(LARGE_ERROR_FACTOR**2 / (times @ sizes) * (times @ differ), 2 * spread)
+    tail = np.clip(_heaviness(differ, times, times @ (2 / (sizes - 1))) ** 3, 1.0, MAX_TAIL_FACTOR)
+    gap = unit * np.sqrt(2 * np.maximum(tail * differ.max(0), few_ratings_factor * unseen))
+    lowest, highest = np.nanmin(values, (0, 1)), np.nanmax(values, (0, 1))
+    gap = np.minimum(gap, highest - lowest)
+    low = np.clip(middle - gap / 2, lowest, highest - gap)
+    heavy = np.clip(_heaviness(squared_distances, times, 2.0) ** 2, 1.0, MAX_AGREED_TAIL_FACTOR)
+    reach = (
+        heavy * max(1.0, ITEMS_THAT_SHOW_TAIL / weights[is_met].sum()) * squared_distances.max(0)
+    )
     agreed = middle + unit * np.sqrt(reach) * np.array([[-1.0], [1.0]])
     split = np.where(differ.any(0), [low, low + gap], typical)
     return np.stack([split, [np.minimum(agreed[0], typical[0]), np.maximum(agreed[1], typical[1])]])
@@ -234,8 +244,8 @@ def _heaviness(squares: Array, times: Array, normal: float) -> Array:
     `normal` is the square of the latter. Shape (D,) from squares (N, D). It is 0 if all are 0.
     """
     mean = times @ squares
-    near_one = np.divide(squares, mean, out=np.ones_like(squares), where=mean > 0)
-    return np.asarray(np.sqrt(times @ (near_one - 1) ** 2 / normal))
+    ratios = np.divide(squares, mean, out=np.ones_like(squares), where=mean > 0)
+    return np.asarray(np.sqrt(times @ (ratios - 1) ** 2 / normal))
 
 
 def typical_values(values: Array, weights: Array) -> Array:
@@ -244,15 +254,15 @@ def typical_values(values: Array, weights: Array) -> Array:
     They have the mean, the variance and the skewness of all ratings. The root of the mean square is
     taken near 1, where squares are not lost.
     """
-    given = ~np.isnan(values[:, :, 0])
-    numbers, each = values[given], np.repeat(weights, given.sum(1))
-    each = each / max(each.sum(), np.finfo(float).tiny)
-    apart = numbers - each @ numbers
-    exponent = np.frexp(np.abs(apart).max(0, initial=0.0))[1]
-    spread = np.asarray(np.ldexp(np.sqrt(each @ np.ldexp(apart, -exponent) ** 2), exponent))
-    skewness = each @ (apart / np.where(spread > 0, spread, 1.0)) ** 3
+    is_rated = ~np.isnan(values[:, :, 0])
+    numbers, shares = values[is_rated], np.repeat(weights, is_rated.sum(1))
+    shares = shares / max(shares.sum(), np.finfo(float).tiny)
+    deviations = numbers - shares @ numbers
+    exponent = np.frexp(np.abs(deviations).max(0, initial=0.0))[1]
+    spread = np.asarray(np.ldexp(np.sqrt(shares @ np.ldexp(deviations, -exponent) ** 2), exponent))
+    skewness = shares @ (deviations / np.where(spread > 0, spread, 1.0)) ** 3
     gap = np.sqrt(skewness**2 + 4)
-    nodes = each @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
+    nodes = shares @ numbers + spread * (skewness + np.stack([-gap, gap])) / 2
     return np.asarray(np.clip(nodes, numbers.min(0), numbers.max(0)) if len(numbers) else nodes)
 
 

@@ -33,29 +33,34 @@ class SomeRows(NamedTuple):
     values: "Array | csr_array"
 
     def under(self, weights: Array) -> Array:
-        every = len(self.places) == weights.shape[-1]
-        return np.asarray((weights if every else weights.take(self.places, -1)) @ self.values)
+        is_every_row = len(self.places) == weights.shape[-1]
+        return np.asarray(
+            (weights if is_every_row else weights.take(self.places, -1)) @ self.values
+        )
 
     def at(self, place: Codes) -> Array:
-        found = np.zeros((len(place), self.values.shape[-1]))
+        values_at = np.zeros((len(place), self.values.shape[-1]))
         if not len(self.places):
-            return found
-        at = np.minimum(np.searchsorted(self.places, place), len(self.places) - 1)
-        here = self.places[at] == place
-        found[here] = dense(self.values[at[here]])
-        return found
+            return values_at
+        index = np.minimum(np.searchsorted(self.places, place), len(self.places) - 1)
+        is_present = self.places[index] == place
+        values_at[is_present] = dense(self.values[index[is_present]])
+        return values_at
 
 
 def dense(values: "Array | csr_array") -> Array:
     return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
 
-MOST_DENSE, SPARSE = 1_000_000, 0.02
+MAX_DENSE_NUMBERS, MAX_SPARSE_SHARE = 1_000_000, 0.02
 """Of more numbers the zeros are left out, if less than this share are others."""
 
 
 def every_row(values: Array) -> SomeRows:
-    if values.size <= MOST_DENSE or np.count_nonzero(values) > SPARSE * values.size:
+    if (
+        values.size <= MAX_DENSE_NUMBERS
+        or np.count_nonzero(values) > MAX_SPARSE_SHARE * values.size
+    ):
         return SomeRows(np.arange(len(values)), values)
     rows, columns = np.nonzero(values)
     return sparse(rows, columns, values[rows, columns], values.shape)
@@ -63,58 +68,67 @@ def every_row(values: Array) -> SomeRows:
 
 def indicated(codes: Codes, k: int) -> SomeRows:
     """1 at the category of each column, in (P, columns * k) numbers."""
-    if codes.size * k <= MOST_DENSE or np.count_nonzero(codes >= 0) > SPARSE * codes.size * k:
-        given = (codes[:, :, None] == np.arange(k)).astype(float)
-        return every_row(given.reshape(len(codes), codes.shape[1] * k))
+    if (
+        codes.size * k <= MAX_DENSE_NUMBERS
+        or np.count_nonzero(codes >= 0) > MAX_SPARSE_SHARE * codes.size * k
+    ):
+        indicators = (codes[:, :, None] == np.arange(k)).astype(float)
+        return every_row(indicators.reshape(len(codes), codes.shape[1] * k))
     rows, columns = np.nonzero(codes >= 0)
-    at = columns * k + codes[rows, columns]
-    return sparse(rows, at, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
+    column_index = columns * k + codes[rows, columns]
+    return sparse(rows, column_index, np.ones(len(rows)), (len(codes), codes.shape[1] * k))
 
 
 def sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
     from scipy.sparse import csr_array
 
-    places, at = np.unique(rows, return_inverse=True)
-    return SomeRows(places, csr_array((values, (at, columns)), shape=(len(places), shape[1])))
+    places, row_index = np.unique(rows, return_inverse=True)
+    return SomeRows(
+        places, csr_array((values, (row_index, columns)), shape=(len(places), shape[1]))
+    )
 
 
-Read = Callable[[Any], SomeRows]
+RowReader = Callable[[Any], SomeRows]
 """What rows say must not depend on the weights."""
 
 
-class Together(NamedTuple):
+class GroupSums(NamedTuple):
     """What is summed of rows that stand for items of equal counts.
 
     `sums` are means (P, F) over their items. `normal` are the places of rows without items, which
     say how the sums vary: their weights are standard normal numbers in resamples, and 0 otherwise.
     """
 
-    sums: Mapping[Read, Array]
+    sums: Mapping[RowReader, Array]
     normal: Codes
 
 
-UNREAD = "rows of equal counts: found a sum of another measure; expected those of their own"
+UNREAD_SUM = "rows of equal counts: found a sum of another measure; expected those of their own"
 
 
 class InOne(NamedTuple):
     """Different numbers of rows (F, P), and each read's places."""
 
     numbers: Array
-    places: Mapping[Read, Codes]
+    places: Mapping[RowReader, Codes]
 
 
 def in_one(statistic: "Statistic") -> InOne:
-    n, known = statistic.weights.shape[-1], dict(statistic.read_sums)
-    reads = {read: rows for read, rows in known.items() if len(rows.places) < n}
-    if sum(rows.values.shape[1] for rows in reads.values()) * n > MOST_DENSE:
+    n, sums_by_reader = statistic.weights.shape[-1], dict(statistic.read_sums)
+    reads = {reader: rows for reader, rows in sums_by_reader.items() if len(rows.places) < n}
+    if sum(rows.values.shape[1] for rows in reads.values()) * n > MAX_DENSE_NUMBERS:
         reads = {}
-    found, places = dict[bytes, int](), dict[Read, Codes]()
-    for read, rows in reads.items():
+    place_by_column, places = dict[bytes, int](), dict[RowReader, Codes]()
+    for reader, rows in reads.items():
         columns = np.zeros((rows.values.shape[1], n))
         columns[:, rows.places] = dense(rows.values).T
-        each = (found.setdefault(column.tobytes(), len(found)) for column in columns)
-        places[read] = np.fromiter(each, dtype=np.int64)
-    return InOne(np.frombuffer(bytearray().join(found)).reshape(len(found), n), places)
+        indices = (
+            place_by_column.setdefault(column.tobytes(), len(place_by_column)) for column in columns
+        )
+        places[reader] = np.fromiter(indices, dtype=np.int64)
+    return InOne(
+        np.frombuffer(bytearray().join(place_by_column)).reshape(len(place_by_column), n), places
+    )
 
 
 class SeenRows:
@@ -124,22 +138,22 @@ class SeenRows:
         self.weights, self.in_one = weights, in_one
         self._sums: dict[Hashable, Array] = {}
 
-    def sums(self, rows: SomeRows, read: Read | None) -> Array:
-        if read is None:
+    def sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
+        if reader is None:
             return rows.under(self.weights)
-        if self.in_one is not None and read in self.in_one.places:
-            return np.ascontiguousarray(self._at_once[self.in_one.places[read]].T)
-        if read not in self._sums:
-            self._sums[read] = rows.under(self.weights)
-        return self._sums[read]
+        if self.in_one is not None and reader in self.in_one.places:
+            return np.ascontiguousarray(self._sums_in_one[self.in_one.places[reader]].T)
+        if reader not in self._sums:
+            self._sums[reader] = rows.under(self.weights)
+        return self._sums[reader]
 
     @cached_property
-    def _at_once(self) -> Array:
+    def _sums_in_one(self) -> Array:
         assert self.in_one is not None
         return np.asarray(self.in_one.numbers @ self.weights.T)
 
 
-class Beside(NamedTuple):
+class KnownWeights(NamedTuple):
     """What is known of weights. `alone` is the place among the unseen rows of the only one with
     weight: one for all resamples, or one for each.
     """
@@ -147,13 +161,15 @@ class Beside(NamedTuple):
     seen: SeenRows
     alone: Codes | None = None
 
-    def sums(self, weights: Array, rows: SomeRows, read: Read | None) -> Array:
+    def sums(self, weights: Array, rows: SomeRows, reader: RowReader | None) -> Array:
         n = self.seen.weights.shape[-1]
-        end = int(rows.places.searchsorted(n))
-        total = self.seen.sums(SomeRows(rows.places[:end], rows.values[:end]), read)
-        if weights.shape[-1] == n or end == len(rows.places):
+        n_seen_rows = int(rows.places.searchsorted(n))
+        total = self.seen.sums(
+            SomeRows(rows.places[:n_seen_rows], rows.values[:n_seen_rows]), reader
+        )
+        if weights.shape[-1] == n or n_seen_rows == len(rows.places):
             return np.broadcast_to(total, (*weights.shape[:-1], total.shape[-1]))
-        unseen = SomeRows(rows.places[end:] - n, rows.values[end:])
+        unseen = SomeRows(rows.places[n_seen_rows:] - n, rows.values[n_seen_rows:])
         if self.alone is None:
             return np.asarray(total + unseen.under(weights[..., n:]))
         mass = weights[np.arange(len(weights))[:, None], n + self.alone[:, None]]
@@ -166,21 +182,21 @@ T = TypeVar("T")
 class OfRows(Generic[T]):
     """A property of the rows alone. It is read once for all reweighted copies."""
 
-    def __init__(self, read: Callable[[Any], T]) -> None:
-        self.read = read
-        self.__doc__ = read.__doc__
+    def __init__(self, reader: Callable[[Any], T]) -> None:
+        self.read = reader
+        self.__doc__ = reader.__doc__
 
     def __get__(self, statistic: "Statistic | None", owner: type) -> T:
         if statistic is None:
             return self  # type: ignore[return-value]
-        kept = statistic._kept
-        return kept[self.read] if self.read in kept else statistic.kept(self.read)
+        cache = statistic._kept
+        return cache[self.read] if self.read in cache else statistic.kept(self.read)
 
 
 class Statistic:
-    together: Together | None = None
+    together: GroupSums | None = None
     readable: OfRows[Flags]  # true for rows that show agreement; shape (P,)
-    _beside: Beside | None = None
+    _known_weights: KnownWeights | None = None
 
     if TYPE_CHECKING:
 
@@ -246,12 +262,12 @@ class Statistic:
         >>> rows.times_seen(rows.with_unseen(3.0)).tolist()
         [0.0, 4.0, 0.0]
         """
-        seen, mixes = self.weights, possible.mixes
+        weights, mixes = self.weights, possible.mixes
         if mixes is None or self.shares_clusters:
-            return np.zeros(possible.weights.shape[-1] - len(seen))
-        of_seen, of_unseen = np.split(kinds(mixes.astype(np.int64)), [len(seen)])
-        times = np.bincount(of_seen, seen, len(mixes))
-        return np.where((mixes[len(seen) :] > 0).sum(1) > 1, times[of_unseen], 0.0)
+            return np.zeros(possible.weights.shape[-1] - len(weights))
+        seen_kinds, unseen_kinds = np.split(kinds(mixes.astype(np.int64)), [len(weights)])
+        times = np.bincount(seen_kinds, weights, len(mixes))
+        return np.where((mixes[len(weights) :] > 0).sum(1) > 1, times[unseen_kinds], 0.0)
 
     @property
     def shares_clusters(self) -> bool:
@@ -263,7 +279,7 @@ class Statistic:
         return total(self.weights[..., self.readable])
 
     def with_scale(self, scale: Scale) -> Self:
-        return changed(self, scale=scale)
+        return copy_with(self, scale=scale)
 
     def reweighted(self, weights: Array) -> Self:
         return self.with_same_rows(weights=weights)
@@ -272,51 +288,51 @@ class Statistic:
         return self.weights if rows.all() else np.where(rows, self.weights, 0.0)
 
     def in_clusters(self, clusters: Clusters) -> Self:
-        return changed(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
+        return copy_with(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
-    def kept(self, read: Callable[[Self], T]) -> T:
+    def kept(self, reader: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
 
         What `read` returns must not depend on the weights.
         """
-        if read not in self._kept:
-            self._kept.setdefault(read, read(self))
-        return self._kept[read]  # type: ignore[no-any-return]
+        if reader not in self._kept:
+            self._kept.setdefault(reader, reader(self))
+        return self._kept[reader]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
-        copy = changed(self, **changes)
+        copy = copy_with(self, **changes)
         vars(copy)["_kept"] = self._kept
         return copy
 
-    def beside(self, known: Beside) -> Self:
+    def beside(self, known_weights: KnownWeights) -> Self:
         """Say what is known of the weights, so that sums over the rows cost less."""
         copy = self.with_same_rows()
-        vars(copy)["_beside"] = known
+        vars(copy)["_known_weights"] = known_weights
         return copy
 
-    def sums(self, read: Read) -> Array:
-        known = self.read_sums
-        if read not in known:
-            rows, together = read(self), self.together
-            if together is not None:
-                if read not in together.sums:
-                    raise TypeError(UNREAD)
-                own = together.sums[read]
-                values = np.zeros((self.weights.shape[-1], own.shape[1]))
+    def sums(self, reader: RowReader) -> Array:
+        rows_by_reader = self.read_sums
+        if reader not in rows_by_reader:
+            rows, grouped = reader(self), self.together
+            if grouped is not None:
+                if reader not in grouped.sums:
+                    raise TypeError(UNREAD_SUM)
+                group_sums = grouped.sums[reader]
+                values = np.zeros((self.weights.shape[-1], group_sums.shape[1]))
                 values[rows.places] = dense(rows.values)
-                values[: len(own)] = own
+                values[: len(group_sums)] = group_sums
                 rows = every_row(values)
-            known[read] = rows
-        return self._sums(known[read], read)
+            rows_by_reader[reader] = rows
+        return self._sums(rows_by_reader[reader], reader)
 
     @OfRows
-    def read_sums(self) -> dict[Read, SomeRows]:
+    def read_sums(self) -> dict[RowReader, SomeRows]:
         return {}
 
-    def sums_of(self, rows: SomeRows, read: Read | None = None) -> Array:
+    def sums_of(self, rows: SomeRows, reader: RowReader | None = None) -> Array:
         if self.together is not None:
-            raise TypeError(UNREAD)
-        return self._sums(rows, read)
+            raise TypeError(UNREAD_SUM)
+        return self._sums(rows, reader)
 
     @property
     def normal(self) -> Codes:
@@ -327,15 +343,23 @@ class Statistic:
         """The row that each resample has beside the same seen ones, and its mass, if they differ
         so.
         """
-        known = self._beside
-        if known is None or known.alone is None or known.seen.weights.ndim > 1:
+        known_weights = self._known_weights
+        if (
+            known_weights is None
+            or known_weights.alone is None
+            or known_weights.seen.weights.ndim > 1
+        ):
             return None
-        places = len(known.seen.weights) + known.alone
+        places = len(known_weights.seen.weights) + known_weights.alone
         return places, float(self.weights[0, places[0]])
 
-    def _sums(self, rows: SomeRows, read: Read | None) -> Array:
-        known = self._beside
-        return rows.under(self.weights) if known is None else known.sums(self.weights, rows, read)
+    def _sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
+        known_weights = self._known_weights
+        return (
+            rows.under(self.weights)
+            if known_weights is None
+            else known_weights.sums(self.weights, rows, reader)
+        )
 
     @cached_property
     def _kept(self) -> dict[Callable[[Any], Any], Any]:
@@ -384,39 +408,39 @@ def _kinds_and_first(rows: Codes) -> tuple[Codes, Codes]:
 def distinct_in(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
-    apart = rows if clusters is None else np.column_stack([clusters.places, rows])
-    if apart.size:
-        place, first = _kinds_and_first(apart)
+    keyed_rows = rows if clusters is None else np.column_stack([clusters.places, rows])
+    if keyed_rows.size:
+        place, first_rows = _kinds_and_first(keyed_rows)
         weights = np.bincount(place, weights).astype(float)
-        apart = apart[first]
+        keyed_rows = keyed_rows[first_rows]
     if clusters is None:
-        return apart, weights, None
-    return apart[:, 1:], weights, Clusters(apart[:, 0], clusters.times)
+        return keyed_rows, weights, None
+    return keyed_rows[:, 1:], weights, Clusters(keyed_rows[:, 0], clusters.times)
 
 
 def extended(weights: Array, mass: float, rows: int) -> Array:
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 
-def changed(statistic: T, **changes: object) -> T:
+def copy_with(statistic: T, **changes: object) -> T:
     """Copy a statistic with some fields changed; nothing is checked a second time."""
-    copy, said = object.__new__(type(statistic)), vars(statistic)
+    copy, values = object.__new__(type(statistic)), vars(statistic)
     fields = statistic.__dataclass_fields__  # type: ignore[attr-defined]
-    vars(copy).update({name: said[name] for name in fields if name in said} | changes)
+    vars(copy).update({name: values[name] for name in fields if name in values} | changes)
     return copy
 
 
-def born(statistic: object, **fields: object) -> None:
+def set_fields(statistic: object, **fields: object) -> None:
     for name, value in fields.items():
         object.__setattr__(statistic, name, value)
 
 
-def joint_raters(one: Collection[str], other: Collection[str]) -> tuple[str, ...]:
-    return (*one, *(name for name in other if name not in one))
+def joint_raters(raters: Collection[str], added: Collection[str]) -> tuple[str, ...]:
+    return (*raters, *(name for name in added if name not in raters))
 
 
 def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
-    array = np.ones(rows) if weights is None else finite("weights", weights)
+    array = np.ones(rows) if weights is None else require_finite("weights", weights)
     if array.shape[-1:] != (rows,):
         raise RatingsError(
             f"weights: found shape {array.shape}; expected (..., {rows}). Give one weight a row."
@@ -424,61 +448,61 @@ def checked_weights(weights: ArrayLike | None, rows: int) -> Array:
     return array
 
 
-def checked_raters(what: str, raters: Collection[str]) -> tuple[str, ...]:
+def checked_raters(kind: str, raters: Collection[str]) -> tuple[str, ...]:
     if len(set(raters)) != len(raters):
         raise RatingsError(
-            f"{what}: found raters {listed(sorted(raters), 12)}; expected each name once. "
+            f"{kind}: found raters {listed(sorted(raters), 12)}; expected each name once. "
             "Name the raters apart."
         )
     return tuple(raters)
 
 
-def checked_codes(what: str, values: ArrayLike, categories: int) -> Codes:
+def checked_codes(kind: str, values: ArrayLike, categories: int) -> Codes:
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size and (array.astype(float) % 1 != 0).any():
         raise RatingsError(
-            f"{what}: found a fraction or no number; expected whole numbers from -1 to "
+            f"{kind}: found a fraction or no number; expected whole numbers from -1 to "
             f"{categories - 1}. Give positions on the scale."
         )
     codes = array.astype(np.int64)
     if codes.size and (codes.min() < -1 or codes.max() >= categories):
         raise RatingsError(
-            f"{what}: found {codes.min()} to {codes.max()}; expected -1 to {categories - 1} for "
+            f"{kind}: found {codes.min()} to {codes.max()}; expected -1 to {categories - 1} for "
             "the scale. Give positions on the scale."
         )
     return codes
 
 
-def refuse_sum(what: str, one: Statistic, other: Statistic) -> None:
-    if one.scale != other.scale:
+def refuse_sum(kind: str, statistic: Statistic, addend: Statistic) -> None:
+    if statistic.scale != addend.scale:
         raise RatingsError(
-            f"{what}: found a sum over different scales ({one.scale.in_words} and "
-            f"{other.scale.in_words}); expected one scale. Add statistics of one scale."
+            f"{kind}: found a sum over different scales ({statistic.scale.in_words} and "
+            f"{addend.scale.in_words}); expected one scale. Add statistics of one scale."
         )
-    clusters = [each.clusters for each in (one, other)]
+    clusters = [part.clusters for part in (statistic, addend)]
     if any(clusters):  # nobody knows which of them are the same
-        found = listed([0 if each is None else each.n for each in clusters])
+        n_clusters = listed([0 if part is None else part.n for part in clusters])
         raise RatingsError(
-            f"{what}: found {found} clusters; expected statistics without clusters in a sum. "
+            f"{kind}: found {n_clusters} clusters; expected statistics without clusters in a sum. "
             "Put the ratings into one table first."
         )
 
 
-def whole(what: str, values: ArrayLike) -> Array:
-    array = finite(what, values)
+def require_whole(kind: str, values: ArrayLike) -> Array:
+    array = require_finite(kind, values)
     if (array % 1).any():
         raise RatingsError(
-            f"{what}: found a fraction; expected whole numbers of ratings. "
+            f"{kind}: found a fraction; expected whole numbers of ratings. "
             "Put fractions into the weights."
         )
     return array
 
 
-def finite(what: str, values: ArrayLike) -> Array:
+def require_finite(kind: str, values: ArrayLike) -> Array:
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(
-            f"{what}: found a negative or non-finite number; "
+            f"{kind}: found a negative or non-finite number; "
             "expected finite numbers of 0 or more. Correct the numbers."
         )
     return array

@@ -207,7 +207,7 @@ def test_in_a_crowd_a_rater_has_the_values_of_the_whole_table(monkeypatch):
     names = [name for name, record in MEASURES.items() if record.needs == "panel"]
     whole, values = of_raters()
     assert {scope.name for _, scope, *_ in whole} == {*both.raters}
-    monkeypatch.setattr(by_rater, "MOST_CELLS", 0)
+    monkeypatch.setattr(by_rater, "MAX_DENSE_CELLS", 0)
     in_crowd, same = of_raters()
     assert in_crowd == whole
     assert same == pytest.approx(values)

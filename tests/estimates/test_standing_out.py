@@ -9,7 +9,7 @@ from scipy.stats import ttest_1samp
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
 from agreement_pipeline.estimates.standing_out import Beside
-from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, raters_apart
+from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, rater_distances
 from agreement_pipeline.students_t import lower_tail
 from benchmarks.studies.standing_out import N_ITEMS, SITUATIONS, panel, share
 
@@ -211,6 +211,6 @@ def test_where_nobody_rated_nobody_can_tell():
 
 def test_raters_who_agree_stand_beside_each_other():
     labels = panel(SITUATIONS[5], 5, np.random.default_rng(6))
-    order = alike_first(1 - raters_apart(labels).of_pairs)
+    order = alike_first(1 - rater_distances(labels).of_pairs)
     camp = [rater in (1, 3) for rater in order]
     assert sum(one != other for one, other in pairwise(camp)) == 1

@@ -99,7 +99,7 @@ def test_sums_of_who_gave_which_label_vary_as_if_each_row_was_drawn(name):
 def test_limits_are_those_of_rows_drawn_one_by_one(monkeypatch, name, rare):
     labels = basis_of(name, ITEMS, rare=rare)
     found = estimate(name, labels, Inference(seed=1))
-    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", ITEMS + 1)
+    monkeypatch.setattr(equal_counts, "MIN_ITEMS", ITEMS + 1)
     slow = estimate(name, labels, Inference(seed=2))
     error = np.std(slow.draws)
     assert found.interval.low == pytest.approx(slow.interval.low, abs=MONTE_CARLO * error)
@@ -112,7 +112,7 @@ def test_rows_of_sums_over_few_items_stay_alone():
     labels = basis_of("shah_kappa_s", ITEMS, rare=0.0005)
     found = with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"])
     totals = [(labels.codes == 3)[:, rater] @ labels.weights for rater in range(R)]
-    small = [rater for rater in range(R) if totals[rater] < equal_counts.FEWEST_IN_A_SUM]
+    small = [rater for rater in range(R) if totals[rater] < equal_counts.MIN_ITEMS_IN_A_SUM]
     assert small
     assert len(found.weights) < len(labels.weights)
     for rater in small:
@@ -143,7 +143,7 @@ def test_methods_that_read_single_items_keep_every_row(monkeypatch, method):
     labels = basis_of("shah_kappa_s", 2_000)
     inference = Inference(method=method, n_resamples=400)
     expected = estimate("shah_kappa_s", labels, inference)
-    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", 0)
+    monkeypatch.setattr(equal_counts, "MIN_ITEMS", 0)
     assert estimate("shah_kappa_s", labels, inference) == expected
 
 
@@ -166,7 +166,7 @@ def with_confidence(labels):
 @pytest.mark.parametrize("of", [few_items, in_clusters, in_groups, with_confidence])
 def test_other_rows_stay_as_they_are(monkeypatch, of):
     labels, fewest = of(panel_of(ITEMS))
-    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", fewest)
+    monkeypatch.setattr(equal_counts, "MIN_ITEMS", fewest)
     assert with_equal_counts_as_one(labels, MEASURES["shah_kappa_s"]) is labels
 
 
@@ -233,7 +233,7 @@ def test_rare_losses_of_a_classifier_are_drawn_as_they_are(monkeypatch):
         same = (drawn.codes == codes).all(1) & (drawn.labels == label)
         assert drawn.weights[same].tolist() == [3]
     found = estimate("advantage_probability", panel, Inference(seed=1))
-    monkeypatch.setattr(equal_counts, "FEWEST_ITEMS", ITEMS + 1)
+    monkeypatch.setattr(equal_counts, "MIN_ITEMS", ITEMS + 1)
     slow = estimate("advantage_probability", panel, Inference(seed=2))
     reach = (slow.interval.high - slow.interval.low) / 4
     assert found.interval.low == pytest.approx(slow.interval.low, abs=MONTE_CARLO * reach)

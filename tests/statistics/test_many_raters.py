@@ -11,7 +11,7 @@ from agreement_pipeline.statistics import (
     LabelsByRater,
     NumbersByRater,
     by_rater,
-    raters_apart,
+    rater_distances,
 )
 
 K = 3
@@ -49,9 +49,9 @@ def test_counts_without_a_rater_are_those_of_the_table_without_the_column(seed, 
 @pytest.mark.parametrize("seed", range(4))
 def test_the_distances_of_labels_are_those_of_the_loop_over_pairs(seed, crowd, monkeypatch):
     if crowd:
-        monkeypatch.setattr(by_rater, "MOST_CELLS", 0)
+        monkeypatch.setattr(by_rater, "MAX_DENSE_CELLS", 0)
     panel = labels(seed)
-    apart = raters_apart(panel)
+    apart = rater_distances(panel)
     met, unlike = np.zeros((6, 6)), np.zeros((6, 6))
     for row, weight in zip(panel.codes, panel.weights, strict=True):
         for a, b in combinations(range(6), 2):
@@ -70,7 +70,7 @@ def test_the_distances_of_numbers_are_those_of_the_loop_over_pairs():
     values[rng.random((30, 4)) < 0.3] = np.nan
     weights = rng.integers(1, 4, size=30).astype(float)
     scale = Scale(None, "multivariate interval", dimensions=2)
-    apart = raters_apart(NumbersByRater(values, weights, scale=scale, raters="abcd"))
+    apart = rater_distances(NumbersByRater(values, weights, scale=scale, raters="abcd"))
     for a, b in combinations(range(4), 2):
         both = [i for i in range(30) if not np.isnan(values[i, [a, b]]).any()]
         squared = [((values[i, a] - values[i, b]) ** 2).sum() for i in both]
@@ -82,11 +82,11 @@ def test_where_nobody_rated_nobody_is_apart():
     nothing = NumbersByRater(
         np.full((3, 2), np.nan), scale=Scale(None, "interval"), raters=("a", "b")
     )
-    apart = raters_apart(nothing)
+    apart = rater_distances(nothing)
     assert not apart.met.any()
     assert not apart.total.any()
 
 
 def test_two_who_never_met_have_no_distance():
     never = LabelsByRater([[0, 0, -1], [-1, 1, 1]], scale=SCALE, raters="abc")
-    assert np.isnan(raters_apart(never).of_pairs[0, 2])
+    assert np.isnan(rater_distances(never).of_pairs[0, 2])

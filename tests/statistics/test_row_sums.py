@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from agreement_pipeline import Scale
 from agreement_pipeline.statistics import (
-    Beside,
+    KnownWeights,
     LabelsByRater,
     SeenRows,
     SomeRows,
@@ -50,7 +50,7 @@ def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
     seen = SeenRows(weights[:, :SEEN])
     for _ in range(2):
         weights[:, SEEN:] = RNG.random((4, UNSEEN))
-        found = Beside(seen).sums(weights, rows, read)
+        found = KnownWeights(seen).sums(weights, rows, read)
         assert found == pytest.approx(plain(rows, weights), abs=1e-12)
 
 
@@ -58,12 +58,12 @@ def test_sums_beside_seen_rows_are_those_of_all_weights(rows, read):
 def test_an_unseen_row_that_alone_has_weight_is_added(rows):
     places = np.array([0, 1, 3, 4, 4])
     weights = alone(places, 2.5)
-    known = Beside(SeenRows(weights[0, :SEEN]), places)
+    known = KnownWeights(SeenRows(weights[0, :SEEN]), places)
     assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
     for place in range(UNSEEN):
         weights = alone(np.full(3, place), RNG.random(3))
         weights[:, :SEEN] = RNG.random((3, SEEN))
-        known = Beside(SeenRows(weights[:, :SEEN]), np.array([place]))
+        known = KnownWeights(SeenRows(weights[:, :SEEN]), np.array([place]))
         assert known.sums(weights, rows, None) == pytest.approx(plain(rows, weights), abs=1e-12)
 
 
@@ -110,13 +110,13 @@ def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
 
     expected = weights @ codes
     assert labels.reweighted(weights).sums(read) == pytest.approx(expected)
-    known = Beside(SeenRows(weights))
+    known = KnownWeights(SeenRows(weights))
     assert labels.reweighted(weights).beside(known).sums(read) == pytest.approx(expected)
     assert labels.reweighted(weights[0]).sums(read) == pytest.approx(expected[0])
 
 
 def test_new_weights_forget_what_was_known_of_the_old_ones():
     labels = LabelsByRater([[0, 1]], [2], scale=Scale(("no", "yes")), raters=("a", "b"))
-    known = labels.beside(Beside(SeenRows(np.array([2.0]))))
+    known = labels.beside(KnownWeights(SeenRows(np.array([2.0]))))
     sums = known.reweighted(np.array([5.0])).sums(lambda each: every_row(each.indicators[:, 0]))
     assert sums.tolist() == [5.0, 0.0]

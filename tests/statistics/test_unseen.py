@@ -9,9 +9,9 @@ from agreement_pipeline.statistics.unseen import (
     category_splits,
     cell_splits,
     first_labels,
-    met_again,
     rater_splits,
     split_between,
+    turn_replicating_raters,
     typical_size,
 )
 
@@ -123,7 +123,7 @@ def test_every_rater_meets_some_unseen_item_again_and_none_has_more_than_one_tur
     n_raters, typical, turns
 ):
     rater, item = np.arange(n_raters * typical) % n_raters, np.repeat(np.arange(n_raters), typical)
-    found = met_again(rater, item, np.ones(n_raters))
+    found = turn_replicating_raters(rater, item, np.ones(n_raters))
     times = np.bincount(np.concatenate(found), minlength=n_raters)
     assert [len(raters) for raters in found] == [typical] * turns
     assert times.min() == 1
