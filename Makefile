@@ -86,7 +86,7 @@ label-studio: $(VENV)/.installed $(LABEL_STUDIO_SERVER)/.installed
 
 # What the package of the authors of PPI++ computes, for the tests of corrected shares.
 vectors: $(PPI)/.installed
-	$(PPI)/bin/python -m tools.vectors.prediction_powered tests/classifiers/ppi_python.json
+	$(PPI)/bin/python -m tools.vectors.prediction_powered tests/models/ppi_python.json
 
 recipes: $(addprefix recipe-,$(RECIPES))
 

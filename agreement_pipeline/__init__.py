@@ -28,11 +28,13 @@ if TYPE_CHECKING:
         judge as judge,
         label_reliability as label_reliability,
         measure as measure,
+        open_release as open_release,
         plan as plan,
         read_ratings as read_ratings,
         release_round as release_round,
         report_page as report_page,
         survey as survey,
+        verify_release as verify_release,
     )
     from agreement_pipeline.orchestration import (
         AllProjects as AllProjects,
@@ -57,11 +59,7 @@ if TYPE_CHECKING:
         Limits as Limits,
         read_marked as read_marked,
     )
-    from agreement_pipeline.release import (
-        check_delivery as check_delivery,
-        open_release as open_release,
-        verify_release as verify_release,
-    )
+    from agreement_pipeline.release import check_delivery as check_delivery
     from agreement_pipeline.store import Store as Store
 
 ROOM_BY_NAME = {
@@ -94,7 +92,7 @@ ROOM_BY_NAME = {
     "load_policy": "policy",
     "load_waiver": "policy",
     "measure": "notebook",
-    "open_release": "release",
+    "open_release": "notebook",
     "plan": "notebook",
     "read_contingency": "counting",
     "read_counts": "counting",
@@ -105,7 +103,7 @@ ROOM_BY_NAME = {
     "report_page": "notebook",
     "rounds_of": "orchestration",
     "survey": "notebook",
-    "verify_release": "release",
+    "verify_release": "notebook",
 }
 __all__ = ["__version__", *ROOM_BY_NAME]  # noqa: PLE0604 - its keys are strings
 

@@ -26,7 +26,8 @@ from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
     from agreement_pipeline.projects import Project
-    from agreement_pipeline.release import Release
+    from agreement_pipeline.release import Demands, Release
+    from agreement_pipeline.store import Folder, Store
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -161,3 +162,47 @@ def release_round(project: "Project | str | Path", round_name: str) -> "Release"
         opened = project if isinstance(project, Project) else Project(load_project(Path(project)))
         opened.checked().ingest(round_name)
         return opened.release(round_name)
+
+
+def open_release(
+    path: "Folder | str",
+    *,
+    require: "policy.Policy | Demands | None" = None,
+    store: "Store | None" = None,
+) -> "Release":
+    """A release for training, verified first.
+
+    Parameters
+    ----------
+    require
+        A policy that the annotations must meet too, without waivers, or more demands.
+    store
+        The store of the release. Its log must be whole, and must say that the release is in force.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        The release does not prove itself, the log does not have it, or a waiver is not allowed.
+    ReleaseHeldError
+        The release does not meet the demands.
+    """
+    from agreement_pipeline import models, release
+
+    return release.open_release(path, require=require, store=store, auditor=models.ModelsAuditor())
+
+
+def verify_release(path: "Folder | str", *, store: "Store | None" = None) -> "Release":
+    """A release that has proved itself: everything in it is derived again from its annotations.
+
+    It does not prove who made the annotations. Of a release that an earlier version of this package
+    wrote, the log of its `store` may prove the bytes instead. Its training rows are derived in any
+    case, and `held_today` says what today's code would hold.
+
+    Raises
+    ------
+    ReleaseInvalidError
+        A file is missing, extra or changed, something comes out differently, or it was withdrawn.
+    """
+    from agreement_pipeline import models, release
+
+    return release.verify_release(path, store=store, auditor=models.ModelsAuditor())

@@ -14,11 +14,11 @@ import pytest
 import yaml
 
 from agreement_pipeline import AnnotationProject
-from agreement_pipeline.classifiers import load_identity
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.demo.rounds import write_moderation_rounds
 from agreement_pipeline.evidence.raters import READINGS
+from agreement_pipeline.models import load_identity
 from agreement_pipeline.policy import Waivers, judge, load_policy, load_waiver
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read

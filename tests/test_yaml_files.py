@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
-from agreement_pipeline.classifiers import load_identity
 from agreement_pipeline.errors import AgreementError, PolicyError
+from agreement_pipeline.models import load_identity
 from agreement_pipeline.policy import load_policy, load_waiver
 from agreement_pipeline.projects import load_project
 from agreement_pipeline.yaml_files import Place, read_yaml, validated

@@ -22,7 +22,7 @@ from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import CertificateError
 
 if TYPE_CHECKING:
-    from agreement_pipeline.release import Certificate
+    from agreement_pipeline.models import Certificate
 
 
 def _day(text: str) -> date:
@@ -101,11 +101,16 @@ def certify(
 
     The exit status is 1 if the classifier is held, or if no certificate answers.
     """
-    from agreement_pipeline.classifiers import load_identity
+    from agreement_pipeline.models import (
+        certify as certified,
+    )
+    from agreement_pipeline.models import (
+        load_identity,
+        look_again,
+        open_certificate,
+    )
     from agreement_pipeline.policy import load_policy
     from agreement_pipeline.projects import Project, load_project
-    from agreement_pipeline.release import certify as certified
-    from agreement_pipeline.release import look_again, open_certificate
 
     if check + (expires is not None) + (anchors is not None) != 1:
         raise click.UsageError("expected one of --expires, --check and --anchors, and no other.")

@@ -1,5 +1,6 @@
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -24,6 +25,9 @@ from agreement_pipeline.cli.options import (
 from agreement_pipeline.cli.output import as_json, say, say_table
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.readers import Columns
+
+if TYPE_CHECKING:
+    from agreement_pipeline.models import Corrected
 
 
 @command(
@@ -67,9 +71,8 @@ def correct(
     --cluster are for the population alone. All other options say how to read both tables; the tasks
     of `draw` have the names that they need.
     """
-    from agreement_pipeline.classifiers import correct as corrected
-    from agreement_pipeline.classifiers import draw_of
-    from agreement_pipeline.evidence import corrected_rows
+    from agreement_pipeline.models import correct as corrected
+    from agreement_pipeline.models import draw_of
     from agreement_pipeline.report import printable
     from agreement_pipeline.store import Store
 
@@ -95,7 +98,27 @@ def correct(
         numbers = [each.to_mapping() for each in found]
         say(as_json({"draw": drawn.to_mapping(), "numbers": numbers}))
         return 0
-    say_table(corrected_rows(found))
+    say_table(_rows(found))
     target = f"{found[0].target} of {found[0].raters}, labelled by {found[0].classifier}"
     say(printable(f"target: {target}; draw: {drawn.in_words}"))
     return 0
+
+
+def _rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
+    from agreement_pipeline.evidence import interval_text
+    from agreement_pipeline.text import number
+
+    return [
+        {
+            "of": "the mean" if found.category is None else found.category,
+            "corrected": number(found.value),
+            "interval": interval_text(found.interval),
+            "drawn items alone": number(found.classical),
+            "their interval": interval_text(found.classical_interval),
+            "classifier": number(found.uncorrected),
+            "labelled": f"{found.n_labels} of {found.n_items}",
+            "tells as much as": number(found.effective_labels, ".0f"),
+            "note": found.undefined or found.why_not_effective or "",
+        }
+        for found in numbers
+    ]

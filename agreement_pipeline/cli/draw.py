@@ -23,7 +23,7 @@ from agreement_pipeline.cli.output import say_aside, say_or_write
 from agreement_pipeline.evidence import FORMS
 
 if TYPE_CHECKING:
-    from agreement_pipeline.classifiers import Design
+    from agreement_pipeline.models import Design
 
 
 def _label_and_share(text: str) -> tuple[str, float]:
@@ -115,9 +115,9 @@ def draw(
     do not say what the classifier said. A population has one draw. The same command writes
     its tasks again, and another draw needs --reason.
     """
-    from agreement_pipeline.classifiers import draw as drawn_from
-    from agreement_pipeline.classifiers import drawn_before
     from agreement_pipeline.evidence import blind_tasks, written_tasks
+    from agreement_pipeline.models import draw as drawn_from
+    from agreement_pipeline.models import drawn_before
     from agreement_pipeline.store import Store
 
     if stratified and clusters:

@@ -59,7 +59,7 @@ def _image(text: str) -> Path:
 
 
 def _drawn(policy: Policy, wrong: float, probability: float) -> str:
-    from agreement_pipeline.classifiers import items_to_draw
+    from agreement_pipeline.models import items_to_draw
 
     if policy.silver is None:
         return ""

@@ -129,6 +129,7 @@ def verify(
     The exit status is 0 if the release is verified. Each reason to refuse a release has its
     own status: see `guide reasons`.
     """
+    from agreement_pipeline.models import ModelsAuditor
     from agreement_pipeline.release import Signed, open_release, statement_of, superseded
     from agreement_pipeline.store import Store
 
@@ -142,7 +143,7 @@ def verify(
     of = Store(store) if store else None
     demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)
     try:
-        found = open_release(release, require=demands, store=of)
+        found = open_release(release, require=demands, store=of, auditor=ModelsAuditor())
     except (ReleaseInvalidError, ReleaseHeldError) as error:
         if output == "json":
             say(as_json({"verified": False, "code": error.code, "why": str(error)}))

@@ -91,8 +91,8 @@ from agreement_pipeline.evidence.summary import (
 )
 from agreement_pipeline.evidence.tables import (
     difference_rows as difference_rows,
-    corrected_rows as corrected_rows,
     estimate_rows as estimate_rows,
+    interval_text as interval_text,
     plan_rows as plan_rows,
     RULE_COLUMNS as RULE_COLUMNS,
     rule_rows as rule_rows,

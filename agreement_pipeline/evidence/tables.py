@@ -20,7 +20,6 @@ from agreement_pipeline.text import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from agreement_pipeline.classifiers import Corrected
     from agreement_pipeline.estimates import Difference, Estimate
     from agreement_pipeline.evidence.summary import RuleResult
     from agreement_pipeline.intervals import Interval
@@ -45,23 +44,6 @@ def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
             "note": note(found),
         }
         for found in estimates
-    ]
-
-
-def corrected_rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
-    return [
-        {
-            "of": "the mean" if found.category is None else found.category,
-            "corrected": number(found.value),
-            "interval": interval_text(found.interval),
-            "drawn items alone": number(found.classical),
-            "their interval": interval_text(found.classical_interval),
-            "classifier": number(found.uncorrected),
-            "labelled": f"{found.n_labels} of {found.n_items}",
-            "tells as much as": number(found.effective_labels, ".0f"),
-            "note": found.undefined or found.why_not_effective or "",
-        }
-        for found in numbers
     ]
 
 

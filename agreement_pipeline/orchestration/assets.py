@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.classifiers import Draw
 from agreement_pipeline.errors import EXPECTED, ProjectError, RatingsError, in_a_sentence
 from agreement_pipeline.estimates import SCOPE_KINDS, Shown, applicable, survey
 from agreement_pipeline.evidence import (
@@ -32,6 +31,7 @@ from agreement_pipeline.evidence import (
     table_of_rows,
 )
 from agreement_pipeline.measures import Question
+from agreement_pipeline.models import Draw
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of
 from agreement_pipeline.orchestration.host import ASSETS, Host
@@ -338,7 +338,7 @@ def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
     shown = decision_metadata(summary, link(project, page_of(name)))
     return dg.MaterializeResult(
         metadata={**shown, "release_withdrawn": withdrawn, **metered(summary)},
-        check_results=list(checks.policy_results(summary, judged.gate.silver[0])),
+        check_results=list(checks.policy_results(summary, judged.gate.audit.of_labels)),
         data_version=dg.DataVersion(decision.digest),
     )
 

@@ -23,6 +23,7 @@ from agreement_pipeline.evidence import (
     verdict_grid,
 )
 from agreement_pipeline.evidence import like_before as like_others
+from agreement_pipeline.models import open_certificate
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host
 from agreement_pipeline.orchestration.metadata import (
@@ -35,7 +36,7 @@ from agreement_pipeline.orchestration.metadata import (
 )
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects import Project
-from agreement_pipeline.release import DeliveryCheck, open_certificate
+from agreement_pipeline.release import DeliveryCheck
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import chained, counted
 

@@ -539,6 +539,10 @@ class Policy:
         return replace(rules, looks=None, requires=(), silver=None)
 
     @property
+    def is_for_model_labels(self) -> bool:
+        return self.silver is not None
+
+    @property
     def measures(self) -> tuple[str, ...]:
         return tuple(sorted({rule.measure for rule in self.rules}))
 

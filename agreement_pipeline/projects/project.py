@@ -7,13 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from agreement_pipeline.classifiers import (
-    Draw,
-    Identity,
-    draw,
-    draws,
-    load_identity,
-)
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import (
     EXPECTED,
@@ -25,6 +18,15 @@ from agreement_pipeline.errors import (
     in_a_sentence,
 )
 from agreement_pipeline.evidence import admitted_rounds, blind_tasks, tasks, written_tasks
+from agreement_pipeline.models import (
+    CertifiedBy,
+    Draw,
+    Identity,
+    ModelsAuditor,
+    draw,
+    draws,
+    load_identity,
+)
 from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import (
     AdjudicationServer,
@@ -58,7 +60,6 @@ from agreement_pipeline.readers import (
     read_delivered,
 )
 from agreement_pipeline.release import (
-    CertifiedBy,
     OfTheGate,
     Release,
     Terms,
@@ -213,8 +214,7 @@ class Project:
         return {
             "waivers": self.waivers,
             "settings_digest": self.settings.reading_digest,
-            "certified_by": self.certified_by,
-            "identities": self.identities,
+            "auditor": ModelsAuditor(self.identities, self.certified_by),
             "trains": self.settings.trains,
         }
 

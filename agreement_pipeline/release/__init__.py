@@ -1,21 +1,23 @@
 """Training data are let out here, and releases are verified here."""
 
-from agreement_pipeline.release.certificates import (
-    Certificate,
-    certify,
-    look_again,
-    open_certificate,
-)
-from agreement_pipeline.release.contents import Release
+from agreement_pipeline.release.auditing import Audit, Auditor
+from agreement_pipeline.release.contents import EACH, Paths, Release, as_json
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
     OfTheGate,
     Reassessed,
     Terms,
+    Under,
+    decide,
     found_by_gate,
+    is_last_decision,
     judge_delivered,
+    judge_version,
     reassess,
+    refuse_replaced,
+    refuse_reused,
+    today,
 )
 from agreement_pipeline.release.delivery import (
     DeliveryCheck,
@@ -23,7 +25,7 @@ from agreement_pipeline.release.delivery import (
     check_kept_delivery,
     check_table,
 )
-from agreement_pipeline.release.folder import foreign_files
+from agreement_pipeline.release.folder import difference, foreign_files
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
     Demands,
@@ -34,38 +36,45 @@ from agreement_pipeline.release.opening import (
 )
 from agreement_pipeline.release.publication import Publication
 from agreement_pipeline.release.statements import Signed, statement_of, statement
-from agreement_pipeline.release.silver import CertifiedBy
 
 __all__ = [
-    "Certificate",
-    "CertifiedBy",
+    "EACH",
+    "Audit",
+    "Auditor",
     "Checked",
     "DeliveryCheck",
     "Demands",
     "Judged",
     "OfTheGate",
+    "Paths",
     "Publication",
     "Reassessed",
     "Release",
     "Signed",
     "Terms",
-    "certify",
+    "Under",
+    "as_json",
     "check_delivery",
     "check_kept_delivery",
     "check_table",
     "counts",
+    "decide",
+    "difference",
     "foreign_files",
     "found_by_gate",
+    "is_last_decision",
     "judge_delivered",
     "judge_round",
-    "look_again",
-    "open_certificate",
+    "judge_version",
     "open_release",
     "reassess",
+    "refuse_replaced",
+    "refuse_reused",
     "release_dataset",
     "release_round",
     "statement",
     "statement_of",
     "superseded",
+    "today",
     "verify_release",
 ]

@@ -241,7 +241,7 @@ def croissant(
     *,
     raters_per_item: tuple[int, int],
     classifiers: Sequence[str],
-    silver: Collection[str] = (),
+    training: Collection[str | None] = (),
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
     published: Mapping[str, str] = MappingProxyType({}),
@@ -281,7 +281,7 @@ def croissant(
         ],
         "rai:machineAnnotationTools": [
             f"{name}: its labels train where no raters' do, as their resolution says"
-            if name in silver
+            if name in training
             else f"{name}: compared with the raters, and not part of any label"
             for name in classifiers
         ],

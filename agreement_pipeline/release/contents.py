@@ -217,7 +217,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         decisions,
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
-        silver={each.audit.classifier.name for each in release.members if each.audit},
+        training={each.audit.labelled_by for each in release.members} - {None},
         rows=report["rows"] if has_croissant_1_1 else {},
         version="1.1" if has_croissant_1_1 else "1.0",
         published=edition.croissant(train_digest),
@@ -249,12 +249,11 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
 def identity(release: Release) -> dict[str, Any]:
     rounds = []
     for member in release.members:
-        ratings, audit = member.ratings, member.audit
+        ratings = member.ratings
         known = {
             "adjudicated": dict(member.adjudicated.labels),
             "origin": ratings.origin and ratings.origin.to_mapping(),
-            "classifiers": [each.to_mapping() for each in member.identities],
-            "silver": audit and audit.to_mapping(),
+            **member.audit.facts,
             "sealed_digest": member.sealed_digest,
             "delivery": member.delivery and dict(member.delivery),
         }

@@ -10,9 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, partial
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack
 
-from agreement_pipeline.classifiers import Identity, identified, known_in
 from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
 from agreement_pipeline.integrity import changes_since, dropped_since
@@ -30,6 +29,7 @@ from agreement_pipeline.policy import (
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings, Trains
 from agreement_pipeline.readers import DeliveredTable
+from agreement_pipeline.release.auditing import NO_AUDITOR, Audit, Auditor
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
 from agreement_pipeline.release.current import dataset_of, forget_current, point_to_last_in_force
 from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
@@ -39,15 +39,11 @@ from agreement_pipeline.store import (
     RoundVersion,
     Store,
     are_texts,
-    classifier_name,
     of_event,
     terms_name,
 )
 from agreement_pipeline.text import chained, counted
 from agreement_pipeline.version import __version__
-
-if TYPE_CHECKING:
-    from agreement_pipeline.release.silver import Audit, CertifiedBy
 
 IN_THE_LOG = "the store's log has the reasons"
 
@@ -61,9 +57,8 @@ class Under(TypedDict, total=False):
         A round is held if it was read under other settings. None: under any.
     adjudicated
         Labels that stand instead of the panel's. They change no decision.
-    certified_by
-        Which classifier gave the labels, and who certifies it. The round is held without its
-        certificate and a drawn audit.
+    auditor
+        Who answers for the models that labelled rounds.
     trains
         The label that trains. The round is held if single labels shall train and the items with
         several ones are no random sample. None: the plurality, or the mean of numbers.
@@ -72,8 +67,7 @@ class Under(TypedDict, total=False):
     waivers: Sequence[Waiver]
     settings_digest: str | None
     adjudicated: Mapping[str, Adjudicated]
-    certified_by: "CertifiedBy | None"
-    identities: Sequence[Identity]
+    auditor: Auditor
     trains: Trains | None
 
 
@@ -85,8 +79,7 @@ class Terms:
     waivers: Sequence[Waiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
-    certified_by: "CertifiedBy | None" = None
-    identities: Sequence[Identity] = ()
+    auditor: Auditor = NO_AUDITOR
     trains: Trains | None = None
 
     def of(self, round_name: str) -> Waivers:
@@ -111,15 +104,11 @@ class Checked:
 
 
 class OfTheGate(NamedTuple):
-    """`number` says how many different ratings came under the round's name, up to this version.
-    `silver` is what the gate finds of the classifier's labels, and what that rests on, if it rests
-    on anything.
-    """
+    """`number` says how many different ratings came under the round's name, up to this version."""
 
     number: int
     findings: Sequence[Finding]
-    silver: "tuple[Finding | None, Audit | None]"
-    identities: Sequence[Identity]
+    audit: Audit
     delivery: DeliveryCheck | None = None
 
 
@@ -138,11 +127,7 @@ class Judged:
             "settings_digest": self.version.settings_digest,
             "policy": self.policy.to_mapping(),
         }
-        found, audit = self.gate.silver
-        if found:
-            by["silver"] = audit.to_mapping() if audit else {"held": found.check}
-        if self.gate.identities:
-            by["classifiers"] = [each.to_mapping() for each in self.gate.identities]
+        by |= self.gate.audit.facts
         if self.gate.delivery is not None:
             by["delivery"] = dict(self.gate.delivery.facts)
         if sentence := what_is_new(self.ratings, self.policy):
@@ -310,25 +295,16 @@ def found_by_gate(
         )
         found = [of_gate("read_otherwise", words)]
     found += _given_again(store, version, None if renamed else ratings)
-    known = list[Identity]()
-    for each, others in known_in(ratings, terms.identities):
-        entries = store.log.about(classifier_name(each.name))
-        logged = (Identity.from_mapping(said) for entry in entries for said in entry["classifiers"])
-        namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
-        known.append(each)
-        found.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
+    audit = terms.auditor.audit_round(store, version.round, ratings, terms.policy, terms.on)
+    found += audit.findings
     found += find_overlap_mistakes(ratings, terms.trains)
-    finding, audit = None, None
-    if by := terms.certified_by:
-        finding, audit = by.judged(store, version.round, ratings, terms.policy, terms.on)
-        found.append(finding)
     if delivery is None:
         vocabulary = ratings.scale.categories
         delivery = check_kept_delivery(store, version, terms.contract, vocabulary)
     if delivery is not None:
         found += delivery.findings
     number = number or _number_of(store, version)
-    return OfTheGate(number, found, (finding, audit), known, delivery)
+    return OfTheGate(number, found, audit, delivery)
 
 
 def judge_delivered(
@@ -631,14 +607,8 @@ def _stands(
     return (
         all(decided.get(name) == fact for name, fact in facts.items())
         and not terms.of(present.round).written
-        and terms.certified_by is None
-        and "silver" not in decided
+        and terms.auditor.may_stand(decided)
         and decided.get("trains") == (terms.trains and terms.trains.to_mapping())
-        and all(
-            said in [each.to_mapping() for each in terms.identities]
-            for said in decided.get("classifiers", ())
-            if said["name"] in {each.name for each in terms.identities}
-        )
         and ("read_otherwise" in checks) == terms.read_otherwise(present)
         and released <= admitted
     )

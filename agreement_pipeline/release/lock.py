@@ -12,6 +12,7 @@ from agreement_pipeline.errors import MISREAD, ReleaseHeldError, ReleaseInvalidE
 from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.policy import Policy, Waivers
 from agreement_pipeline.ratings import NOT_ADJUDICATED, TrainingRows
+from agreement_pipeline.release.auditing import DECISIVE, Auditor
 from agreement_pipeline.release.contents import (
     MANIFEST,
     WITHDRAWN,
@@ -165,7 +166,7 @@ def _release(
                     "expected the decision that the release rests on. Release it again.",
                     may_pass=True,
                 )
-        return _let_out(store, name, ready, data)
+        return _let_out(store, name, ready, data, terms.auditor)
 
 
 def _made(
@@ -266,9 +267,9 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     answers = {item: label for item, label in adjudicated.labels.items() if item not in gold}
     adjudicated = replace(adjudicated, labels=answers)
     del judged, named
-    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.silver[1]
+    by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.audit
     known = before if ratings.gold == own_gold else ()
-    member = Member(version.round, version.original_digest, ratings, *by, gate.identities, known)
+    member = Member(version.round, version.original_digest, ratings, *by, known)
     member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
     if (delivery := gate.delivery) is not None:
         known_by_suite = {**delivery.facts, "findings": recorded(delivery.findings)}
@@ -291,11 +292,11 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     return member
 
 
-def _let_out(store: Store, name: str, ready: Release, data: Files) -> Release:
+def _let_out(store: Store, name: str, ready: Release, data: Files, auditor: Auditor) -> Release:
     """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
-    fitting = (_at(store, f"{name}/{each}", ready, data) for each in names)
+    fitting = (_at(store, f"{name}/{each}", ready, data, auditor) for each in names)
     release = next(found for found in fitting if found)
     called = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
@@ -320,7 +321,7 @@ def _let_out(store: Store, name: str, ready: Release, data: Files) -> Release:
     return release
 
 
-def _at(store: Store, called: str, ready: Release, data: Files) -> Release | None:
+def _at(store: Store, called: str, ready: Release, data: Files, auditor: Auditor) -> Release | None:
     if called in store.withdrawn([called]):
         return None
     standing = frozenset(store.storage.names(f"releases/{called}"))
@@ -331,7 +332,7 @@ def _at(store: Store, called: str, ready: Release, data: Files) -> Release | Non
     if MANIFEST not in standing or whole:
         return replace(ready, path=path)
     try:
-        release = verify_release(path)
+        release = verify_release(path, auditor=auditor)
     except ReleaseInvalidError as refusal:
         if refusal.code != "release_reworded":
             raise
@@ -369,7 +370,7 @@ def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [
-        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get("silver"))
+        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get(DECISIVE))
         for entry in manifest["rounds"]
     ]
     said = {key: text for key, text in manifest.get("dataset", {}).items() if key != "released_at"}

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
     MISREAD,
@@ -45,6 +44,7 @@ from agreement_pipeline.ratings import (
     ratings_of,
     stored_cells,
 )
+from agreement_pipeline.release.auditing import KEYS, NO_AUDITOR, Auditor
 from agreement_pipeline.release.contents import (
     DECISION,
     DOCUMENTS,
@@ -74,7 +74,6 @@ from agreement_pipeline.release.folder import (
 from agreement_pipeline.release.gold import with_digest, without_codes
 from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.publication import UNDATED, Edition
-from agreement_pipeline.release.silver import Audit
 from agreement_pipeline.release.statements import Signed
 from agreement_pipeline.release.tables import (
     ANNOTATIONS,
@@ -174,14 +173,13 @@ class Demands:
                 yield f"with {count} {what}, fewer than {self.least[what]}"
         if self.rules is not None:
             ratings, audit = member.ratings, member.audit
-            if audit and self.rules.silver is None:
+            if audit.labelled_by and not self.rules.is_for_model_labels:
                 yield (
                     "whose labels a classifier gave, and no limit of wrong labels in policy "
                     f"{self.rules.policy} (silver in a policy, --require 'wrong<0.05' of verify)"
                 )
                 return
-            also = [audit.finding(ratings, self.rules)] if audit else []
-            also += member.recorded
+            also = [*audit.find(ratings, self.rules), *member.recorded]
             decision = assess(ratings, self.rules, release.contract, also=also).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"
@@ -193,24 +191,20 @@ def open_release(
     *,
     require: Policy | Demands | None = None,
     store: Store | None = None,
+    auditor: Auditor = NO_AUDITOR,
 ) -> Release:
-    """A release for training, verified first.
+    """A release for training, verified first, that meets what is required.
 
     Parameters
     ----------
     require
         A policy that the annotations must meet too, without waivers, or more demands.
     store
-        The store of the release. Its log must be whole, and must say that the release is in force.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        The release does not prove itself, the log does not have it, or a waiver is not allowed.
-    ReleaseHeldError
-        The release does not meet the demands.
+        Its log must be whole, and must say that the release is in force.
+    auditor
+        Who answers for models. Without one, a release that says something of them is refused.
     """
-    release = verify_release(path, store=store)
+    release = verify_release(path, store=store, auditor=auditor)
     if require is not None:
         demands = Demands(require) if isinstance(require, Policy) else require
         demands.refuse_unmet(release)
@@ -226,20 +220,16 @@ def open_release(
     return release
 
 
-def verify_release(path: Folder | str, *, store: Store | None = None) -> Release:
+def verify_release(
+    path: Folder | str, *, store: Store | None = None, auditor: Auditor = NO_AUDITOR
+) -> Release:
     """A release that has proved itself: everything in it is derived again from its annotations.
 
-    It does not prove who made the annotations. Of a release that an earlier version of this package
-    wrote, the log of its `store` may prove the bytes instead. Its training rows are derived in any
-    case, and `held_today` says what today's code would hold.
-
-    Raises
-    ------
-    ReleaseInvalidError
-        A file is missing, extra or changed, something comes out differently, or it was withdrawn.
+    Of a release that an earlier version of this package wrote, the log of its `store` may prove the
+    bytes instead. `held_today` says what today's code would hold.
     """
     folder, logged = folder_at(path), None if store is None else _let_out(store)
-    return prove(read_folder(folder), folder, today(), logged)
+    return prove(read_folder(folder), folder, today(), logged, auditor)
 
 
 def _let_out(store: Store) -> set[str]:
@@ -274,7 +264,13 @@ def counts(ratings: Ratings) -> dict[str, int]:
     return {"raters": len(ratings.raters), "items": int((n_raters >= 2).sum())}
 
 
-def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -> Release:
+def prove(
+    data: Files,
+    path: Folder,
+    on: date,
+    logged: Set[str] | None = None,
+    auditor: Auditor = NO_AUDITOR,
+) -> Release:
     """The release in these files, if all of it is the same when it is derived again.
 
     A waiver in the release must hold on the given day. What an earlier version of this package
@@ -289,7 +285,7 @@ def prove(data: Files, path: Folder, on: date, logged: Set[str] | None = None) -
             "expected the versions of libraries by name. Fetch the release again.",
             "release_not_derived",
         )
-    release = _derived(data, manifest, path, on)
+    release = _derived(data, manifest, path, on, auditor)
     _refuse_other_object_files(data, release)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
         return _as_decided(data, release)
@@ -349,8 +345,10 @@ def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
     )
 
 
-def _derived(data: Files, manifest: Mapping[str, Any], path: Folder, on: date) -> Release:
-    terms, scale = _judged_by(data, path, on)
+def _derived(
+    data: Files, manifest: Mapping[str, Any], path: Folder, on: date, auditor: Auditor
+) -> Release:
+    terms, scale = _judged_by(data, path, on, auditor)
     try:
         if "trains" in manifest:
             if manifest["schema"] != SCHEMA:
@@ -407,23 +405,17 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
         raise KeyError("version")
-    audit = Audit.from_mapping(entry["silver"]) if "silver" in entry else None
-    if audit is not None and terms.on > audit.expires:
-        raise ReleaseInvalidError(
-            f"round {entry['round']}: found labels of {audit.classifier.name}, whose certificate "
-            f"ended on {audit.expires}; expected one that holds. Ask for the next release.",
-            "release_certificate_ended",
-        )
+    facts = {key: entry[key] for key in KEYS if key in entry}
+    audit = terms.auditor.audit_released(entry["round"], facts, terms.on)
     sealed_digest = ""
     if "sealed_digest" in entry:
         if not ratings.gold or not is_digest(digest_as_judged := entry["ratings_digest"]):
             raise KeyError("sealed_digest")
         sealed_digest = ratings.digest
         ratings = with_digest(ratings, digest_as_judged)
-    known = tuple(map(Identity.from_mapping, entry.get("classifiers", ())))
     adjudicated = Adjudicated.released(entry)
     judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
-    member = Member(entry["round"], digest, *judged, version, adjudicated, audit, known)
+    member = Member(entry["round"], digest, *judged, version, adjudicated, audit)
     member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
     delivery = entry.get("delivery")
     if (delivery is None) is not (terms.contract.suite is None):
@@ -436,7 +428,7 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     return member
 
 
-def _judged_by(data: Files, path: Folder, on: date) -> tuple[Terms, Scale]:
+def _judged_by(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[Terms, Scale]:
     found = json_in(data, POLICY, path)
     try:
         scale = Scale.from_mapping(found["scale"])
@@ -445,6 +437,7 @@ def _judged_by(data: Files, path: Folder, on: date) -> tuple[Terms, Scale]:
             Contract.from_mapping(found["contract"]),
             on,
             tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
+            auditor=auditor,
         )
     except MISREAD as cause:
         raise ReleaseInvalidError(

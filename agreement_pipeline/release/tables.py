@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline.classifiers import Identity, identified
 from agreement_pipeline.contract import Contract, Finding, findings_recorded
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import (
@@ -35,6 +34,7 @@ from agreement_pipeline.ratings import (
     overruled,
     singles_overruled,
 )
+from agreement_pipeline.release.auditing import NO_MODELS, Audit
 from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
 from agreement_pipeline.release.training_table import (
@@ -48,17 +48,14 @@ from agreement_pipeline.release.training_table import (
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import numbers_named
 
-if TYPE_CHECKING:
-    from agreement_pipeline.release.silver import Audit
-
 
 @dataclass(frozen=True, eq=False)
 class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
     An item that is gold in any round of the release is gold here. No decision reads the
-    `adjudicated` labels. Of a silver round, `audit` says what its labels rest on. `before` is what
-    the contract found in these ratings under the raters' own names.
+    `adjudicated` labels. The `audit` is of the models that labelled the round. `before` is what the
+    contract found in these ratings under the raters' own names.
 
     `delivery` is what its suite found in the delivered table, in counts, and the digests of both.
 
@@ -74,8 +71,7 @@ class Member:
     waivers: Waivers = NONE
     version: int = 1
     adjudicated: Adjudicated = NOT_ADJUDICATED
-    audit: "Audit | None" = None
-    identities: Sequence[Identity] = ()
+    audit: Audit = NO_MODELS
     before: Sequence[Finding] = ()
     sealed_digest: str = ""
     trains: Trains | None = None
@@ -90,9 +86,8 @@ class Member:
 
     @cached_property
     def assessment(self) -> Assessment:
-        also = [*map(identified, self.identities)]
+        also = [*self.audit.find(self.ratings, self.policy)]
         also += find_overlap_mistakes(self.ratings, self.trains)
-        also += [self.audit.finding(self.ratings, self.policy)] if self.audit else []
         also += self.recorded
         by = self.policy, self.contract, self.waivers
         found = self.contract.check(self.ratings, self.before)
@@ -100,13 +95,13 @@ class Member:
 
     @property
     def labelled(self) -> LabelledRound:
-        classifier = self.audit.classifier.name if self.audit else None
-        return LabelledRound(self.round, self.ratings, self.adjudicated, classifier)
+        return LabelledRound(self.round, self.ratings, self.adjudicated, self.audit.labelled_by)
 
     @cached_property
     def labels_to_form_3(self) -> PanelLabels:
         found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
-        return found.beside(self.ratings, self.audit.classifier.name) if self.audit else found
+        classifier = self.audit.labelled_by
+        return found if classifier is None else found.beside(self.ratings, classifier)
 
     @cached_property
     def overruled(self) -> tuple[int, int]:

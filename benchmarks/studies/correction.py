@@ -15,15 +15,15 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.classifiers.correction import majorities
-from agreement_pipeline.classifiers.prediction_powered import (
+from agreement_pipeline.intervals import Interval
+from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.prediction_powered import (
     OfRaters,
     PredictionPowered,
     Stratum,
     estimates,
     prediction_powered,
 )
-from agreement_pipeline.intervals import Interval
 from benchmarks.studies.study import Asked, Cells, study
 
 N_ITEMS, SEED = 20_000, 2026

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.classifiers import items_to_draw
-from agreement_pipeline.classifiers.correction import majorities
-from agreement_pipeline.classifiers.prediction_powered import Stratum, lowest_mean
+from agreement_pipeline.models import items_to_draw
+from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.prediction_powered import Stratum, lowest_mean
 from benchmarks.studies.study import Asked, Cells, study
 
 N_ITEMS, RARER, SLIPS, SEED = 20_000, 0.2, 0.03, 2026

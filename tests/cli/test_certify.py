@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.projects import Project, load_project
-from tests.release.test_certificates import make_ratings
+from tests.models.test_certificates import make_ratings
 
 SOON = (datetime.now(UTC).date() + timedelta(days=90)).isoformat()
 

@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.store import Store
-from tests.classifiers.tables import simulated
+from tests.models.tables import simulated
 from tests.projects.test_adjudicated import TOOLS
 
 

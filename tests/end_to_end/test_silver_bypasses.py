@@ -11,13 +11,14 @@ import dagster as dg
 import pandas as pd
 import pytest
 
-from agreement_pipeline.classifiers import draw
+from agreement_pipeline import verify_release
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import CertificateError, ProjectError, ReleaseHeldError
+from agreement_pipeline.models import draw
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.projects import Project, load_project
-from agreement_pipeline.release import decisions, verify_release
-from tests.release.silver import items, ratings_of, rows_of, said_of
+from agreement_pipeline.release import decisions
+from tests.models.silver import items, ratings_of, rows_of, said_of
 
 pytestmark = pytest.mark.slow
 

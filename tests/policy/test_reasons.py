@@ -14,6 +14,7 @@ from agreement_pipeline.cli.verify import REFUSED
 from agreement_pipeline.engine import Unreadable
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
+from agreement_pipeline.models import auditor, certificates, silver
 from agreement_pipeline.policy import (
     Rule,
     decision,
@@ -23,7 +24,7 @@ from agreement_pipeline.policy import (
     reasons,
 )
 from agreement_pipeline.policy.reasons import times_as_many
-from agreement_pipeline.release import certificates, decisions, lock, silver
+from agreement_pipeline.release import decisions, lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
 from tools.pages import reasons_page
@@ -43,7 +44,7 @@ def error_codes():
 
 def proof_codes():
     """Those with which a release is refused."""
-    written = Path(lock.__file__).parent.glob("*.py")
+    written = (*Path(lock.__file__).parent.glob("*.py"), Path(auditor.__file__))
     return {
         code
         for path in written
@@ -54,8 +55,8 @@ def proof_codes():
 
 def draw_codes():
     """Those with which a draw is refused, or labels of other items than were drawn."""
-    rooms, modules = Path(errors.__file__).parent, ("classifiers/draw.py", "release/silver.py")
-    source = "".join((rooms / each).read_text(encoding="utf-8") for each in modules)
+    modules = Path(silver.__file__), Path(silver.__file__).with_name("draw.py")
+    source = "".join(each.read_text(encoding="utf-8") for each in modules)
     return set(re.findall(r'"(draw_[a-z_]+)"', source))
 
 

@@ -4,9 +4,9 @@ import shutil
 
 import pytest
 
-from agreement_pipeline.release import certificates, decisions, release_dataset
+from agreement_pipeline.release import release_dataset
 from agreement_pipeline.store import Store
-from tests.release import rounds, silver
+from tests.release import rounds
 from tests.release.forging import CONTRACT, POLICY, make_ratings
 from tests.releases import current_release
 
@@ -14,13 +14,6 @@ from tests.releases import current_release
 @pytest.fixture
 def store(tmp_path):
     return Store(tmp_path / "store", salt=b"a salt for tests")
-
-
-@pytest.fixture
-def same_day(monkeypatch):
-    """A test that began before midnight ends on the day on which it began."""
-    for module in (certificates, decisions):
-        monkeypatch.setattr(module, "today", lambda: silver.TODAY)
 
 
 @pytest.fixture
@@ -63,17 +56,3 @@ def let_out(store, let_out_once):
     """The release of a round r1, in the store of the test."""
     shutil.copytree(let_out_once, store.root, dirs_exist_ok=True)
     return current_release(store, "r1")
-
-
-@pytest.fixture(scope="session")
-def certifies_once(tmp_path_factory):
-    store = delivered(tmp_path_factory.mktemp("certifies"), r1=silver.make_ratings())
-    silver.certified(store)
-    return store.root
-
-
-@pytest.fixture
-def certifies(store, certifies_once):
-    """The store of the test, with a classifier that is certified on round r1."""
-    shutil.copytree(certifies_once, store.root, dirs_exist_ok=True)
-    return store

@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline import Store, verify_release
-from agreement_pipeline.classifiers import draw, draws
 from agreement_pipeline.cli import main
 from agreement_pipeline.errors import DrawError, ReleaseInvalidError, StoreError
+from agreement_pipeline.models import ModelsAuditor, draw, draws
 from agreement_pipeline.policy import Policy, Rule, Waiver
 from agreement_pipeline.ratings import Origin
 from agreement_pipeline.release import (
@@ -25,9 +25,9 @@ from agreement_pipeline.release import (
     release_round,
 )
 from agreement_pipeline.store import erase, names_in
-from tests.classifiers.tables import ratings_of
 from tests.events import record
 from tests.killing import killed
+from tests.models.tables import ratings_of
 from tests.release.rounds import CONTRACT, bytes_of, make_ratings
 from tests.store.test_crashes import PRIMITIVES
 
@@ -326,7 +326,7 @@ def test_a_classifier_leaves_the_log_and_what_its_export_told_too(tmp_path):
     told = Origin("inspect", ("raters",), classifiers=({"name": GONE, "model": "m"},))
     ratings = replace(ratings, origin=told)
     store.ingest("r1", ratings, delivered(tmp_path, "r1", ratings))
-    judge_round(store, "r1", POLICY, CONTRACT)
+    judge_round(store, "r1", POLICY, CONTRACT, auditor=ModelsAuditor())
     assert any(each.get("classifiers") for each in store.history())
     erase(store.root, tmp_path / "new", "rater", GONE, "Kim", "it")
     assert all(GONE.encode() not in held for _, held in words_in(tmp_path / "new"))

@@ -15,27 +15,30 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from agreement_pipeline.classifiers import FEWEST_ANCHORS, Anchored, Identity, anchored, told_of
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.errors import MISREAD, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
+from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
+from agreement_pipeline.models.identity import Identity, told_of
 from agreement_pipeline.policy import Policy, Verdict, Waiver
 from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
-from agreement_pipeline.release.contents import EACH, Paths, as_json
-from agreement_pipeline.release.decisions import (
+from agreement_pipeline.release import (
+    EACH,
     Judged,
+    Paths,
     Terms,
     Under,
+    as_json,
     decide,
+    difference,
     is_last_decision,
     judge_version,
     refuse_replaced,
     refuse_reused,
     today,
 )
-from agreement_pipeline.release.folder import difference
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, chained, counted, listed
 from agreement_pipeline.version import __version__

@@ -7,9 +7,9 @@ import pytest
 
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.evidence import event_table
-from agreement_pipeline.release import look_again, open_certificate
+from agreement_pipeline.models import look_again, open_certificate
 from agreement_pipeline.store import Store
-from tests.release.silver import (
+from tests.models.silver import (
     JUDGE,
     RULES,
     TODAY,

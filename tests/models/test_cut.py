@@ -7,9 +7,9 @@ import pytest
 
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import PolicyError, RatingsError
+from agreement_pipeline.models import look_again, open_certificate
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.release import look_again, open_certificate
-from tests.release.silver import JUDGE, RULES, certified, refused
+from tests.models.silver import JUDGE, RULES, certified, refused
 
 FIVE = Scale(("1", "2", "3", "4", "5"), "ordinal")
 QUADRATIC = replace(

@@ -7,8 +7,8 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from agreement_pipeline.classifiers.prediction_powered import Stratum, prediction_powered
 from agreement_pipeline.intervals import share_interval
+from agreement_pipeline.models.prediction_powered import Stratum, prediction_powered
 
 CASES = json.loads((Path(__file__).parent / "ppi_python.json").read_text(encoding="utf-8"))
 

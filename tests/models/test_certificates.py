@@ -8,17 +8,17 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale, Store
-from agreement_pipeline.classifiers import Identity
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.evidence import event_table
 from agreement_pipeline.intervals import Looks
+from agreement_pipeline.models import Identity, certificates, open_certificate
 from agreement_pipeline.policy import Rule, Waiver, load_policy
-from agreement_pipeline.release import certificates, judge_round, open_certificate
+from agreement_pipeline.release import judge_round
 from agreement_pipeline.release.contents import as_json
 from agreement_pipeline.store import digest_of, erase
 from tests.events import sealed
+from tests.models.silver import JUDGE, RULES, SCALE, SOON, TODAY, certified, make_ratings, refused
 from tests.release.forging import CONTRACT, POLICY, STRICTER
-from tests.release.silver import JUDGE, RULES, SCALE, SOON, TODAY, certified, make_ratings, refused
 
 
 @pytest.fixture

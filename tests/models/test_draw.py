@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.classifiers import Draw, correct, draw, draws
 from agreement_pipeline.errors import DrawError, RatingsError, StoreError
 from agreement_pipeline.evidence import event_table
+from agreement_pipeline.models import Draw, correct, draw, draws
 from agreement_pipeline.store import Store
-from tests.classifiers.tables import ratings_of, simulated
 from tests.events import record, sealed
+from tests.models.tables import ratings_of, simulated
 
 drawing = import_module(Draw.__module__)
 

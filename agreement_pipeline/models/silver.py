@@ -13,18 +13,20 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from agreement_pipeline.classifiers import Draw, Identity, WrongLabels, draw_of, wrong_labels
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
 from agreement_pipeline.mistakes import Value, day
-from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
-from agreement_pipeline.ratings import Ratings, in_pandas
-from agreement_pipeline.release.certificates import (
+from agreement_pipeline.models.certificates import (
     Certificate,
     open_certificate,
     refuse_expiry,
     refuse_models,
 )
+from agreement_pipeline.models.correction import WrongLabels, wrong_labels
+from agreement_pipeline.models.draw import Draw, draw_of
+from agreement_pipeline.models.identity import Identity
+from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
+from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
 from agreement_pipeline.yaml_files import validated
@@ -33,14 +35,14 @@ PERCENT = ".2%"
 
 
 @dataclass(frozen=True)
-class Audit:
+class SilverAudit:
     classifier: Identity
     certificate: Annotated[str, Value("a digest", is_digest)]
     expires: Annotated[date, day()]
     draw: Draw
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "Audit":
+    def from_mapping(cls, said: Mapping[str, Any]) -> "SilverAudit":
         return validated(cls, said, "silver", CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
@@ -128,7 +130,7 @@ class CertifiedBy:
 
     def judged(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
-    ) -> tuple[Finding, Audit | None]:
+    ) -> tuple[Finding, SilverAudit | None]:
         """The round need not be in the store. Its draw is in the store's log."""
         try:
             audit = self._audit(store, round_name, ratings, on)
@@ -151,7 +153,7 @@ class CertifiedBy:
                 return of_gate("silver_labels_given_again", words), None
         return found, audit
 
-    def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> Audit:
+    def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> SilverAudit:
         name, where = self.identity.name, f"round {round_name}"
         if name not in ratings.classifiers:
             raise CertificateError(
@@ -164,7 +166,7 @@ class CertifiedBy:
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
         draw = draw_of(store, ratings)
-        return Audit(self.identity, certificate.digest, certificate.expires, draw)
+        return SilverAudit(self.identity, certificate.digest, certificate.expires, draw)
 
     def _delivered_since(
         self, store: Store, ratings: Ratings, draw: Draw

@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from agreement_pipeline.classifiers import Identity, load_identity
 from agreement_pipeline.errors import CertificateError
+from agreement_pipeline.models import Identity, load_identity
 
 WHOLE = Identity(
     "judge", "m", "3", "a" * 64, "b" * 64, {"temperature": 0, "stop": ["x"]}, date(2026, 1, 1)

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale, read_ratings
-from agreement_pipeline.classifiers import correct
-from agreement_pipeline.classifiers.correction import majorities
-from agreement_pipeline.classifiers.prediction_powered import OfRaters, Stratum
 from agreement_pipeline.errors import RatingsError
-from tests.classifiers.tables import ratings_of, simulated
+from agreement_pipeline.models import correct
+from agreement_pipeline.models.correction import majorities
+from agreement_pipeline.models.prediction_powered import OfRaters, Stratum
+from tests.models.tables import ratings_of, simulated
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import beta, binom
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.classifiers import items_to_draw, wrong_labels
+from agreement_pipeline.models import items_to_draw, wrong_labels
 
 SCALE = Scale(("a", "b", "c"))
 

@@ -9,27 +9,23 @@ from datetime import timedelta
 import pandas as pd
 import pytest
 
-from agreement_pipeline.classifiers import Draw, Identity, draw
+from agreement_pipeline import open_release, verify_release
 from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.models import CertifiedBy, Draw, Identity, ModelsAuditor, certify, draw
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Silver, Waiver, Waivers, assess, judge
 from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale
 from agreement_pipeline.release import (
-    CertifiedBy,
-    certify,
     decisions,
     judge_round,
-    open_release,
     opening,
     reassess,
     release_dataset,
     release_round,
-    verify_release,
 )
 from agreement_pipeline.store import Store
-from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit
-from tests.release.silver import (
+from tests.models.silver import (
     DRAWN,
     JUDGE,
     RATERS,
@@ -46,6 +42,7 @@ from tests.release.silver import (
     released,
     rows_of,
 )
+from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit
 from tests.release.test_gold import all_bytes
 from tests.releases import current_release
 
@@ -162,14 +159,21 @@ def test_the_decision_says_what_was_found_and_what_a_perfect_classifier_would_sc
     frame = frame.assign(**{"stratum:language": "d"})
     ratings = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
     store.ingest("s1", ratings, original)
-    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=CertifiedBy(JUDGE, people))
-    finding, audit = judged.gate.silver
+    judged, _ = judge_round(
+        store,
+        "s1",
+        SILVER,
+        CONTRACT,
+        auditor=ModelsAuditor(certified_by=CertifiedBy(JUDGE, people)),
+    )
+    audit = judged.gate.audit
+    finding = audit.of_labels
     assert finding.description.startswith(
         "found 0.00% of the labels of judge wrong, with an upper limit of 1.83%, on 200 drawn of "
         "400 items: a majority of 3 of 4 raters would give another label. A perfect classifier "
         "would score 0.00% here, and single raters differ from it on 2.50%"
     )
-    assert audit.draw.items == names
+    assert tuple(audit.facts["silver"]["draw"]["items"]) == names
     assert finding.description in judged.decision.reasons
 
 
@@ -187,9 +191,9 @@ def test_another_prompt_or_model_than_certified_is_held(store, people, audited, 
 def test_without_a_certificate_a_round_is_held(store, tmp_path, audited):
     empty = Store(tmp_path / "none", salt=b"x")
     held(store, empty, "certificate_absent")
-    by = CertifiedBy(JUDGE, empty)
+    by = ModelsAuditor(certified_by=CertifiedBy(JUDGE, empty))
     with pytest.raises(ReleaseHeldError):
-        release_dataset(store, ["s1"], SILVER, CONTRACT, project="silver", certified_by=by)
+        release_dataset(store, ["s1"], SILVER, CONTRACT, project="silver", auditor=by)
     assert in_force(store) == []
 
 
@@ -208,8 +212,8 @@ def test_an_expired_certificate_holds_and_withdraws(store, people, leaving, monk
     with pytest.raises(ReleaseInvalidError) as caught:
         verify_release(leaving)
     assert caught.value.code == "release_certificate_ended"
-    by = CertifiedBy(JUDGE, people)
-    (found,) = reassess(store, SILVER, CONTRACT, certified_by=by)
+    by = ModelsAuditor(certified_by=CertifiedBy(JUDGE, people))
+    (found,) = reassess(store, SILVER, CONTRACT, auditor=by)
     assert (found.judged.decision.codes, found.withdrawn) == (("certificate_expired",), True)
     held(store, people, "certificate_expired")
     on_day(monkeypatch, SOON)
@@ -464,8 +468,8 @@ def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audi
     more = ratings_of(names=[*items()[:200], *items(200, "t")])
     later = draw(store, "s2", more, 80, reason="some came again")
     assert {*later.items} & {*items()}
-    by = CertifiedBy(JUDGE, people)
-    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
+    by = ModelsAuditor(certified_by=CertifiedBy(JUDGE, people))
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, auditor=by)
     assert judged.decision.admitted
     again = drawn(store, reason="again")
     assert again.items != audited
@@ -534,9 +538,9 @@ def test_the_panel_is_judged_by_the_rules_too(store, people, original):
     frame = frame[["item", "rater", "label"]].assign(**{"stratum:language": "d"})
     ratings = type(ratings_of()).from_frame(frame, ratings_of().scale, classifiers=["judge"])
     store.ingest("s1", ratings, original)
-    by = CertifiedBy(JUDGE, people)
-    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, certified_by=by)
-    assert judged.gate.silver[0].passed
+    by = ModelsAuditor(certified_by=CertifiedBy(JUDGE, people))
+    judged, _ = judge_round(store, "s1", SILVER, CONTRACT, auditor=by)
+    assert judged.gate.audit.of_labels.passed
     assert not judged.decision.admitted
     with pytest.raises(ReleaseHeldError, match="krippendorff_alpha"):
         released(store, people)
@@ -599,9 +603,9 @@ def test_a_trainer_limits_wrong_labels_on_the_command_line(leaving, capsys, dema
 
 
 def test_silver_rounds_are_released_together_and_adjudicated_items_stay(store, people, audited):
-    by = CertifiedBy(JUDGE, people)
+    by = ModelsAuditor(certified_by=CertifiedBy(JUDGE, people))
     tied = Adjudicated(store.present("s1").ratings_digest, {audited[0]: "no"})
-    how = {"project": "silver", "certified_by": by, "adjudicated": {"s1": tied}}
+    how = {"project": "silver", "auditor": by, "adjudicated": {"s1": tied}}
     release = release_dataset(store, ["s1"], SILVER, CONTRACT, **how)
     assert release.train["resolution"].value_counts()["adjudicated"] == 1
     assert open_release(release.path, store=store)
@@ -645,7 +649,7 @@ def test_the_bundled_policy_asks_for_five_percent():
 def with_classifier(store, original, identity, name="r1", **how):
     """The decision on a round of people that a known classifier labelled too."""
     store.ingest(name, make_ratings(**how), original)
-    judged, _ = judge_round(store, name, POLICY, CONTRACT, identities=[identity])
+    judged, _ = judge_round(store, name, POLICY, CONTRACT, auditor=ModelsAuditor([identity]))
     return judged.decision, {
         each.check: each for each in judged.decision.findings if each.check == "classifier_known"
     }["classifier_known"]
@@ -659,9 +663,11 @@ def test_which_classifier_labelled_beside_people_is_in_decision_log_proof_and_ca
         f"{JUDGE.digest[:12]}; not known of it: ['date']"
     )
     assert store.history()[-1]["classifiers"] == [JUDGE.to_mapping()]
-    by = {"project": "demo", "identities": [JUDGE]}
+    by = {"project": "demo", "auditor": ModelsAuditor([JUDGE])}
     path = release_round(store, "r1", POLICY, CONTRACT, **by).path
-    assert open_release(path, store=store).members[0].identities == (JUDGE,)
+    assert open_release(path, store=store).members[0].audit.facts["classifiers"] == [
+        JUDGE.to_mapping()
+    ]
     assert "Round r1 has labels of classifier judge (model m-large" in (
         path / "README.md"
     ).read_text().replace("\\", "")
@@ -677,7 +683,8 @@ def test_another_digest_under_the_same_name_is_a_warning_and_is_judged_again(sto
     _, same = with_classifier(store, original, other, "r3", prefix="m")
     assert not same.passed
     found = {
-        each.round: each.judged for each in reassess(store, POLICY, CONTRACT, identities=[other])
+        each.round: each.judged
+        for each in reassess(store, POLICY, CONTRACT, auditor=ModelsAuditor([other]))
     }
     assert {name for name, judged in found.items() if judged} == {"r1"}
 
@@ -687,7 +694,7 @@ def test_another_digest_under_the_same_name_is_a_warning_and_is_judged_again(sto
 )
 def test_a_release_whose_classifiers_were_edited_is_refused(store, original, said):
     store.ingest("r1", make_ratings(), original)
-    by = {"project": "demo", "identities": [JUDGE]}
+    by = {"project": "demo", "auditor": ModelsAuditor([JUDGE])}
     path = release_round(store, "r1", POLICY, CONTRACT, **by).path
     edit(path, "manifest.json", lambda manifest: manifest["rounds"][0].update(classifiers=said))
     with pytest.raises(ReleaseInvalidError, match=NOT_DERIVED):
@@ -706,12 +713,15 @@ TOLD = {"name": "judge", "model": "m-large", "prompt_digest": "a" * 64}
 
 def test_what_the_export_tells_of_a_classifier_needs_no_settings(store, original):
     store.ingest("r1", exported(TOLD), original)
-    path = release_round(store, "r1", POLICY, CONTRACT, project="demo").path
+    by = ModelsAuditor()
+    path = release_round(store, "r1", POLICY, CONTRACT, project="demo", auditor=by).path
     decided = next(each for each in store.history() if each["event"] == "decided")
     assert decided["classifiers"] == [Identity.from_mapping(TOLD).to_mapping()]
-    assert open_release(path, store=store).members[0].identities == (Identity(**TOLD),)
+    assert open_release(path, store=store).members[0].audit.facts["classifiers"] == [
+        Identity(**TOLD).to_mapping()
+    ]
     assert "classifier judge (model m-large)" in (path / "README.md").read_text().replace("\\", "")
-    (again,) = reassess(store, POLICY, CONTRACT)
+    (again,) = reassess(store, POLICY, CONTRACT, auditor=by)
     assert not again.changed
 
 
@@ -725,7 +735,7 @@ def test_what_the_export_tells_of_a_classifier_needs_no_settings(store, original
 )
 def test_two_classifiers_of_one_name_are_a_warning(store, original, told, named):
     store.ingest("r1", exported(*told), original)
-    judged, _ = judge_round(store, "r1", POLICY, CONTRACT, identities=named)
+    judged, _ = judge_round(store, "r1", POLICY, CONTRACT, auditor=ModelsAuditor(named))
     known = {each.check: each for each in judged.decision.findings}["classifier_known"]
     assert judged.decision.admitted
     assert (known.passed, known.severity) == (False, "warning")

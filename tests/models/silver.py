@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline import Ratings, Scale, Store
-from agreement_pipeline.classifiers import Identity, draw
 from agreement_pipeline.errors import CertificateError
+from agreement_pipeline.models import CertifiedBy, Identity, ModelsAuditor, certify, draw
 from agreement_pipeline.policy import Policy, Rule, Silver
-from agreement_pipeline.release import CertifiedBy, certify, release_round
+from agreement_pipeline.release import release_round
 from tests.release.forging import CONTRACT, POLICY
 
 JUDGE = Identity(
@@ -118,5 +118,5 @@ def drawn(store, n=DRAWN, **how):
 
 
 def released(store, people, policy=SILVER, identity=JUDGE, name="s1"):
-    by = CertifiedBy(identity, people)
-    return release_round(store, name, policy, CONTRACT, project="silver", certified_by=by)
+    by = ModelsAuditor(certified_by=CertifiedBy(identity, people))
+    return release_round(store, name, policy, CONTRACT, project="silver", auditor=by)

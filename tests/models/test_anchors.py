@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.classifiers import anchored
+from agreement_pipeline.models import anchored
 
 TAIL, LOST = 0.025, 0.05
 

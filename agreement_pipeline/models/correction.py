@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from agreement_pipeline.classifiers.prediction_powered import (
+from agreement_pipeline.errors import AgreementError, RatingsError
+from agreement_pipeline.estimates import WithLimits
+from agreement_pipeline.intervals import Interval, Population
+from agreement_pipeline.models.prediction_powered import (
     OfRaters,
     Stratum,
     estimates,
     lowest_mean,
     prediction_powered,
 )
-from agreement_pipeline.errors import AgreementError, RatingsError
-from agreement_pipeline.estimates import WithLimits
-from agreement_pipeline.intervals import Interval, Population
 from agreement_pipeline.ratings import (
     Array,
     Codes,

@@ -17,7 +17,8 @@ from math import sqrt
 from types import MappingProxyType
 from typing import Any
 
-from agreement_pipeline.classifiers.correction import (
+from agreement_pipeline.errors import DrawError
+from agreement_pipeline.models.correction import (
     MOST_DRAWN,
     UNITS,
     Design,
@@ -25,7 +26,6 @@ from agreement_pipeline.classifiers.correction import (
     refuse_design,
     the_classifier,
 )
-from agreement_pipeline.errors import DrawError
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
