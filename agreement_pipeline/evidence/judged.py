@@ -180,7 +180,7 @@ class JudgedRound:
         counts = self.by_item[1]
         is_single = np.asarray(counts.sizes) == 1
         n_single, n_items = counts.weights[is_single].sum(), counts.weights.sum()
-        if self.policy.silver is not None:
+        if self.policy.is_for_model_labels:
             return ""
         return fate_of_singles(round(n_single), round(n_items), self.trains)
 

@@ -213,7 +213,7 @@ def _told(judged: JudgedRound) -> dict[str, str]:
         adjudicated = MEANINGS[judged.trains.label]
     elif scale.numeric:
         adjudicated = "the mean of the raters is the label"
-    elif policy.silver is not None:
+    elif policy.is_for_model_labels:
         adjudicated = "the label that most raters gave; of other items, the classifier's"
     measures = "; ".join(
         f"{title_of(each)} ({registered(each).convention})"

@@ -450,7 +450,7 @@ def decide(
 
     unmet = tuple(filter(stand, short))
     broken = any(finding.holds and stand(finding) for finding in findings)
-    by_rules = not broken and not waived and policy.silver is None
+    by_rules = not broken and not waived and not policy.is_for_model_labels
     likely = _likely(holding, policy) if by_rules else None
     admitted = bool(holding) and not unmet and not broken
     again = f"This is version {version} of the round. " if (version or 0) > 1 else ""
@@ -819,7 +819,7 @@ def _cannot_show(ratings: Ratings, lacking: tuple[str, ...]) -> str:
 def _of_round(policy: Policy, also: Sequence[Finding], version: int | None) -> Iterator[Finding]:
     audited = any(each.check == AUDITED and each.passed for each in also)
     held = any(each.holds and each.check not in OF_HISTORY for each in also)
-    if policy.silver is not None and not audited and not held:
+    if policy.is_for_model_labels and not audited and not held:
         words = (
             f"found policy {policy.policy} for rounds that a classifier labelled, and no proof of "
             "a certificate, a recorded draw and few wrong labels; expected all three. Judge the "

@@ -31,7 +31,7 @@ RESOLUTIONS = (
     "no_majority",
     "not_adjudicated",
 )
-UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, SILVER, MEDIAN, SHARES, ONE_RATER = range(9)
+UNANIMOUS, PLURALITY, MEAN, ADJUDICATED, RELABELLED, BY_MODEL, MEDIAN, SHARES, ONE_RATER = range(9)
 TIE, SINGLE, CONFLICT, NO_MAJORITY, LEFT_TO_ADJUDICATOR = range(9, len(RESOLUTIONS))
 OF_ITEMS = ("round", "items", "label", "n_raters", "resolution")
 Rows = np.ndarray[Any, Any]
@@ -217,7 +217,10 @@ class PanelLabels:
         """
         names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
         items, n = pd.Index(in_pandas(names)), len(names)
-        label, resolution = codes.to_numpy().astype(self.label.dtype), np.full(n, SILVER, np.int8)
+        label, resolution = (
+            codes.to_numpy().astype(self.label.dtype),
+            np.full(n, BY_MODEL, np.int8),
+        )
         votes, n_raters = np.zeros((n, len(self.scale.names)), np.int32), np.zeros(n, np.int32)
         seen = items.get_indexer(self.items)
         if self.votes is None or self.scale.numeric or (seen < 0).any():

@@ -19,11 +19,11 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, PART_UNIT_OF, STRATUM
 from agreement_pipeline.ratings.consensus import (
     ADJUDICATED,
+    BY_MODEL,
     CONFLICT,
     NOT_ADJUDICATED,
     RELABELLED,
     RESOLUTIONS,
-    SILVER,
     TIE,
     Adjudicated,
     votes_of,
@@ -285,13 +285,13 @@ class _Builder:
         return [_read_panel(each) for each in self.labelled]
 
     @cached_property
-    def silver(self) -> list[tuple[pd.Index, Array]]:
+    def model_labels(self) -> list[tuple[pd.Index, Array]]:
         """The items and labels of each round's classifier."""
         return [_read_classifier(each) for each in self.labelled]
 
     @cached_property
     def items(self) -> pd.Index:
-        names = [panel.items for panel in self.panels] + [names for names, _ in self.silver]
+        names = [panel.items for panel in self.panels] + [names for names, _ in self.model_labels]
         if len(names) == 2 and not len(names[1]):
             return names[0]
         return names[0].append(names[1:]).drop_duplicates().sort_values()
@@ -306,9 +306,9 @@ class _Builder:
         resolution[is_relabelled & (resolution < TIE)] = RELABELLED
         if not self.pools_rounds and len(self.labelled) > 1:
             resolution[self._is_settled_differently()] = CONFLICT
-        self._put_silver(label, resolution)
+        self._put_model_labels(label, resolution)
         self._put_adjudicated(label, resolution)
-        by_other = np.isin(resolution, (ADJUDICATED, SILVER))
+        by_other = np.isin(resolution, (ADJUDICATED, BY_MODEL))
         votes = pool.votes
         if votes is not None and by_other.any():
             votes = np.where(by_other[:, None], 0, votes)
@@ -405,10 +405,12 @@ class _Builder:
             np.maximum.at(highest, places, label[places])
         return np.asarray(lowest < highest)
 
-    def _put_silver(self, label: Array, resolution: Array) -> None:
-        answers = [(self._place(names), labels) for names, labels in self.silver if len(names)]
+    def _put_model_labels(self, label: Array, resolution: Array) -> None:
+        answers = [
+            (self._place(names), labels) for names, labels in self.model_labels if len(names)
+        ]
         unsettled = (resolution >= TIE) & (resolution != CONFLICT)
-        _put(answers, SILVER, label, resolution, unsettled, pools=False)
+        _put(answers, BY_MODEL, label, resolution, unsettled, pools=False)
 
     def _put_adjudicated(self, label: Array, resolution: Array) -> None:
         answers = []
@@ -422,7 +424,7 @@ class _Builder:
         if len(self.labelled) == 1:
             return np.arange(len(self.items) + 1), np.zeros(len(self.items), dtype=np.int32)
         items, ids = [], []
-        for n, (panel, (names, _)) in enumerate(zip(self.panels, self.silver, strict=True)):
+        for n, (panel, (names, _)) in enumerate(zip(self.panels, self.model_labels, strict=True)):
             here = np.unique(np.concatenate([self._place(panel.items), self._place(names)]))
             items.append(here)
             ids.append(np.full(len(here), n, dtype=np.int32))
