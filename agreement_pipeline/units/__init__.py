@@ -53,7 +53,7 @@ from agreement_pipeline.units.units import (
     UnitRule as UnitRule,
     Units as Units,
     UnitSettings as UnitSettings,
-    at_each as at_each,
+    units_at_values as units_at_values,
     objects_of as objects_of,
     size_columns_of as size_columns_of,
     units_of as units_of,

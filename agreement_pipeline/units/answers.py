@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
 ABOUT = ("criterion", "member", "shown")
-CRITERION, MEMBER, SHOWN = (f"{STRATUM}{name}" for name in ABOUT)
+CRITERION, MEMBER, SHOWN_ORDER = (f"{STRATUM}{name}" for name in ABOUT)
 PART_FIRST, PART_SECOND, PART_MEMBER, PART_CRITERION = (
     f"{PART_PREFIX}{name}" for name in ("first", "second", "member", "criterion")
 )
-BOTH_WAYS, OTHERS = "both ways", "the others"
-MOST_MEMBERS = 50
+BOTH_WAYS, OTHER_MEMBERS = "both ways", "the others"
+MAX_MEMBER_STRATA = 50
 """So many members of sets, those ticked most often, are strata of their own. Others are one."""
 
 
@@ -45,9 +45,9 @@ def pairs(
     is known of all which was shown first, a stratum of units says so.
     """
     ranked = (
-        sum(map(len, said.groups)) if isinstance(said, Ranking) else 2
-        for each in marked
-        for said in each.objects
+        sum(map(len, label_object.groups)) if isinstance(label_object, Ranking) else 2
+        for answer in marked
+        for label_object in answer.objects
     )
     n_pairs = sum(comb(n, 2) for n in ranked)
     if n_pairs > settings.most_pairs:
@@ -57,52 +57,58 @@ def pairs(
         )
     units, alternatives = dict[str, int](), list[tuple[str, str]]()
 
-    def place_of_unit(item: str, one: str, other: str) -> int:
-        place = units.setdefault(f"{item} {one} : {other}", len(units))
+    def place_of_unit(item: str, first_name: str, second_name: str) -> int:
+        place = units.setdefault(f"{item} {first_name} : {second_name}", len(units))
         if place == len(alternatives):
-            alternatives.append((one, other))
+            alternatives.append((first_name, second_name))
         return place
 
     each_pair = (
-        (place_of_unit(each.item, one, other), n, choice, first)
-        for n, each in enumerate(marked)
-        for said in each.objects
-        for one, other, choice, first in _compared(said)
+        (place_of_unit(answer.item, first_name, second_name), n, choice, shown_first)
+        for n, answer in enumerate(marked)
+        for label_object in answer.objects
+        for first_name, second_name, choice, shown_first in _compared_pairs(label_object)
     )
-    found = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
-    unit, seat, label, shown = found.reshape(-1, 4).T
+    numbers = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
+    unit, seat, label, shown_order = numbers.reshape(-1, 4).T
     rows = pd.DataFrame(
         {
             "item": coded(unit, units),
-            "rater": pd.Categorical([each.rater for each in marked])[seat],
-            "occurrence": np.array([each.occurrence for each in marked], dtype=int)[seat],
+            "rater": pd.Categorical([answer.rater for answer in marked])[seat],
+            "occurrence": np.array([answer.occurrence for answer in marked], dtype=int)[seat],
             "label": coded(label, CHOICES),
-            "cluster": pd.Categorical([each.item for each in marked])[seat],
-            "shown": coded(shown, CHOICES),
-            PART_FIRST: pd.Categorical([one for one, _ in alternatives])[unit],
-            PART_SECOND: pd.Categorical([other for _, other in alternatives])[unit],
+            "cluster": pd.Categorical([answer.item for answer in marked])[seat],
+            "shown": coded(shown_order, CHOICES),
+            PART_FIRST: pd.Categorical([first_name for first_name, _ in alternatives])[unit],
+            PART_SECOND: pd.Categorical([second_name for _, second_name in alternatives])[unit],
         }
     )
     if rows["shown"].isna().any() or rows["shown"].nunique() < 2:
         return rows
     by_unit = rows.groupby("item", sort=False, observed=True)["shown"]
-    one_way = by_unit.transform("nunique") == 1
-    return rows.assign(**{SHOWN: rows["shown"].astype(TEXT).where(one_way, BOTH_WAYS)})
+    has_one_order = by_unit.transform("nunique") == 1
+    return rows.assign(**{SHOWN_ORDER: rows["shown"].astype(TEXT).where(has_one_order, BOTH_WAYS)})
 
 
-def _compared(said: object) -> Iterator[tuple[str, str, int, int]]:
+def _compared_pairs(label_object: object) -> Iterator[tuple[str, str, int, int]]:
     ranks, order = dict[str, int](), tuple[str, ...]()
-    if isinstance(said, Preference):
-        order = said.first, said.second
-        ranks = dict(zip(order, (said.choice == "second", said.choice == "first"), strict=True))
-    elif isinstance(said, Ranking):
-        order = said.shown
-        ranks = {name: rank for rank, group in enumerate(said.groups) for name in group}
+    if isinstance(label_object, Preference):
+        order = label_object.first, label_object.second
+        ranks = dict(
+            zip(
+                order,
+                (label_object.choice == "second", label_object.choice == "first"),
+                strict=True,
+            )
+        )
+    elif isinstance(label_object, Ranking):
+        order = label_object.shown
+        ranks = {name: rank for rank, group in enumerate(label_object.groups) for name in group}
     turns = {name: turn for turn, name in enumerate(order)}
-    for one, other in combinations(sorted(ranks), 2):
-        difference = ranks[one] - ranks[other]
-        shown = int(turns[one] > turns[other]) if turns else -1
-        yield one, other, (difference > 0) + 2 * (difference == 0), shown
+    for first_name, second_name in combinations(sorted(ranks), 2):
+        difference = ranks[first_name] - ranks[second_name]
+        shown_order = int(turns[first_name] > turns[second_name]) if turns else -1
+        yield first_name, second_name, (difference > 0) + 2 * (difference == 0), shown_order
 
 
 def members(
@@ -110,57 +116,64 @@ def members(
 ) -> pd.DataFrame:
     """A row for each label of a set, each item and each rater who opened it: *yes* or *no*."""
     ticked = [
-        {name for said in each.objects if isinstance(said, ChosenSet) for name in said.members}
-        for each in marked
+        {
+            name
+            for label_object in answer.objects
+            if isinstance(label_object, ChosenSet)
+            for name in label_object.members
+        }
+        for answer in marked
     ]
-    often = Counter(name for names in ticked for name in sorted(names))
-    every = settings.members or sorted(often)
-    part = strata_of_members(every, often)
-    found = [
+    count_by_member = Counter(name for names in ticked for name in sorted(names))
+    all_members = settings.members or sorted(count_by_member)
+    part = strata_of_members(all_members, count_by_member)
+    unit_rows = [
         (
-            f"{each.item} {label}",
-            each.rater,
-            each.occurrence,
+            f"{answer.item} {label}",
+            answer.rater,
+            answer.occurrence,
             ANSWERS[label in names],
-            each.item,
+            answer.item,
             part[label],
             label,
         )
-        for each, names in zip(marked, ticked, strict=True)
-        for label in every
+        for answer, names in zip(marked, ticked, strict=True)
+        for label in all_members
     ]
-    return pd.DataFrame(found, columns=[*COLUMNS, MEMBER, PART_MEMBER])
+    return pd.DataFrame(unit_rows, columns=[*COLUMNS, MEMBER, PART_MEMBER])
 
 
-def strata_of_members(members: Sequence[str], often: Mapping[str, int]) -> dict[str, str]:
+def strata_of_members(members: Sequence[str], count_by_member: Mapping[str, int]) -> dict[str, str]:
     """The stratum of each label of the sets, by how often each was ticked."""
-    own = sorted(members, key=lambda name: (-often.get(name, 0), name))[:MOST_MEMBERS]
-    return {name: name if name in own else OTHERS for name in members}
+    frequent = sorted(members, key=lambda name: (-count_by_member.get(name, 0), name))[
+        :MAX_MEMBER_STRATA
+    ]
+    return {name: name if name in frequent else OTHER_MEMBERS for name in members}
 
 
 def criteria(
     marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
 ) -> pd.DataFrame:
-    wanted, scored = settings.criterion, list(_scored(marked))
-    known = sorted({name for _, name, _ in scored})
-    if wanted is not None and wanted not in known:
+    criterion, scored = settings.criterion, list(_scored(marked))
+    known_criteria = sorted({name for _, name, _ in scored})
+    if criterion is not None and criterion not in known_criteria:
         raise RatingsError(
-            f"criterion: found no score of {wanted!r} among {listed(known, 12)}; expected one. "
-            "Correct the criterion."
+            f"criterion: found no score of {criterion!r} among {listed(known_criteria, 12)}; "
+            "expected one. Correct the criterion."
         )
-    found = [
-        (f"{each.item} {name}", each.rater, each.occurrence, score, each.item, name, name)
-        for each, name, score in scored
-        if wanted in (None, name)
+    unit_rows = [
+        (f"{answer.item} {name}", answer.rater, answer.occurrence, score, answer.item, name, name)
+        for answer, name, score in scored
+        if criterion in (None, name)
     ]
-    return pd.DataFrame(found, columns=[*COLUMNS, CRITERION, PART_CRITERION])
+    return pd.DataFrame(unit_rows, columns=[*COLUMNS, CRITERION, PART_CRITERION])
 
 
 def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
-    for each in marked:
-        for said in each.objects:
-            if isinstance(said, Rubric):
-                yield from ((each, name, score) for name, score in said.scores.items())
+    for answer in marked:
+        for label_object in answer.objects:
+            if isinstance(label_object, Rubric):
+                yield from ((answer, name, score) for name, score in label_object.scores.items())
 
 
 def scale_of_scores(marked: Sequence[Marked], source: str) -> Scale:

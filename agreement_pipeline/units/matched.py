@@ -57,35 +57,46 @@ def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[P
     if settings.similarity == "exact":
         places: dict[tuple[float, ...], list[int]] = {}
         for place, area in enumerate(areas):
-            before = places.setdefault(area.geometry, [])
-            yield from ((each, place, 1.0) for each in before)
-            before.append(place)
+            earlier_places = places.setdefault(area.geometry, [])
+            yield from ((earlier, place, 1.0) for earlier in earlier_places)
+            earlier_places.append(place)
         return
     if settings.similarity == "oks":
         bodies = [area for area in areas if isinstance(area, Keypoints)]
         yield from _alike_bodies(bodies, settings.sigmas or SIGMAS, settings.at_least)
         return
     left, right, top, bottom = corners = np.array([frame_of(area) for area in areas]).T
-    one, other = _overlapping(corners)
+    first_places, second_places = _overlapping(corners)
     if shapes := [area.points for area in areas if isinstance(area, Polygon)]:
-        both = zip(one.tolist(), other.tolist(), strict=True)
-        common = np.array([common_area(shapes[i], shapes[j]) for i, j in both])
+        place_pairs = zip(first_places.tolist(), second_places.tolist(), strict=True)
+        common = np.array([common_area(shapes[i], shapes[j]) for i, j in place_pairs])
         sizes = np.array([signed_area(points) for points in shapes])
     else:
-        width = np.minimum(right[one], right[other]) - np.maximum(left[one], left[other])
-        height = np.minimum(bottom[one], bottom[other]) - np.maximum(top[one], top[other])
+        width = np.minimum(right[first_places], right[second_places]) - np.maximum(
+            left[first_places], left[second_places]
+        )
+        height = np.minimum(bottom[first_places], bottom[second_places]) - np.maximum(
+            top[first_places], top[second_places]
+        )
         common, sizes = width * height, (right - left) * (bottom - top)
-    least = np.minimum(sizes[one], sizes[other])
-    of = least if settings.similarity == "overlap" else sizes[one] + sizes[other] - common
-    similarity = np.round(common / of, DECIMALS)
+    smaller_sizes = np.minimum(sizes[first_places], sizes[second_places])
+    reference_sizes = (
+        smaller_sizes
+        if settings.similarity == "overlap"
+        else sizes[first_places] + sizes[second_places] - common
+    )
+    similarity = np.round(common / reference_sizes, DECIMALS)
     alike = similarity >= round(settings.at_least, DECIMALS)
     yield from zip(
-        one[alike].tolist(), other[alike].tolist(), similarity[alike].tolist(), strict=True
+        first_places[alike].tolist(),
+        second_places[alike].tolist(),
+        similarity[alike].tolist(),
+        strict=True,
     )
 
 
 def _alike_bodies(
-    bodies: Sequence[Keypoints], sigmas: Sequence[float], at_least: float
+    bodies: Sequence[Keypoints], sigmas: Sequence[float], min_similarity: float
 ) -> Iterator[Pair]:
     """The pairs of bodies with their object keypoint similarity, if it is `at_least` so much.
 
@@ -99,28 +110,32 @@ def _alike_bodies(
                 f"{len(sigmas)}, one for each sigma. Give the sigmas of your skeleton."
             )
     points = np.array([[point or (np.nan, np.nan) for point in body.points] for body in bodies])
-    sizes, there = np.array([body.size for body in bodies]), ~np.isnan(points[..., 0])
+    sizes, is_set = np.array([body.size for body in bodies]), ~np.isnan(points[..., 0])
     widths = 2 * (2 * np.array(sigmas)) ** 2
-    for one in range(len(bodies) - 1):
-        others = slice(one + 1, None)
-        apart = np.sum((points[others] - points[one]) ** 2, axis=-1)
-        scale = (sizes[others] + sizes[one]) / 2
-        like = np.nan_to_num(np.exp(-apart / (scale[:, None] * widths)))
-        similarity = np.round(like.sum(1) / (there[others] | there[one]).sum(1), DECIMALS)
-        for place in np.flatnonzero(similarity >= round(at_least, DECIMALS)).tolist():
-            yield one, one + 1 + place, float(similarity[place])
+    for index in range(len(bodies) - 1):
+        later = slice(index + 1, None)
+        squared_distances = np.sum((points[later] - points[index]) ** 2, axis=-1)
+        scale = (sizes[later] + sizes[index]) / 2
+        like = np.nan_to_num(np.exp(-squared_distances / (scale[:, None] * widths)))
+        similarity = np.round(like.sum(1) / (is_set[later] | is_set[index]).sum(1), DECIMALS)
+        for place in np.flatnonzero(similarity >= round(min_similarity, DECIMALS)).tolist():
+            yield index, index + 1 + place, float(similarity[place])
 
 
 def _overlapping(corners: Array) -> tuple[np.ndarray, np.ndarray]:
     """The frames are in order of their least x."""
     left, right, top, bottom = corners
-    after = np.arange(1, len(left) + 1)
-    reach = np.maximum(np.searchsorted(left, right, side="left"), after)
-    counts = reach - after
-    one = np.repeat(np.arange(len(left)), counts)
-    other = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + one + 1
-    both = (top[one] < bottom[other]) & (top[other] < bottom[one])
-    return one[both], other[both]
+    next_places = np.arange(1, len(left) + 1)
+    reach = np.maximum(np.searchsorted(left, right, side="left"), next_places)
+    counts = reach - next_places
+    first_places = np.repeat(np.arange(len(left)), counts)
+    second_places = (
+        np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts) + first_places + 1
+    )
+    overlaps = (top[first_places] < bottom[second_places]) & (
+        top[second_places] < bottom[first_places]
+    )
+    return first_places[overlaps], second_places[overlaps]
 
 
 class Node(NamedTuple):
@@ -129,10 +144,10 @@ class Node(NamedTuple):
 
 
 def groups_of(
-    drawn: Sequence[tuple[Hashable, Area]], settings: "UnitSettings"
+    rater_areas: Sequence[tuple[Hashable, Area]], settings: "UnitSettings"
 ) -> list[tuple[Node, ...]]:
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
-    for rater, area in drawn:
+    for rater, area in rater_areas:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)
     nodes = [Node(drawers[key][0], frozenset(drawers[key][1])) for key in sorted(drawers)]
     if not nodes:
@@ -144,21 +159,21 @@ def groups_of(
     }
 
     def rank(pair: tuple[int, int]) -> tuple[float, bool, tuple[int, int]]:
-        one, other = (nodes[place].area.category for place in pair)
-        return -pairs[pair], one != other, pair
+        first_category, second_category = (nodes[place].area.category for place in pair)
+        return -pairs[pair], first_category != second_category, pair
 
     groups = {place: [place] for place in range(len(nodes))}
     raters = {place: set(node.raters) for place, node in enumerate(nodes)}
     home = list(range(len(nodes)))
     for i, j in sorted(pairs, key=rank):
-        one, other = sorted((home[i], home[j]))
-        if one == other or raters[one] & raters[other]:
+        target, merged = sorted((home[i], home[j]))
+        if target == merged or raters[target] & raters[merged]:
             continue
-        if all((min(p, q), max(p, q)) in pairs for p in groups[one] for q in groups[other]):
-            for place in groups[other]:
-                home[place] = one
-            groups[one] += groups.pop(other)
-            raters[one] |= raters.pop(other)
+        if all((min(p, q), max(p, q)) in pairs for p in groups[target] for q in groups[merged]):
+            for place in groups[merged]:
+                home[place] = target
+            groups[target] += groups.pop(merged)
+            raters[target] |= raters.pop(merged)
     return [tuple(nodes[place] for place in sorted(group)) for group in groups.values()]
 
 
@@ -173,26 +188,28 @@ def rows(
     that marked nothing are one unit.
     """
     extents_of(marked)
-    found: list[tuple[object, ...]] = []
-    for item, answers in groupby(marked, key=lambda each: each.item):
+    unit_rows: list[tuple[object, ...]] = []
+    for item, answers in groupby(marked, key=lambda answer: answer.item):
         areas = {
-            (each.rater, each.occurrence): each.areas
-            for each in answers
-            if each.occurrence == 1 or not in_pairs
+            (answer.rater, answer.occurrence): answer.areas
+            for answer in answers
+            if answer.occurrence == 1 or not in_pairs
         }
         names, idle = Counter[str](), dict[tuple[str, int], None]()
         for seats in combinations(areas, min(2, len(areas))) if in_pairs else [tuple(areas)]:
-            drawn = [(seat, area) for seat in seats for area in areas[seat]]
-            if not drawn:
+            seat_areas = [(seat, area) for seat in seats for area in areas[seat]]
+            if not seat_areas:
                 idle |= dict.fromkeys(seats)
-            for group in groups_of(drawn, settings):
+            for group in groups_of(seat_areas, settings):
                 name = group[0].area.place
                 names[name] += 1
                 unit = f"{item} {name} ({names[name]})" if names[name] > 1 else f"{item} {name}"
-                said = {seat: node.area for node in group for seat in node.raters}
-                found += ((unit, *seat, *_answer(said.get(seat)), item) for seat in seats)
-        found += ((f"{item}{NOTHING}", *seat, NONE, None, item) for seat in idle)
-    return pd.DataFrame(found, columns=COLUMNS).astype({"drawn": TEXT})
+                area_by_seat = {seat: node.area for node in group for seat in node.raters}
+                unit_rows += (
+                    (unit, *seat, *_answer(area_by_seat.get(seat)), item) for seat in seats
+                )
+        unit_rows += ((f"{item}{NOTHING}", *seat, NONE, None, item) for seat in idle)
+    return pd.DataFrame(unit_rows, columns=COLUMNS).astype({"drawn": TEXT})
 
 
 def _answer(area: Area | None) -> tuple[str, str | None]:

@@ -132,15 +132,15 @@ class Polygon:
         points = one_way_round(self.points)
         step = "Draw the polygon again, or drop it."
         if len(points) < 3:
-            found = f"a polygon of {counted(len({*self.points}), 'corner')}"
-            _refuse(self.where, found, "three or more that differ", step)
+            finding = f"a polygon of {counted(len({*self.points}), 'corner')}"
+            _refuse(self.where, finding, "three or more that differ", step)
         if min(min(point) for point in points) < -ROUNDING:
             _refuse(self.where, "a corner under 0", "all corners inside the image", step)
-        met = crossing(points)
-        if met is not None:
-            one, other = (_side(points, number) for number in met)
-            found = f"a polygon whose sides {one} and {other} meet"
-            _refuse(self.where, found, "sides that meet at common corners alone", step)
+        meeting_sides = crossing(points)
+        if meeting_sides is not None:
+            first_side, second_side = (_side(points, number) for number in meeting_sides)
+            finding = f"a polygon whose sides {first_side} and {second_side} meet"
+            _refuse(self.where, finding, "sides that meet at common corners alone", step)
         object.__setattr__(self, "points", points)
 
     @property
@@ -168,16 +168,16 @@ class Keypoints:
 
     def __post_init__(self) -> None:
         step = "Set the points again, or drop the object."
-        if not self.there:
-            found = f"a body of {counted(len(self.points), 'keypoint')} of which none is set"
-            _refuse(self.where, found, "one that is", step)
-        if min(min(point) for point in self.there) < -ROUNDING:
+        if not self.set_points:
+            finding = f"a body of {counted(len(self.points), 'keypoint')} of which none is set"
+            _refuse(self.where, finding, "one that is", step)
+        if min(min(point) for point in self.set_points) < -ROUNDING:
             _refuse(self.where, "a keypoint under 0", "all inside the image", step)
         if not self.size > 0:
             _refuse(self.where, f"a body of area {self.size:g}", "an area above 0", step)
 
     @property
-    def there(self) -> tuple[Point, ...]:
+    def set_points(self) -> tuple[Point, ...]:
         return tuple(point for point in self.points if point is not None)
 
     @property
@@ -187,8 +187,8 @@ class Keypoints:
 
     @property
     def place(self) -> str:
-        x, y = self.there[0]
-        return f"{x:g},{y:g} with {len(self.there)} keypoints"
+        x, y = self.set_points[0]
+        return f"{x:g},{y:g} with {len(self.set_points)} keypoints"
 
 
 @dataclass(frozen=True)
@@ -204,18 +204,18 @@ class Ranking:
     kind: ClassVar[str] = "rankings"
 
     def __post_init__(self) -> None:
-        every = [name for group in self.groups for name in group]
-        if len(set(every)) != len(every) or len(every) < 2:
+        names = [name for group in self.groups for name in group]
+        if len(set(names)) != len(names) or len(names) < 2:
             _refuse(
                 self.where,
-                f"a ranking of {listed(sorted(every))}",
+                f"a ranking of {listed(sorted(names))}",
                 "two alternatives or more, each once",
                 "Correct the ranking.",
             )
-        if self.shown and not {*every} <= {*self.shown}:
+        if self.shown and not {*names} <= {*self.shown}:
             _refuse(
                 self.where,
-                f"alternatives {listed(sorted({*every} - {*self.shown}))} that were not displayed",
+                f"alternatives {listed(sorted({*names} - {*self.shown}))} that were not displayed",
                 "the order of all that are ranked",
                 "Correct the order, or leave it out.",
             )
@@ -311,8 +311,8 @@ class Marked:
         return bool(self.extent) and not all(self.extent)
 
     def __post_init__(self) -> None:
-        seen = set()
-        if len(self.extent) > 2 or not all(0 <= each < inf for each in self.extent):
+        seen_areas = set()
+        if len(self.extent) > 2 or not all(0 <= number < inf for number in self.extent):
             _refuse(
                 self.where,
                 f"an item of size {listed(self.extent)}",
@@ -321,16 +321,20 @@ class Marked:
             )
         for area in self.areas:
             if not all(map(isfinite, area.geometry)):
-                found = f"{area.category!r} at {listed(area.geometry, 12)}"
-                _refuse(area.where, found, "finite numbers", "Mark it again, or drop it.")
+                finding = f"{area.category!r} at {listed(area.geometry, 12)}"
+                _refuse(area.where, finding, "finite numbers", "Mark it again, or drop it.")
             _, right, _, bottom = frame_of(area)
-            ends = (right,) if isinstance(area, Span | Segment) else (right, bottom)
+            far_corner = (right,) if isinstance(area, Span | Segment) else (right, bottom)
             if self.extent and (
-                len(ends) != len(self.extent)
-                or any(end > most + ROUNDING for end, most in zip(ends, self.extent, strict=True))
+                len(far_corner) != len(self.extent)
+                or any(
+                    coordinate > limit + ROUNDING
+                    for coordinate, limit in zip(far_corner, self.extent, strict=True)
+                )
             ):
                 size, reach = (
-                    " by ".join(f"{each:.10g}" for each in many) for many in (self.extent, ends)
+                    " by ".join(f"{number:.10g}" for number in numbers)
+                    for numbers in (self.extent, far_corner)
                 )
                 _refuse(
                     area.where,
@@ -339,39 +343,44 @@ class Marked:
                     "an object inside it",
                     "Mark it again, or export the item with it.",
                 )
-            if (area.geometry, area.category) in seen:
+            if (area.geometry, area.category) in seen_areas:
                 _refuse(
                     area.where,
                     f"{area.category!r} at {area.place} twice by rater {self.rater!r}",
                     "each object once",
                     "Drop the repetition.",
                 )
-            seen.add((area.geometry, area.category))
+            seen_areas.add((area.geometry, area.category))
 
     @property
     def areas(self) -> tuple[Area, ...]:
-        return tuple(each for each in self.objects if isinstance(each, AREAS))
+        return tuple(
+            label_object for label_object in self.objects if isinstance(label_object, AREAS)
+        )
 
 
 def in_order(marked: Iterable[Marked]) -> list[Marked]:
-    each = sorted(marked, key=SEAT)
-    for one, other in pairwise(each):
-        if SEAT(one) == SEAT(other):
+    ordered = sorted(marked, key=SEAT)
+    for previous, current in pairwise(ordered):
+        if SEAT(previous) == SEAT(current):
             raise RatingsError(
-                f"{other.where}: found item {other.item!r} twice by rater {other.rater!r}; "
+                f"{current.where}: found item {current.item!r} twice by rater {current.rater!r}; "
                 "expected it once. Number the occurrences, or drop the repetition."
             )
-    return each
+    return ordered
 
 
-def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> None:
-    for each in marked:
-        for said in each.objects:
-            named = {said.category} if isinstance(said, AREAS) else set[str]()
-            named = {*said.members} if isinstance(said, ChosenSet) else named
-            if unknown := sorted(named - {*categories}):
+def refuse_unknown_categories(marked: Iterable[Marked], categories: Collection[str]) -> None:
+    for answer in marked:
+        for label_object in answer.objects:
+            used_categories = set[str]()
+            if isinstance(label_object, AREAS):
+                used_categories = {label_object.category}
+            elif isinstance(label_object, ChosenSet):
+                used_categories = {*label_object.members}
+            if unknown := sorted(used_categories - {*categories}):
                 _refuse(
-                    said.where,
+                    label_object.where,
                     f"category {unknown[0]!r}",
                     f"one of {listed(categories, 12)}",
                     "Correct it, or add it to the scale.",
@@ -379,21 +388,21 @@ def refuse_unknown(marked: Iterable[Marked], categories: Collection[str]) -> Non
 
 
 def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
-    found: dict[str, tuple[float, ...]] = {}
-    for each in marked:
-        known = found.get(each.item) or each.extent
-        found[each.item] = known
-        if each.extent and known != each.extent:
+    extent_by_item: dict[str, tuple[float, ...]] = {}
+    for answer in marked:
+        extent = extent_by_item.get(answer.item) or answer.extent
+        extent_by_item[answer.item] = extent
+        if answer.extent and extent != answer.extent:
             raise RatingsError(
-                f"{each.where}: found item {each.item!r} of size {listed(each.extent)}, and "
-                f"{listed(known)} elsewhere; expected one size. "
+                f"{answer.where}: found item {answer.item!r} of size {listed(answer.extent)}, and "
+                f"{listed(extent)} elsewhere; expected one size. "
                 "Give every content an item of its own."
             )
-    return found
+    return extent_by_item
 
 
 def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
-    names = sorted({area.category for each in marked for area in each.areas})
+    names = sorted({area.category for answer in marked for area in answer.areas})
     if not names:
         raise RatingsError(
             f"{source}: found no marked object in {counted(len(marked), 'answer')}; expected one, "
@@ -407,14 +416,14 @@ def _refuse_unlikely_ends(area: Span | Segment) -> None:
     if not area.start >= 0:
         _refuse(area.where, f"start {area.start}", "0 or more", step)
     if not area.end > area.start:
-        found = f"start {area.start} and end {area.end}"
-        _refuse(area.where, found, "an end after the start", step)
+        finding = f"start {area.start} and end {area.end}"
+        _refuse(area.where, finding, "an end after the start", step)
 
 
 def _side(points: tuple[Point, ...], number: int) -> str:
-    ends = points[number], points[(number + 1) % len(points)]
-    return " to ".join(f"{x:.10g},{y:.10g}" for x, y in ends)
+    corners = points[number], points[(number + 1) % len(points)]
+    return " to ".join(f"{x:.10g},{y:.10g}" for x, y in corners)
 
 
-def _refuse(where: str, found: str, expected: str, step: str) -> NoReturn:
-    raise RatingsError(f"{where}: found {found}; expected {expected}. {step}")
+def _refuse(place: str, finding: str, expected: str, step: str) -> NoReturn:
+    raise RatingsError(f"{place}: found {finding}; expected {expected}. {step}")

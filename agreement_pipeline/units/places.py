@@ -7,14 +7,16 @@ from typing import Literal, cast
 Points = Literal["corners", "keypoints"]
 
 NUMBER = r"(\d+(?:\.\d+)?(?:e[+-]\d+)?)"
-AGAIN = r"(?: \(\d+\))?"
+REPEAT_SUFFIX = r"(?: \(\d+\))?"
 FORMS: dict[tuple[str, ...], re.Pattern[str]] = {
-    ("start", "end"): re.compile(rf"(.*) {NUMBER}-{NUMBER}{AGAIN}", re.DOTALL),
+    ("start", "end"): re.compile(rf"(.*) {NUMBER}-{NUMBER}{REPEAT_SUFFIX}", re.DOTALL),
     ("x", "y", "width", "height"): re.compile(
-        rf"(.*) {NUMBER},{NUMBER} {NUMBER}x{NUMBER}{AGAIN}", re.DOTALL
+        rf"(.*) {NUMBER},{NUMBER} {NUMBER}x{NUMBER}{REPEAT_SUFFIX}", re.DOTALL
     ),
 }
-OF_POINTS = re.compile(rf"(.*) {NUMBER},{NUMBER} with \d+ (corners|keypoints){AGAIN}", re.DOTALL)
+OF_POINTS = re.compile(
+    rf"(.*) {NUMBER},{NUMBER} with \d+ (corners|keypoints){REPEAT_SUFFIX}", re.DOTALL
+)
 NOTHING = " nothing marked"
 NONE = "none"
 """The label of a rater who saw a unit and marked nothing there."""
@@ -40,8 +42,8 @@ def points_named(units: Iterable[str]) -> Points | None:
     ('corners', None)
     """
     marked = [name for name in units if not name.endswith(NOTHING)]
-    found = {each[4] if each else None for each in map(OF_POINTS.fullmatch, marked)}
-    return cast(Points | None, found.pop()) if len(found) == 1 else None
+    kinds = {match[4] if match else None for match in map(OF_POINTS.fullmatch, marked)}
+    return cast(Points | None, kinds.pop()) if len(kinds) == 1 else None
 
 
 def item_of(unit: str, numbers: Sequence[str]) -> tuple[str, tuple[float | None, ...]]:
@@ -50,11 +52,11 @@ def item_of(unit: str, numbers: Sequence[str]) -> tuple[str, tuple[float | None,
     >>> item_of("i 1.png 10,20 30x40.5 (2)", ("x", "y", "width", "height"))
     ('i 1.png', (10.0, 20.0, 30.0, 40.5))
     """
-    found = FORMS[tuple(numbers)].fullmatch(unit)
-    if found is None:
+    match = FORMS[tuple(numbers)].fullmatch(unit)
+    if match is None:
         return unit.removesuffix(NOTHING), (None,) * len(numbers)
-    item, *said = found.groups()
-    return item, tuple(map(float, said))
+    item, *number_texts = match.groups()
+    return item, tuple(map(float, number_texts))
 
 
 def document_of(unit: str) -> str:
@@ -63,8 +65,8 @@ def document_of(unit: str) -> str:
     >>> document_of("i 1.png 10,20 with 4 corners (2)"), document_of("d 0-3")
     ('i 1.png', 'd')
     """
-    found = (form.fullmatch(unit) for form in (*FORMS.values(), OF_POINTS))
-    return next((each[1] for each in found if each), unit.removesuffix(NOTHING))
+    matches = (form.fullmatch(unit) for form in (*FORMS.values(), OF_POINTS))
+    return next((match[1] for match in matches if match), unit.removesuffix(NOTHING))
 
 
 def place_of(unit: str) -> tuple[float, ...]:
@@ -73,5 +75,5 @@ def place_of(unit: str) -> tuple[float, ...]:
     >>> place_of("d 0-3"), place_of("i 1.png 10,20 with 4 corners")
     ((0.0, 3.0), ())
     """
-    found = (form.fullmatch(unit) for form in FORMS.values())
-    return next((tuple(map(float, each.groups()[1:])) for each in found if each), ())
+    matches = (form.fullmatch(unit) for form in FORMS.values())
+    return next((tuple(map(float, match.groups()[1:])) for match in matches if match), ())

@@ -27,35 +27,37 @@ UNSEEN, NOTHING = -1, 0
 
 def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
     extents = extents_of(marked)
-    for each in marked:
-        if len(extents[each.item]) != 1:
+    for answer in marked:
+        if len(extents[answer.item]) != 1:
             raise RatingsError(
-                f"{each.where}: found item {each.item!r} without a length; expected one, since "
+                f"{answer.where}: found item {answer.item!r} without a length; expected one, since "
                 "what nobody marked counts too. Export the length of the text or recording too."
             )
     items, step = list(extents), settings.step
     starts = np.cumsum([0, *(max(1, round(length / step)) for (length,) in extents.values())])
-    raters = sorted({(each.rater, each.occurrence) for each in marked})
+    raters = sorted({(answer.rater, answer.occurrence) for answer in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
-    spans = [(n, span) for n, each in enumerate(marked) for span in _apart(each)]
-    parts = _parts(marked, spans, step, _places_of(items), starts)
+    spans = [(n, span) for n, answer in enumerate(marked) for span in _disjoint_spans(answer)]
+    parts = _item_and_span_parts(marked, spans, step, _places_of(items), starts)
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _places_of(raters)
-    row = np.array([seats[each.rater, each.occurrence] for each in marked])
+    row = np.array([seats[answer.rater, answer.occurrence] for answer in marked])
     states = _states(parts, bounds, row, len(raters))
     new = np.append(True, (states[:, 1:] != states[:, :-1]).any(0)) | np.isin(bounds[:-1], starts)
     bounds, states = np.append(bounds[:-1][new], bounds[-1]), states[:, new]
     item = np.searchsorted(starts, bounds[:-1], side="right") - 1
-    begin, end = bounds[:-1] - starts[item], bounds[1:] - starts[item]
+    begin, stop = bounds[:-1] - starts[item], bounds[1:] - starts[item]
     names = [
-        f"{items[of]} {first}-{last}"
-        for of, first, last in zip(item.tolist(), begin.tolist(), end.tolist(), strict=True)
+        f"{items[item_place]} {first_position}-{last_position}"
+        for item_place, first_position, last_position in zip(
+            item.tolist(), begin.tolist(), stop.tolist(), strict=True
+        )
     ]
     run, seat = np.nonzero(states.T >= 0)
     span = states.T[run, seat]
-    codes, known = _places_of(labels), [area for _, area in spans]
-    label = np.array([codes[NONE], *(codes[area.category] for area in known)])
-    places = pd.Index([written_geometry(area) for area in known], dtype=TEXT)
+    codes, areas = _places_of(labels), [area for _, area in spans]
+    label = np.array([codes[NONE], *(codes[area.category] for area in areas)])
+    places = pd.Index([written_geometry(area) for area in areas], dtype=TEXT)
     distinct_place, distinct_places = places.factorize()
     return pd.DataFrame(
         {
@@ -65,12 +67,12 @@ def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[st
             "label": coded(label[span], labels),
             "drawn": coded(np.append(-1, distinct_place)[span], distinct_places),
             "cluster": coded(item[run], items),
-            "weight": (end - begin)[run],
+            "weight": (stop - begin)[run],
         }
     )
 
 
-def _parts(
+def _item_and_span_parts(
     marked: Sequence[Marked],
     spans: Sequence[tuple[int, Span | Segment]],
     step: float,
@@ -78,23 +80,23 @@ def _parts(
     starts: Places,
 ) -> Places:
     """Rows of begin, end, the place of the marked item, and the number of the span, from 1."""
-    places = [items[each.item] for each in marked]
-    begins, ends = (starts[np.array(places) + after].tolist() for after in (0, 1))
-    whole = np.column_stack([begins, ends, range(len(marked)), [NOTHING] * len(marked)])
+    places = [items[answer.item] for answer in marked]
+    begins, item_ends = (starts[np.array(places) + offset].tolist() for offset in (0, 1))
+    whole_items = np.column_stack([begins, item_ends, range(len(marked)), [NOTHING] * len(marked)])
     of_spans = [
-        (*(min(begins[n] + round(time / step), ends[n]) for time in span.geometry), n, number)
+        (*(min(begins[n] + round(time / step), item_ends[n]) for time in span.geometry), n, number)
         for number, (n, span) in enumerate(spans, 1)
     ]
-    return np.vstack([whole, np.array(of_spans, dtype=np.int64).reshape(-1, 4)])
+    return np.vstack([whole_items, np.array(of_spans, dtype=np.int64).reshape(-1, 4)])
 
 
 def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
     states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int32)
-    firsts, lasts = np.searchsorted(bounds, parts[:, :2]).T.tolist()
-    for first, last, who, span in zip(
-        firsts, lasts, row[parts[:, 2]].tolist(), parts[:, 3].tolist(), strict=True
+    first_runs, run_ends = np.searchsorted(bounds, parts[:, :2]).T.tolist()
+    for first_run, run_end, seat, span in zip(
+        first_runs, run_ends, row[parts[:, 2]].tolist(), parts[:, 3].tolist(), strict=True
     ):
-        states[who, first:last] = span
+        states[seat, first_run:run_end] = span
     return states
 
 
@@ -102,17 +104,17 @@ def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
     return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
-def _apart(marked: Marked) -> list[Span | Segment]:
+def _disjoint_spans(marked: Marked) -> list[Span | Segment]:
     spans = sorted(
-        (each for each in marked.areas if isinstance(each, Span | Segment)),
-        key=lambda each: (each.start, each.end),
+        (area for area in marked.areas if isinstance(area, Span | Segment)),
+        key=lambda area: (area.start, area.end),
     )
     reach = spans[:1]
-    for one, other in pairwise(spans):
-        reach = [max(*reach, one, key=lambda each: each.end)]
-        if other.start < reach[0].end and other.category != reach[0].category:
+    for earlier, later in pairwise(spans):
+        reach = [max(*reach, earlier, key=lambda area: area.end)]
+        if later.start < reach[0].end and later.category != reach[0].category:
             raise RatingsError(
-                f"{other.where}: found {other.category!r} at {other.place} over "
+                f"{later.where}: found {later.category!r} at {later.place} over "
                 f"{reach[0].category!r} at {reach[0].place}; expected one category at a position. "
                 "Give each layer of categories a project, or use the rule matched."
             )

@@ -6,7 +6,7 @@ from agreement_pipeline.ratings import Array
 
 Point = tuple[float, float]
 Points = tuple[Point, ...]
-MOST_CUT = 2_000_000
+MAX_CUTS_AT_ONCE = 2_000_000
 
 
 def one_way_round(points: Sequence[Sequence[float]]) -> Points:
@@ -15,13 +15,13 @@ def one_way_round(points: Sequence[Sequence[float]]) -> Points:
     >>> one_way_round([(0, 1), (1, 1), (1, 0), (0, 0), (0, 1)])
     ((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
     """
-    each = [(float(x), float(y)) for x, y in points]
-    kept = [point for place, point in enumerate(each) if point != each[place - 1]]
-    if not kept:
+    corners = [(float(x), float(y)) for x, y in points]
+    distinct = [point for place, point in enumerate(corners) if point != corners[place - 1]]
+    if not distinct:
         return ()
-    turned = kept if signed_area(kept) >= 0 else kept[::-1]
-    first = turned.index(min(turned))
-    return tuple(turned[first:] + turned[:first])
+    turned = distinct if signed_area(distinct) >= 0 else distinct[::-1]
+    start = turned.index(min(turned))
+    return tuple(turned[start:] + turned[:start])
 
 
 def frame_of_place(place: Sequence[float]) -> tuple[float, float, float, float]:
@@ -57,103 +57,114 @@ def most_central(places: Sequence[Sequence[float]]) -> Sequence[float]:
     [0, 6]
     """
     frames = [frame_of_place(place) for place in places]
-    overlaps = [sum(_overlap(frame, other) for other in frames) for frame in frames]
+    overlaps = [sum(_overlap(frame, other_frame) for other_frame in frames) for frame in frames]
     best = max(round(overlap, 9) for overlap in overlaps)
     return next(p for p, o in zip(places, overlaps, strict=True) if round(o, 9) == best)
 
 
 def _overlap(
-    one: tuple[float, float, float, float], other: tuple[float, float, float, float]
+    frame: tuple[float, float, float, float], other_frame: tuple[float, float, float, float]
 ) -> float:
-    across = min(one[1], other[1]) - max(one[0], other[0])
-    down = min(one[3], other[3]) - max(one[2], other[2])
-    common = max(across, 0) * max(down, 0)
-    sizes = [(right - left) * (low - high) for left, right, high, low in (one, other)]
+    width = min(frame[1], other_frame[1]) - max(frame[0], other_frame[0])
+    height = min(frame[3], other_frame[3]) - max(frame[2], other_frame[2])
+    common = max(width, 0) * max(height, 0)
+    sizes = [(right - left) * (low - high) for left, right, high, low in (frame, other_frame)]
     union = sum(sizes) - common
-    return common / union if union else float(one == other)
+    return common / union if union else float(frame == other_frame)
 
 
 def signed_area(points: Sequence[Point]) -> float:
-    ends = [*points[1:], *points[:1]]
-    return sum(x * v - u * y for (x, y), (u, v) in zip(points, ends, strict=True)) / 2
+    next_points = [*points[1:], *points[:1]]
+    return sum(x * v - u * y for (x, y), (u, v) in zip(points, next_points, strict=True)) / 2
 
 
 def crossing(points: Points) -> tuple[int, int] | None:
     """The first two sides of a polygon that meet where they should not."""
     sides = list(zip(points, (*points[1:], points[0]), strict=True))
-    ends = np.array(sides)
-    least, most = ends.min(axis=1), ends.max(axis=1)
-    for i, one in enumerate(sides):
-        after = slice(i + 2, len(sides) - (i == 0))
-        near = ((least[after] <= most[i]) & (most[after] >= least[i])).all(axis=1)
-        for j in (np.flatnonzero(near) + i + 2).tolist():
-            if _meet(one, sides[j]):
+    side_ends = np.array(sides)
+    lowest, highest = side_ends.min(axis=1), side_ends.max(axis=1)
+    for i, side in enumerate(sides):
+        later = slice(i + 2, len(sides) - (i == 0))
+        is_near = ((lowest[later] <= highest[i]) & (highest[later] >= lowest[i])).all(axis=1)
+        for j in (np.flatnonzero(is_near) + i + 2).tolist():
+            if _sides_meet(side, sides[j]):
                 return i, j
     return None
 
 
-def common_area(one: Points, other: Points) -> float:
+def common_area(polygon: Points, other_polygon: Points) -> float:
     """Between the corners and crossings of both, no two sides cross. So the length that both share
     on a line upwards changes evenly there, and its middle gives the area.
     """
-    sides = [np.array(list(zip(each, (*each[1:], each[0]), strict=True))) for each in (one, other)]
+    sides = [
+        np.array(list(zip(corners, (*corners[1:], corners[0]), strict=True)))
+        for corners in (polygon, other_polygon)
+    ]
     turns = np.unique(
-        np.concatenate([sides[0][..., 0].ravel(), sides[1][..., 0].ravel(), _met(*sides)])
+        np.concatenate([sides[0][..., 0].ravel(), sides[1][..., 0].ravel(), _crossing_xs(*sides)])
     )
     widths = np.diff(turns)
     middles = turns[:-1] + widths / 2
-    both = np.concatenate(sides)
-    both = np.take_along_axis(both, np.argsort(both[..., :1], axis=1), axis=1)
-    of_one = np.arange(len(both)) < len(sides[0])
-    firsts, lasts = (np.searchsorted(middles, both[:, end, 0]) for end in (0, 1))
-    (x, y), (u, v) = both.transpose(1, 2, 0)
-    area, size = 0.0, max(1, MOST_CUT // len(both))
+    all_sides = np.concatenate(sides)
+    all_sides = np.take_along_axis(all_sides, np.argsort(all_sides[..., :1], axis=1), axis=1)
+    is_of_polygon = np.arange(len(all_sides)) < len(sides[0])
+    first_strips, last_strips = (
+        np.searchsorted(middles, all_sides[:, side_end, 0]) for side_end in (0, 1)
+    )
+    (x, y), (u, v) = all_sides.transpose(1, 2, 0)
+    area, size = 0.0, max(1, MAX_CUTS_AT_ONCE // len(all_sides))
     for start in range(0, len(middles), size):
-        begin, end = (np.clip(each, start, start + size) for each in (firsts, lasts))
-        side = np.repeat(np.arange(len(both)), end - begin)
-        at = np.arange(len(side)) - np.repeat(np.cumsum(end - begin) - end, end - begin)
-        height = y[side] + (middles[at] - x[side]) / (u[side] - x[side]) * (v[side] - y[side])
-        order = np.lexsort((height, at))
-        inside = [np.cumsum(which[side][order])[:-1] % 2 == 1 for which in (of_one, ~of_one)]
-        shared = np.diff(height[order]) * widths[at[order]][:-1]
-        area += float(shared[inside[0] & inside[1]].sum())
+        begin, stop = (np.clip(edges, start, start + size) for edges in (first_strips, last_strips))
+        side = np.repeat(np.arange(len(all_sides)), stop - begin)
+        strip = np.arange(len(side)) - np.repeat(np.cumsum(stop - begin) - stop, stop - begin)
+        height = y[side] + (middles[strip] - x[side]) / (u[side] - x[side]) * (v[side] - y[side])
+        order = np.lexsort((height, strip))
+        is_inside = [
+            np.cumsum(mask[side][order])[:-1] % 2 == 1 for mask in (is_of_polygon, ~is_of_polygon)
+        ]
+        shared = np.diff(height[order]) * widths[strip[order]][:-1]
+        area += float(shared[is_inside[0] & is_inside[1]].sum())
     return area
 
 
-def _met(one: Array, other: Array) -> Array:
-    found = [np.empty(0)]
-    (low, high), (least, most) = ((each.min(axis=1), each.max(axis=1)) for each in (one, other))
-    turn, ahead = other[:, 1] - other[:, 0], one[:, 1] - one[:, 0]
-    size = max(1, MOST_CUT // len(other))
-    for start in range(0, len(one), size):
+def _crossing_xs(sides: Array, other_sides: Array) -> Array:
+    crossings = [np.empty(0)]
+    (low, high), (other_low, other_high) = (
+        (ends.min(axis=1), ends.max(axis=1)) for ends in (sides, other_sides)
+    )
+    turn, ahead = other_sides[:, 1] - other_sides[:, 0], sides[:, 1] - sides[:, 0]
+    size = max(1, MAX_CUTS_AT_ONCE // len(other_sides))
+    for start in range(0, len(sides), size):
         part = slice(start, start + size)
-        near = (low[part, None] <= most) & (high[part, None] >= least)
-        i, j = np.nonzero(near.all(axis=2))
+        is_near = (low[part, None] <= other_high) & (high[part, None] >= other_low)
+        i, j = np.nonzero(is_near.all(axis=2))
         i += start
-        apart = ahead[i, 0] * turn[j, 1] - ahead[i, 1] * turn[j, 0]
-        i, j, apart = i[apart != 0], j[apart != 0], apart[apart != 0]
-        to = other[j, 0] - one[i, 0]
-        along = (to[:, 0] * turn[j, 1] - to[:, 1] * turn[j, 0]) / apart
-        beside = (to[:, 0] * ahead[i, 1] - to[:, 1] * ahead[i, 0]) / apart
-        cross = (along >= 0) & (along <= 1) & (beside >= 0) & (beside <= 1)
-        found.append((one[i, 0, 0] + along * ahead[i, 0])[cross])
-    return np.concatenate(found)
+        determinant = ahead[i, 0] * turn[j, 1] - ahead[i, 1] * turn[j, 0]
+        i, j, determinant = i[determinant != 0], j[determinant != 0], determinant[determinant != 0]
+        to = other_sides[j, 0] - sides[i, 0]
+        along_side = (to[:, 0] * turn[j, 1] - to[:, 1] * turn[j, 0]) / determinant
+        along_other = (to[:, 0] * ahead[i, 1] - to[:, 1] * ahead[i, 0]) / determinant
+        cross = (along_side >= 0) & (along_side <= 1) & (along_other >= 0) & (along_other <= 1)
+        crossings.append((sides[i, 0, 0] + along_side * ahead[i, 0])[cross])
+    return np.concatenate(crossings)
 
 
-def _side(start: Point, end: Point, point: Point) -> float:
+def _side(start: Point, stop: Point, point: Point) -> float:
     """Above 0 if the point is to the left of a line, under 0 to the right, 0 on it."""
-    return (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
+    return (stop[0] - start[0]) * (point[1] - start[1]) - (stop[1] - start[1]) * (
+        point[0] - start[0]
+    )
 
 
-def _meet(one: tuple[Point, Point], other: tuple[Point, Point]) -> bool:
-    sides = [_side(*one, point) for point in other]
-    others = [_side(*other, point) for point in one]
-    if sides[0] * sides[1] > 0 or others[0] * others[1] > 0:
+def _sides_meet(side: tuple[Point, Point], other_side: tuple[Point, Point]) -> bool:
+    turns = [_side(*side, point) for point in other_side]
+    other_turns = [_side(*other_side, point) for point in side]
+    if turns[0] * turns[1] > 0 or other_turns[0] * other_turns[1] > 0:
         return False
-    if any(sides) or any(others):
+    if any(turns) or any(other_turns):
         return True
     return all(
-        max(min(p[axis] for p in one), min(p[axis] for p in other))
-        <= min(max(p[axis] for p in one), max(p[axis] for p in other))
+        max(min(p[axis] for p in side), min(p[axis] for p in other_side))
+        <= min(max(p[axis] for p in side), max(p[axis] for p in other_side))
         for axis in (0, 1)
     )

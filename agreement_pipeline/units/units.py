@@ -37,7 +37,7 @@ from agreement_pipeline.units.objects import (
     Segment,
     Span,
     in_order,
-    refuse_unknown,
+    refuse_unknown_categories,
     scale_of_areas,
 )
 from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
@@ -50,7 +50,7 @@ KEYPOINTS = "keypoints"
 
 
 def _is_names(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(each, str) for each in value)
+    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
 
 
 def _is_text_by_name(value: object) -> bool:
@@ -61,7 +61,7 @@ def _is_text_by_name(value: object) -> bool:
 
 
 def _is_above_0(value: object) -> bool:
-    return isinstance(value, tuple) and all(is_number(each) and each > 0 for each in value)
+    return isinstance(value, tuple) and all(is_number(number) and number > 0 for number in value)
 
 
 @dataclass(frozen=True)
@@ -131,21 +131,21 @@ class UnitSettings:
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
         if not self.rule:
-            usual = next(name for name, each in RULES.items() if self.kind in each.kinds)
-            object.__setattr__(self, "rule", usual)
+            default_rule = next(name for name, rule in RULES.items() if self.kind in rule.kinds)
+            object.__setattr__(self, "rule", default_rule)
         refuse_mistakes(self, ProjectError, self._needs())
         if self.similarity is None and "similarity" in RULES[self.rule].settings:
             object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
 
     def _needs(self) -> Iterator[Need]:
         rule = RULES.get(self.rule)
-        able = sorted(name for name, of in RULES.items() if self.kind in of.kinds)
+        able = sorted(name for name, unit_rule in RULES.items() if self.kind in unit_rule.kinds)
         yield Need("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
-        for each in fields(self)[2:]:  # all but the kind and the rule
-            is_read = rule is None or each.name in rule.settings
+        for setting in fields(self)[2:]:  # all but the kind and the rule
+            is_read = rule is None or setting.name in rule.settings
             yield Need(
-                each.name,
-                is_read or getattr(self, each.name) == each.default,
+                setting.name,
+                is_read or getattr(self, setting.name) == setting.default,
                 f"nothing, since the rule {self.rule} does not read it",
                 "Leave it out.",
             )
@@ -250,8 +250,8 @@ class Units:
         return self.rows
 
     def _rated(self, rows: pd.DataFrame, scale: Scale) -> Ratings:
-        there = {*rows["rater"]}
-        classifiers = [name for name in self.classifiers if name in there]
+        present = {*rows["rater"]}
+        classifiers = [name for name in self.classifiers if name in present]
         return Ratings.from_frame(
             rows, scale, classifiers=classifiers, source=self.source, session=self.session
         )
@@ -283,25 +283,30 @@ def units_of(
     >>> units.rows[["item", "rater", "label", "weight"]].to_numpy().tolist()[:2]
     [['d1 0-3', 'ana', 'PER', 3], ['d1 0-3', 'ben', 'none', 3]]
     """
-    each = in_order(one for one in marked if not one.is_empty)
+    ordered = in_order(answer for answer in marked if not answer.is_empty)
     kind, rule = settings.kind, RULES[settings.rule]
-    for said in (said for one in each for said in one.objects if said.kind != kind):
+    for label_object in (
+        label_object
+        for answer in ordered
+        for label_object in answer.objects
+        if label_object.kind != kind
+    ):
         raise RatingsError(
-            f"{said.where}: found {said.kind}; expected {kind} only. "
+            f"{label_object.where}: found {label_object.kind}; expected {kind} only. "
             "Choose the question that holds them, or correct the kind of the units."
         )
-    every = _whole(each, settings, scale, source)
+    unit_scale = _scale_of_units(ordered, settings, scale, source)
     if "part" in rule.settings:
-        refuse_unknown(each, [name for name in every.names if name != NONE])
+        refuse_unknown_categories(ordered, [name for name in unit_scale.names if name != NONE])
     elif settings.members:
-        refuse_unknown(each, settings.members)
-    rows = rule.rows(each, settings, every.names)
+        refuse_unknown_categories(ordered, settings.members)
+    rows = rule.rows(ordered, settings, unit_scale.names)
     rows = rows.assign(**{PART_UNIT_OF: rows["cluster"]})
-    models = sorted({one.rater for one in each if one.model})
-    return Units(rows, every, tuple(models), settings.part, source)
+    models = sorted({answer.rater for answer in ordered if answer.model})
+    return Units(rows, unit_scale, tuple(models), settings.part, source)
 
 
-def _whole(
+def _scale_of_units(
     marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None, source: str
 ) -> Scale:
     rule = RULES[settings.rule]
@@ -329,9 +334,9 @@ def size_columns_of(marked: Sequence[Marked], settings: UnitSettings) -> dict[st
     item.
     """
     sizes: dict[str, dict[str, str]] = {}
-    for one in marked:
-        for name, size in zip(SIZES.get(settings.kind, ()), one.extent, strict=False):
-            sizes.setdefault(f"{CONTENT_PREFIX}{name}", {})[one.item] = f"{size:.15g}"
+    for answer in marked:
+        for name, size in zip(SIZES.get(settings.kind, ()), answer.extent, strict=False):
+            sizes.setdefault(f"{CONTENT_PREFIX}{name}", {})[answer.item] = f"{size:.15g}"
     if settings.rule == "positions" and settings.step != 1:
         length = f"{settings.step:.15g}"
         sizes[f"{CONTENT_PREFIX}{POSITION_LENGTH}"] = dict.fromkeys(
@@ -340,7 +345,7 @@ def size_columns_of(marked: Sequence[Marked], settings: UnitSettings) -> dict[st
     return sizes
 
 
-def at_each(
+def units_at_values(
     marked: Sequence[Marked],
     settings: UnitSettings,
     values: Iterable[float],
@@ -351,14 +356,14 @@ def at_each(
     >>> from agreement_pipeline.units import Box, Marked
     >>> boxes = Box(0, 0, 4, 4, "cat"), Box(1, 0, 4, 4, "cat")
     >>> drawn = [Marked("i", name, (box,), (9, 9)) for name, box in zip("ab", boxes, strict=True)]
-    >>> found = at_each(drawn, UnitSettings("boxes"), [0.5, 0.7])
+    >>> found = units_at_values(drawn, UnitSettings("boxes"), [0.5, 0.7])
     >>> [(least, len(units.rows)) for least, units in found]
     [(0.5, 2), (0.7, 4)]
     """
     name = "step" if "step" in RULES[settings.rule].settings else "at_least"
     for value in values:
-        changed: dict[str, Any] = {name: value}
-        yield value, units_of(marked, replace(settings, **changed), scale)
+        settings_change: dict[str, Any] = {name: value}
+        yield value, units_of(marked, replace(settings, **settings_change), scale)
 
 
 OF_NUMBERS = {2: "segments", 4: "boxes", 2 * len(matched.SIGMAS) + 1: "keypoints"}
@@ -386,13 +391,15 @@ def objects_of(ratings: Ratings) -> Objects | None:
     settings = _settings_of(ratings)
     if settings is None:
         return None
-    found = ratings.first(["item", "rater", "label", *({"drawn"} & ratings.has)])
-    said = in_pandas(found).astype(TEXT).rename(columns={"item": "unit"})
-    said["item"] = said["unit"].map(document_of)
-    known = ratings.items(["cluster"])
-    units = zip(known["item"].to_pylist(), known["cluster"].to_pylist(), strict=True)
+    table = ratings.first(["item", "rater", "label", *({"drawn"} & ratings.has)])
+    frame = in_pandas(table).astype(TEXT).rename(columns={"item": "unit"})
+    frame["item"] = frame["unit"].map(document_of)
+    clusters_table = ratings.items(["cluster"])
+    units = zip(
+        clusters_table["item"].to_pylist(), clusters_table["cluster"].to_pylist(), strict=True
+    )
     clusters = {document_of(unit): cluster for unit, cluster in units}
-    return Objects(list(_marked(said, settings, {*ratings.classifiers})), settings, clusters)
+    return Objects(list(_marked(frame, settings, {*ratings.classifiers})), settings, clusters)
 
 
 def _settings_of(ratings: Ratings) -> UnitSettings | None:
@@ -403,43 +410,44 @@ def _settings_of(ratings: Ratings) -> UnitSettings | None:
     if "weight" in ratings.has and numbers_named(ratings.items()["item"].to_pylist()) == SPAN:
         return UnitSettings("spans", part=part)
     if "drawn" in ratings.has:
-        drawn = ratings.first(["drawn"])["drawn"].drop_null()
-        numbers = len(json.loads(drawn[0].as_py())) if len(drawn) and MARKED not in names else 0
+        places = ratings.first(["drawn"])["drawn"].drop_null()
+        numbers = len(json.loads(places[0].as_py())) if len(places) and MARKED not in names else 0
         kind = OF_NUMBERS.get(numbers, "polygons" if numbers and numbers % 2 == 0 else None)
         return None if kind is None else UnitSettings(kind, rule="matched", part=part)
     return None
 
 
-def _marked(said: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
+def _marked(frame: pd.DataFrame, settings: UnitSettings, models: set[str]) -> Iterator[Marked]:
     at_positions, lengths = settings.rule == "positions", dict[str, float]()
     if at_positions:
         # An item is as long as the place where its last run ends.
-        ends = said["unit"].map(lambda unit: item_of(unit, SPAN)[1][1])
-        lengths = dict(ends.groupby(said["item"]).max())
-    for key, rows in said.groupby(["item", "rater"], sort=False):
+        run_ends = frame["unit"].map(lambda unit: item_of(unit, SPAN)[1][1])
+        lengths = dict(run_ends.groupby(frame["item"]).max())
+    for key, rows in frame.groupby(["item", "rater"], sort=False):
         item, rater = map(str, key)
-        there = rows[rows["label"] != NONE]
+        marked_rows = rows[rows["label"] != NONE]
         if at_positions:
-            areas = _areas_of_runs(there)
+            areas = _areas_of_runs(marked_rows)
         else:
-            places = zip(map(json.loads, there["drawn"]), there["label"], strict=True)
+            places = zip(map(json.loads, marked_rows["drawn"]), marked_rows["label"], strict=True)
             areas = [_area(numbers, label, settings.kind) for numbers, label in places]
         extent = (lengths[item],) if at_positions else ()
         # An object stands in several units if raters were matched in pairs.
-        once = tuple(dict.fromkeys(areas))
-        yield Marked(item, rater, once, extent, model=rater in models)
+        distinct_areas = tuple(dict.fromkeys(areas))
+        yield Marked(item, rater, distinct_areas, extent, model=rater in models)
 
 
 def _areas_of_runs(runs: pd.DataFrame) -> list[Area]:
     """The spans of one rater in one item. One of them may be cut into several runs."""
     # A round that was stored by an older version does not say which runs are of one span.
-    drawn = runs["drawn"] if "drawn" in runs else runs["unit"]
+    places = runs["drawn"] if "drawn" in runs else runs["unit"]
     ends_by_span: dict[tuple[str, str], list[float]] = {}
-    for unit, place, label in zip(runs["unit"], drawn, runs["label"], strict=True):
+    for unit, place, label in zip(runs["unit"], places, runs["label"], strict=True):
         numbers = item_of(unit, SPAN)[1]
         ends_by_span.setdefault((place, label), []).extend(n for n in numbers if n is not None)
     return [
-        Span(int(min(ends)), int(max(ends)), label) for (_, label), ends in ends_by_span.items()
+        Span(int(min(coordinates)), int(max(coordinates)), label)
+        for (_, label), coordinates in ends_by_span.items()
     ]
 
 
