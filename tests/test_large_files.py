@@ -31,7 +31,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def few_in_memory(folder, monkeypatch):
     """Every table of a release, and every file that is read back, is too large for memory."""
-    monkeypatch.setattr(parquet, "ROW_GROUP", 50)
+    monkeypatch.setattr(parquet, "ROW_GROUP_ROWS", 50)
     monkeypatch.setattr(local, "MAX_BYTES_IN_MEMORY", 1000)
     return folder
 

@@ -14,7 +14,14 @@ from agreement_pipeline.contract.answers import KEPT, Answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.gx import answers, one_line, suite_of
 from agreement_pipeline.integrity import FACTS, Codes, Panel, some
-from agreement_pipeline.ratings import EXTRAS, TEXT, categorical, counts, in_pandas, of_whole_items
+from agreement_pipeline.ratings import (
+    EXTRAS,
+    TEXT,
+    categorical,
+    counts,
+    in_pandas,
+    slices_of_whole_items,
+)
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place
 
@@ -93,7 +100,7 @@ def _n_labels(panel: Panel) -> Codes:
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, found = np.int64(codes.max(initial=0) + 1), []
-    for part in of_whole_items(item, PART):
+    for part in slices_of_whole_items(item, PART):
         keys = np.sort(item[part] * n_codes + codes[part])
         found.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
     return counts(np.concatenate(found), len(panel.items))

@@ -26,7 +26,7 @@ from agreement_pipeline.ratings import (
     parts,
     printed,
     seconds,
-    taken,
+    take_in_blocks,
 )
 from agreement_pipeline.text import listed
 
@@ -356,7 +356,7 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
 @fact
 def raters_with_few_items(panel: Panel) -> Fact:
     """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
-    own = ~taken(panel.gold, some(panel.item, panel.first))
+    own = ~take_in_blocks(panel.gold, some(panel.item, panel.first))
     each = counts(some(panel.rater, panel.first)[own], len(panel.raters))
     raters = np.flatnonzero(each)
     usual = float(np.median(each[raters])) if len(raters) else 0.0

@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.ratings import TEXT, Ratings, counts, in_pandas, is_clock, seconds, taken
+from agreement_pipeline.ratings import (
+    TEXT,
+    Ratings,
+    counts,
+    in_pandas,
+    is_clock,
+    seconds,
+    take_in_blocks,
+)
 
 MEETINGS = 400_000
 CROWD = 500
@@ -197,7 +205,7 @@ class Panel:
         if share < 1:
             seed = int(self.ratings.digest[:16], 16)
             drawn &= np.random.default_rng(seed).random(len(each)) < share
-        places = self.first[taken(drawn, some(self.item, self.first))]
+        places = self.first[take_in_blocks(drawn, some(self.item, self.first))]
         return (some(self.item, places), some(self.rater, places), some(self.label, places))
 
     def contents(self, name: str) -> pd.Series | None:
@@ -208,7 +216,11 @@ class Panel:
         return known if known.index.equals(items) else known.reindex(items)
 
     def _of_panel(self, column: Codes) -> Codes:
-        return column if self.people.all() else column[taken(self.people, self.columns["place"])]
+        return (
+            column
+            if self.people.all()
+            else column[take_in_blocks(self.people, self.columns["place"])]
+        )
 
 
 def begins(item: Codes, rater: Codes) -> Codes:
@@ -217,7 +229,7 @@ def begins(item: Codes, rater: Codes) -> Codes:
 
 
 def some(column: Codes, places: Codes) -> Codes:
-    return column if len(places) == len(column) else taken(column, places)
+    return column if len(places) == len(column) else take_in_blocks(column, places)
 
 
 def _places(held: Codes) -> Codes:

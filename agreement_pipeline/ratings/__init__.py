@@ -3,12 +3,12 @@
 from agreement_pipeline.ratings.arrays import (
     column_of as column_of,
     counts as counts,
-    growing as growing,
+    growing_batches as growing_batches,
     numbers_in as numbers_in,
     one_way as one_way,
-    of_whole_items as of_whole_items,
+    slices_of_whole_items as slices_of_whole_items,
     parts as parts,
-    taken as taken,
+    take_in_blocks as take_in_blocks,
     texts_of as texts_of,
     whole as whole,
 )
@@ -94,7 +94,7 @@ from agreement_pipeline.ratings.origin import (
     Origin as Origin,
 )
 from agreement_pipeline.ratings.parquet import (
-    InTurn as InTurn,
+    RowQueue as RowQueue,
     ParquetRows as ParquetRows,
     RatingsRows as RatingsRows,
     Rows as Rows,

@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Array = np.ndarray[Any, Any]
-FIRST, PART_BYTES = 64, 2**22
+FIRST_PART_ROWS, PART_BYTES = 64, 2**22
 """A part has few rows first, and from so many bytes on no more rows than the last."""
 
 
-def whole(found: Any) -> Codes:
+def whole(column: Any) -> Codes:
     """A missing whole number or flag is -1."""
-    return _filled(_one(found), MISSING).astype(np.int64, copy=False)
+    return _fill_missing(_combined(column), MISSING).astype(np.int64, copy=False)
 
 
-def numbers_in(found: Any) -> np.ndarray:
+def numbers_in(values: Any) -> np.ndarray:
     from pyarrow import types
 
-    column = _one(found)
+    column = _combined(values)
     if types.is_list(column.type):
         flat = numbers_in(column.flatten())
         return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 0))
-    return _filled(column, np.nan)
+    return _fill_missing(column, np.nan)
 
 
 def one_way(numbers: Array) -> Array:
@@ -61,66 +61,70 @@ def texts_of(texts: Sequence[str]) -> "pa.Array":
     """
     import pyarrow as pa
 
-    each = [text.encode() for text in texts]
-    ends = np.cumsum([0, *map(len, each)], dtype=np.int32)
-    data = pa.py_buffer(b"".join(each))
-    return pa.StringArray.from_buffers(len(each), pa.py_buffer(ends), data)
+    encoded = [text.encode() for text in texts]
+    offsets = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    data = pa.py_buffer(b"".join(encoded))
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), data)
 
 
-def packed(texts: Any) -> tuple[Codes, bytes]:
+def pack_texts(texts: Any) -> tuple[Codes, bytes]:
     """The lengths of texts in bytes, -1 of a missing one, and their bytes one after the other."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    column = _one(texts).cast(pa.large_string())
-    lengths, known = whole(pc.binary_length(column)), column.drop_null()
-    if not len(known):
+    column = _combined(texts).cast(pa.large_string())
+    lengths, texts_present = whole(pc.binary_length(column)), column.drop_null()
+    if not len(texts_present):
         return lengths, b""
-    offsets = np.frombuffer(known.buffers()[1], np.int64)
-    first, last = offsets[known.offset], offsets[known.offset + len(known)]
-    return lengths, bytes(memoryview(known.buffers()[2])[first:last]) if last > first else b""
+    offsets = np.frombuffer(texts_present.buffers()[1], np.int64)
+    start, stop = offsets[texts_present.offset], offsets[texts_present.offset + len(texts_present)]
+    return lengths, bytes(
+        memoryview(texts_present.buffers()[2])[start:stop]
+    ) if stop > start else b""
 
 
-def growing(n_rows: int, made: "Callable[[slice], pa.RecordBatch]") -> "Iterator[pa.RecordBatch]":
-    start, many = 0, FIRST
+def growing_batches(
+    n_rows: int, build_batch: "Callable[[slice], pa.RecordBatch]"
+) -> "Iterator[pa.RecordBatch]":
+    start, n_part_rows = 0, FIRST_PART_ROWS
     while start < n_rows:
-        batch = made(slice(start, min(start + many, n_rows)))
+        batch = build_batch(slice(start, min(start + n_part_rows, n_rows)))
         yield batch
         start += len(batch)
-        many *= 2 if batch.nbytes < PART_BYTES else 1
+        n_part_rows *= 2 if batch.nbytes < PART_BYTES else 1
 
 
-def _one(found: Any) -> Any:
+def _combined(column: Any) -> Any:
     import pyarrow as pa
 
-    return found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _filled(column: Any, missing: float) -> np.ndarray:
+def _fill_missing(column: Any, missing: float) -> np.ndarray:
     import pyarrow as pa
 
-    each = column.cast(pa.int64()) if pa.types.is_boolean(column.type) else column
-    parts = [None, each.buffers()[1] or pa.py_buffer(b"")]
-    told = pa.Array.from_buffers(each.type, len(each), parts, offset=each.offset)
-    found = np.from_dlpack(told)
+    integers = column.cast(pa.int64()) if pa.types.is_boolean(column.type) else column
+    parts = [None, integers.buffers()[1] or pa.py_buffer(b"")]
+    bare = pa.Array.from_buffers(integers.type, len(integers), parts, offset=integers.offset)
+    numbers = np.from_dlpack(bare)
     if not column.null_count:
-        return found
-    return np.where(np.from_dlpack(column.is_valid().cast(pa.int8())), found, missing)
+        return numbers
+    return np.where(np.from_dlpack(column.is_valid().cast(pa.int8())), numbers, missing)
 
 
-BLOCK = 1 << 18
+BLOCK_ROWS = 1 << 18
 
 
-def taken(values: Array, places: Array) -> Array:
+def take_in_blocks(values: Array, places: Array) -> Array:
     """The values at some places.
 
-    >>> taken(np.array([5, 7, 9]), np.array([2, 0, -1], dtype=np.int8)).tolist()
+    >>> take_in_blocks(np.array([5, 7, 9]), np.array([2, 0, -1], dtype=np.int8)).tolist()
     [9, 5, 9]
     """
-    found = np.empty(len(places), dtype=values.dtype)
+    values_taken = np.empty(len(places), dtype=values.dtype)
     for part in parts(len(places)):
-        found[part] = values[places[part]]
-    return found
+        values_taken[part] = values[places[part]]
+    return values_taken
 
 
 def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -129,27 +133,27 @@ def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
     >>> counts(np.array([0, 2, 2], dtype=np.int8), 4).tolist()
     [1, 0, 2, 0]
     """
-    found = np.zeros(n_codes, dtype=np.int64)
+    totals = np.zeros(n_codes, dtype=np.int64)
     for part in parts(len(codes)):
-        least = int(codes[part].min())
-        here = np.bincount(codes[part] - least)
-        found[least : least + len(here)] += here
-    return found
+        lowest = int(codes[part].min())
+        part_counts = np.bincount(codes[part] - lowest)
+        totals[lowest : lowest + len(part_counts)] += part_counts
+    return totals
 
 
-def parts(n_rows: int, size: int = BLOCK) -> Iterator[slice]:
+def parts(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-def of_whole_items(item: Array, size: int) -> list[slice]:
+def slices_of_whole_items(item: Array, size: int) -> list[slice]:
     """Parts of rows, which are in order of item, that hold all rows of their items.
 
-    >>> of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
+    >>> slices_of_whole_items(np.array([0, 0, 1, 1, 1, 2]), 3)
     [slice(0, 5, None), slice(5, 6, None)]
     """
-    found, start = [], 0
+    slices, start = [], 0
     while start + size < len(item):
         stop = int(np.searchsorted(item, item[start + size], side="right"))
-        found.append(slice(start, stop))
+        slices.append(slice(start, stop))
         start = stop
-    return [*found, slice(start, len(item))]
+    return [*slices, slice(start, len(item))]

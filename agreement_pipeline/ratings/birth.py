@@ -22,8 +22,8 @@ from agreement_pipeline.ratings.lookalikes import AS_PERCENT, described, lookali
 from agreement_pipeline.ratings.placeholders import how_to_leave_out, is_blank, placeholders_among
 from agreement_pipeline.ratings.scale import (
     LARGEST,
+    MAX_CATEGORIES_READ_OFF,
     MISSING,
-    MOST_CATEGORIES,
     Codes,
     Level,
     Scale,
@@ -37,7 +37,7 @@ from agreement_pipeline.ratings.scale import (
 )
 from agreement_pipeline.text import called, listed, meant
 
-Most = Annotated[int, Value("a whole number from 1", whole(1))]
+PositiveInteger = Annotated[int, Value("a whole number from 1", whole(1))]
 
 
 @dataclass(frozen=True)
@@ -61,20 +61,20 @@ class Limits:
         A limit is no whole number from 1.
     """
 
-    file_bytes: Most = 20_000_000_000
-    rows: Most = 1_000_000_000
-    columns: Most = 1_000
-    name_length: Most = 1_000
-    categories: Most = 1_000
+    file_bytes: PositiveInteger = 20_000_000_000
+    rows: PositiveInteger = 1_000_000_000
+    columns: PositiveInteger = 1_000
+    name_length: PositiveInteger = 1_000
+    categories: PositiveInteger = 1_000
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, ProjectError)
 
-    def refuse_beyond(self, limit: str, found: int, where: str, what: str) -> None:
-        most = getattr(self, limit)
-        if found > most:
+    def refuse_beyond(self, limit: str, count: int, place: str, noun: str) -> None:
+        maximum = getattr(self, limit)
+        if count > maximum:
             raise RatingsError(
-                f"{where}: found {found} {what}; expected at most {most}. "
+                f"{place}: found {count} {noun}; expected at most {maximum}. "
                 f"Check that the export is the right one, or raise the limit {limit}."
             )
 
@@ -83,7 +83,7 @@ LIMITS = Limits()
 UNLIMITED = Limits(*[2**53] * 5)  # of what is in memory or stored
 
 
-WORD, CELLS = 60, 2**21
+WORD_BITS, CELLS_AT_ONCE = 60, 2**21
 
 
 class Packing:
@@ -97,32 +97,35 @@ class Packing:
     def __init__(self, raters: int, labels: int, slots: Sequence[int] | None = None) -> None:
         self.bits = labels.bit_length()
         self.slots = range(raters) if slots is None else slots
-        self.a_word = WORD // self.bits
+        self.a_word = WORD_BITS // self.bits
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
         slot = "place"
         if not isinstance(self.slots, range):
-            cases = " ".join(f"WHEN {at} THEN {to}" for at, to in enumerate(self.slots))
+            cases = " ".join(
+                f"WHEN {place} THEN {slot_of_place}"
+                for place, slot_of_place in enumerate(self.slots)
+            )
             slot = f"(CASE place {cases} END)"
         if len(self.columns) == 1:
             return [f"BIT_OR({session.shifted('code', f'({self.bits} * {slot})')}) AS w0"]
         label = session.shifted("code", f"({self.bits} * ({slot} % {self.a_word}))")
-        first = [word * self.a_word for word in range(len(self.columns))]
+        first_slots = [word * self.a_word for word in range(len(self.columns))]
         return [
-            f"BIT_OR(CASE WHEN {slot} BETWEEN {least} AND {least + self.a_word - 1} "
+            f"BIT_OR(CASE WHEN {slot} BETWEEN {first_slot} AND {first_slot + self.a_word - 1} "
             f"THEN {label} ELSE 0 END) AS {column}"
-            for least, column in zip(first, self.columns, strict=True)
+            for first_slot, column in zip(first_slots, self.columns, strict=True)
         ]
 
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
         slots = np.array([self.slots[place] for place in places], dtype=np.int64)
         word, turn = np.divmod(slots, self.a_word)
-        found = words[:, word]
-        found >>= self.bits * turn
-        found &= (1 << self.bits) - 1
-        found -= 1
-        return found
+        codes_of_words = words[:, word]
+        codes_of_words >>= self.bits * turn
+        codes_of_words &= (1 << self.bits) - 1
+        codes_of_words -= 1
+        return codes_of_words
 
     def given(self, words: Codes, places: Sequence[int]) -> Iterator[tuple[Codes, Codes, Codes]]:
         """The labels that there are, in parts: their rows, columns among `places`, and codes.
@@ -132,15 +135,19 @@ class Packing:
         columns = np.full(len(self.columns) * self.a_word, MISSING)
         columns[[self.slots[place] for place in places]] = np.arange(len(places))
         shifts, mask = self.bits * np.arange(self.a_word), (1 << self.bits) - 1
-        for part in parts(len(words), 1 + CELLS // len(columns)):
+        for part in parts(len(words), 1 + CELLS_AT_ONCE // len(columns)):
             row, word = np.nonzero(words[part])
             labels = (words[part][row, word, None] >> shifts) & mask
-            at, turn = np.nonzero(labels)
-            column = columns[word[at] * self.a_word + turn]
-            some = column >= 0
-            if not some.any():
+            label_row, turn = np.nonzero(labels)
+            column = columns[word[label_row] * self.a_word + turn]
+            is_asked = column >= 0
+            if not is_asked.any():
                 continue
-            yield part.start + row[at[some]], column[some], labels[at, turn][some] - 1
+            yield (
+                part.start + row[label_row[is_asked]],
+                column[is_asked],
+                labels[label_row, turn][is_asked] - 1,
+            )
 
 
 Classifiers = Sequence[str] | Callable[[Iterable[object], str], Sequence[str]]
@@ -149,18 +156,26 @@ EXTRAS = ("confidence", "assisted", "drawn", "timestamp", "last_label", "changed
 CONTENT = ("text", "gold", "gold_label", "cluster", "weight")
 KEYS = ("rater", "label", "occurrence", "earlier", "assisted", "gold", "gold_label")
 RATING_KEYS = ("item", "place", "occurrence")
-MOST_KEYS, MOST_INLINE = 1_000_000, 24
-MOST_OCCURRENCES = 2**31 - 1
-MOST_STRATA = 200
-MOST_WEIGHT = 2**53
-DAYS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
+MAX_KEY_ROWS, MAX_INLINE_CASES = 1_000_000, 24
+MAX_OCCURRENCES = 2**31 - 1
+MAX_STRATA = 200
+MAX_WEIGHT = 2**53
+DAY_FORMS: dict[str, tuple[str, *tuple[tuple[int, int, int], ...]]] = {
     "-": ("^[0-9]{4}-[0-9]{2}-[0-9]{2}", (0, 1, 2)),
     ".": ("^[0-9]{1,2}[.][0-9]{1,2}[.][0-9]{4}", (2, 1, 0), (2, 0, 1)),
     "/": ("^[0-9]{1,2}/[0-9]{1,2}/[0-9]{4}", (2, 1, 0), (2, 0, 1)),
 }
 """How times begin with a day, by the mark between its parts: where year, month and day may be."""
-FLAGS = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False, "": False}
-WRITTEN = "YEAR(timestamp) BETWEEN 1 AND 9999"
+FLAG_BY_TEXT = {
+    "true": True,
+    "false": False,
+    "yes": True,
+    "no": False,
+    "1": True,
+    "0": False,
+    "": False,
+}
+YEAR_THAT_TIMES_HAVE = "YEAR(timestamp) BETWEEN 1 AND 9999"
 LABELLED, OF_ITEM = "label IS NOT NULL", "item IS NOT NULL"
 DECIMAL_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 HOW_OF_COMMAS = (
@@ -177,8 +192,8 @@ OF_STRATA = ("stratum", "strata", "Fill it in: a word such as other is a stratum
 HOW_OF_DUPLICATES = "--duplicates first or last; duplicates: first in a project"
 HOW_OF_OCCURRENCES = "--occurrence COLUMN; columns: {occurrence: COLUMN} in a project"
 HOW_OF_PERCENT = " If it is a percentage, take off its sign."
-OR_NAMES = ". Correct the label, or use level nominal or ordinal for names."
-TO_THE_SCALE = "Correct the label or add it to the scale."
+HOW_TO_USE_NAMES = ". Correct the label, or use level nominal or ordinal for names."
+HOW_TO_MEND_LABEL = "Correct the label or add it to the scale."
 
 
 def content_columns(columns: Iterable[object]) -> list[str]:
@@ -225,25 +240,25 @@ class Birth:
     def __init__(
         self,
         cells: Cells,
-        given: Scale | None,
+        declared_scale: Scale | None,
         level: Level | None,
         limits: Limits,
     ) -> None:
         self.cells, self.limits, self.is_limited = cells, limits, limits is not UNLIMITED
-        self.infers_level = level is None and given is None
-        self.level: Level = (level or "nominal") if given is None else given.level
+        self.infers_level = level is None and declared_scale is None
+        self.level: Level = (level or "nominal") if declared_scale is None else declared_scale.level
         # Is it known before the labels are seen that any number, or vector, may be one?
         self.is_number = level in ("interval", "ratio")
-        if given is not None:
-            self.is_number = given.continuous and given.dimensions == 1
+        if declared_scale is not None:
+            self.is_number = declared_scale.continuous and declared_scale.dimensions == 1
         self.is_vector = self.level == "multivariate interval"
         self.contents = content_columns(cells.names)
         self.has = frozenset({*EXTRAS} & {*cells.names}) | {*self.contents}
-        there = [name for name in cells.names if name not in ("nth", "row", "column")]
-        if missing := [name for name in REQUIRED if name not in there]:
+        present = [name for name in cells.names if name not in ("nth", "row", "column")]
+        if missing := [name for name in REQUIRED if name not in present]:
             raise RatingsError(
                 f"{cells.source}: found no {called('column', map(cells.called, missing))} among "
-                f"{listed([cells.called(name) for name in there], 12)}; expected item, rater and "
+                f"{listed([cells.called(name) for name in present], 12)}; expected item, rater and "
                 "label. Name the columns that hold them."
             )
         of_raters = "column" in cells.names and "label" not in cells.columns
@@ -253,7 +268,7 @@ class Birth:
         is_plain = {*cells.names} == {*REQUIRED, "nth", "row"}
         self.items_later = is_plain and not (self.is_number or self.is_vector)
         self._facts, self._keys = self._counted()
-        if are_none := self._missing_labels(given):
+        if are_none := self._missing_labels(declared_scale):
             self.cells = cells = cells.without_labels(are_none)
             self._facts, self._keys = self._counted()
         self.n = int(self._facts["labelled"])
@@ -264,7 +279,7 @@ class Birth:
                 "Check that the export is complete."
             )
         cells.refuse_nan([name for name in cells.kinds if self._facts.get(f"nan {name}")])
-        self.scale = self._scale_of_labels() if given is None else given
+        self.scale = self._scale_of_labels() if declared_scale is None else declared_scale
         self._check_names()
 
     def check(self, classifiers: Classifiers, models: Collection[str]) -> None:
@@ -277,16 +292,18 @@ class Birth:
             self._check_last_labels()
         self._check_contents()
         raters = self._distinct("rater")
-        self.raters = tuple(sorted({category_text(each) for each in raters}))
-        named = classifiers(raters, cells.source) if callable(classifiers) else classifiers
-        refuse_absent({*named}, self.raters, cells.source)
-        self.classifiers = tuple(sorted({*named} | ({*models} & {*self.raters})))
+        self.raters = tuple(sorted({category_text(rater) for rater in raters}))
+        classifier_names = (
+            classifiers(raters, cells.source) if callable(classifiers) else classifiers
+        )
+        refuse_absent({*classifier_names}, self.raters, cells.source)
+        self.classifiers = tuple(sorted({*classifier_names} | ({*models} & {*self.raters})))
         self.rated = self._rated()
         is_text = "text" in self.contents and cells.relation.session.numbers_rows
         self.texts = Texts(cells, self.known) if is_text and self.known else None
         # Did a rater meet an item again, and are some ratings of earlier rounds?
-        self.again = any(_whole(each) != 1 for each in self._distinct("occurrence"))
-        self.earlier = any(map(_flag, self._distinct("earlier", OF_ITEM)))
+        self.again = any(_occurrence_number(value) != 1 for value in self._distinct("occurrence"))
+        self.earlier = any(map(_parse_flag, self._distinct("earlier", OF_ITEM)))
 
     # What is known of the cells before any check
 
@@ -295,35 +312,37 @@ class Birth:
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
             keys.remove("label")
-        asked = {"labelled": f"COUNT({cells.quoted('label')})"}
+        sql_by_fact = {"labelled": f"COUNT({cells.quoted('label')})"}
         # A wide table does not tell who was asked, nor does a row without a rater.
         if "label" in cells.columns:
-            asked["unanswered"] = f"COUNT(CASE WHEN NOT ({LABELLED}) THEN rater END)"
+            sql_by_fact["unanswered"] = f"COUNT(CASE WHEN NOT ({LABELLED}) THEN rater END)"
         for name, test in self._tests.items():
-            asked[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
+            sql_by_fact[name] = f"COUNT(CASE WHEN {test} THEN 1 END)"
         for name in ("item", "cluster"):
             if self.is_limited and name in cells.kinds:
-                asked[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
+                sql_by_fact[f"longest {name}"] = f"MAX(LENGTH({cells.text(name)}))"
         if self.is_number:
-            asked["largest"] = f"MAX(ABS({cells.number('label')}))"
+            sql_by_fact["largest"] = f"MAX(ABS({cells.number('label')}))"
         if self.items_later:
             later = ("item", "longest item")
-            asked = {name: sql for name, sql in asked.items() if name not in later}
-        chosen = ", ".join(f"{sql} AS f{at}" for at, sql in enumerate(asked.values()))
-        by = ", ".join(map(cells.quoted, keys))
-        found = cells.relation.ask(
-            f"SELECT {by}, {LABELLED} AS labelled, {chosen} FROM {cells.relation} "
-            f"GROUP BY {by}, {LABELLED} LIMIT {MOST_KEYS + 1}"
+            sql_by_fact = {name: sql for name, sql in sql_by_fact.items() if name not in later}
+        select_list = ", ".join(
+            f"{sql} AS f{index}" for index, sql in enumerate(sql_by_fact.values())
         )
-        if found.num_rows > MOST_KEYS:
+        keys_list = ", ".join(map(cells.quoted, keys))
+        table = cells.relation.ask(
+            f"SELECT {keys_list}, {LABELLED} AS labelled, {select_list} FROM {cells.relation} "
+            f"GROUP BY {keys_list}, {LABELLED} LIMIT {MAX_KEY_ROWS + 1}"
+        )
+        if table.num_rows > MAX_KEY_ROWS:
             self._refuse_many()
         facts = {}
-        for at, (name, sql) in enumerate(asked.items()):
-            each = [value for value in found[f"f{at}"].to_pylist() if value is not None]
-            facts[name] = max(each, default=0) if sql.startswith("MAX") else sum(each)
-        return facts, {name: found[name].to_pylist() for name in (*keys, "labelled")}
+        for index, (name, sql) in enumerate(sql_by_fact.items()):
+            values = [value for value in table[f"f{index}"].to_pylist() if value is not None]
+            facts[name] = max(values, default=0) if sql.startswith("MAX") else sum(values)
+        return facts, {name: table[name].to_pylist() for name in (*keys, "labelled")}
 
-    def _missing_labels(self, given: Scale | None) -> str:
+    def _missing_labels(self, declared_scale: Scale | None) -> str:
         """The test of labels that are none: blanks, and numbers that are none. Empty if all are.
 
         A scale may name the empty text, which is the empty set.
@@ -334,9 +353,11 @@ class Birth:
         if cells.kinds.get("label") != "text":
             return " OR ".join(tests)
         if "label" in self._keys:
-            named = {*given.names} if given else set()
-            labels = (each for each in self._distinct("label") if each is not None)
-            if blank := [each for each in labels if is_blank(each) and each not in named]:
+            category_names = {*declared_scale.names} if declared_scale else set()
+            labels = (label for label in self._distinct("label") if label is not None)
+            if blank := [
+                label for label in labels if is_blank(label) and label not in category_names
+            ]:
                 tests.append(cells.among("label", blank))
         elif self._facts.get("label") or self._facts.get("blank"):
             tests.append(cells.blank("label"))
@@ -350,11 +371,11 @@ class Birth:
         if "item" in kinds:
             tests["item"] = f"{LABELLED} AND {cells.blank('item')}"
         if "confidence" in kinds:
-            beyond = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
-            tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {beyond}"
+            is_outside = f"COALESCE(NOT {cells.number('confidence')} BETWEEN 0 AND 1, TRUE)"
+            tests["confidence"] = f"{LABELLED} AND NOT {cells.blank('confidence')} AND {is_outside}"
         if "weight" in kinds:
             number = cells.number("weight")
-            right = f"{number} BETWEEN 1 AND {MOST_WEIGHT} AND {number} = FLOOR({number})"
+            right = f"{number} BETWEEN 1 AND {MAX_WEIGHT} AND {number} = FLOOR({number})"
             tests["weight"] = f"{OF_ITEM} AND COALESCE(NOT ({right}), TRUE)"
         for name in self.contents:
             if name in kinds and (name == "cluster" or name.startswith(STRATUM)):
@@ -362,21 +383,25 @@ class Birth:
         if self.is_number and "label" in kinds:
             number = cells.number("label")
             sign = f" OR {number} < 0" if self.level == "ratio" else ""
-            beyond = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
-            tests["label"] = f"{LABELLED} AND ({beyond}{sign})"
+            is_outside = f"COALESCE(NOT ABS({number}) <= {LARGEST!r}, TRUE)"
+            tests["label"] = f"{LABELLED} AND ({is_outside}{sign})"
         if self.is_vector and kinds.get("label") == "text":
             tests["blank"] = f"{LABELLED} AND {cells.blank('label')}"
         if kinds.get("timestamp") == "text" and self.is_limited:
             tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
         elif "timestamp" in {*cells.names} - {*kinds} and self.is_limited:
-            tests["timestamp"] = f"{LABELLED} AND NOT COALESCE({WRITTEN}, timestamp IS NULL)"
+            tests["timestamp"] = (
+                f"{LABELLED} AND NOT COALESCE({YEAR_THAT_TIMES_HAVE}, timestamp IS NULL)"
+            )
         return tests
 
     def _is_no_day(self, time: str) -> str:
         session = self.cells.relation.session
         cases = [f"WHEN TRY_CAST(SUBSTR({time}, 1, 10) AS DATE) IS NOT NULL THEN FALSE"]
-        for mark, (pattern, *orders) in DAYS.items():
-            parts = tuple(f"SPLIT_PART({time}, '{mark}', {at})" for at in (1, 2, 3))
+        for mark, (pattern, *orders) in DAY_FORMS.items():
+            parts = tuple(
+                f"SPLIT_PART({time}, '{mark}', {part_number})" for part_number in (1, 2, 3)
+            )
             is_none = " AND ".join(
                 f"TRY_CAST(CONCAT(SUBSTR({parts[year]}, 1, 4), '-', {parts[month]}, '-', "
                 f"SUBSTR({parts[day]}, 1, 2)) AS DATE) IS NULL"
@@ -389,27 +414,31 @@ class Birth:
         if name == "label" and name not in self._keys:
             # They are numbers, and few.
             spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"
-            return self.cells.relation.values(f"{spelt} LIMIT {MOST_KEYS + 1}")
+            return self.cells.relation.values(f"{spelt} LIMIT {MAX_KEY_ROWS + 1}")
         pairs = zip(self._keys.get(name, ()), self._keys["labelled"], strict=False)
-        return list(dict.fromkeys(each for each, there in pairs if there or rows != LABELLED))
+        return list(
+            dict.fromkeys(value for value, is_labelled in pairs if is_labelled or rows != LABELLED)
+        )
 
     def _refuse_many(self) -> NoReturn:
         table = self.cells.relation
         if self.infers_level:
-            some = table.values(f"SELECT DISTINCT label FROM {table} LIMIT {MOST_CATEGORIES}")
-            self._infer_level(some)
+            sample = table.values(
+                f"SELECT DISTINCT label FROM {table} LIMIT {MAX_CATEGORIES_READ_OFF}"
+            )
+            self._infer_level(sample)
         if not self.is_number:
             (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
             self.limits.refuse_beyond("categories", different, self._where, "different labels")
         raise RatingsError(
-            f"{self.cells.source}: found more than {MOST_KEYS} different rows of raters, labels "
+            f"{self.cells.source}: found more than {MAX_KEY_ROWS} different rows of raters, labels "
             "and occurrences; expected fewer. Check which columns hold them."
         )
 
-    def _refuse(self, test: str, name: str, expected: str, found: str = "") -> NoReturn:
+    def _refuse(self, test: str, name: str, expected: str, finding: str = "") -> NoReturn:
         cells = self.cells
-        found = found or listed(cells.found(test, name))
-        raise RatingsError(f"{cells.at(test, name)}: found {found}; expected {expected}")
+        finding = finding or listed(cells.found(test, name))
+        raise RatingsError(f"{cells.at(test, name)}: found {finding}; expected {expected}")
 
     # Names
 
@@ -451,7 +480,7 @@ class Birth:
             self._refuse_blank("item", self._tests["item"])
 
     def _check_raters(self) -> None:
-        if blank := [each for each in self._distinct("rater") if not _told(each)]:
+        if blank := [rater for rater in self._distinct("rater") if not _is_stated(rater)]:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 
     def _refuse_blank(self, name: str, test: str) -> NoReturn:
@@ -474,13 +503,13 @@ class Birth:
             )
 
     def _refuse_long(self, name: str, values: Iterable[object]) -> None:
-        longest = max((each for each in values if isinstance(each, str)), key=len, default="")
+        longest = max((value for value in values if isinstance(value, str)), key=len, default="")
         self._refuse_longest(name, len(longest), self.cells.among(name, [longest]))
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
         if longest > self.limits.name_length:
-            where = self.cells.at(test, name)
-            self.limits.refuse_beyond("name_length", longest, where, "characters")
+            place = self.cells.at(test, name)
+            self.limits.refuse_beyond("name_length", longest, place, "characters")
 
     # Labels
 
@@ -491,25 +520,27 @@ class Birth:
             self._refuse_number()
             numbers = f"SELECT DISTINCT {self.cells.number('label')} FROM {table} WHERE {LABELLED}"
             # So many tell whether they are categories.
-            labels = table.values(f"{numbers} LIMIT {MOST_CATEGORIES + 1}")
-            later = map(_number, self._last_labels)
+            labels = table.values(f"{numbers} LIMIT {MAX_CATEGORIES_READ_OFF + 1}")
+            later = map(_parse_number, self._last_labels)
             labels += [number for number in later if number is not None]
         elif not self.is_vector:
-            labels = [each for each in self._distinct("label") if each is not None]
+            labels = [label for label in self._distinct("label") if label is not None]
             labels += self._last_labels
             if self.infers_level:
                 self._infer_level(labels)
             different = len({*map(category_text, labels)})
-            what = "different labels"
+            noun = "different labels"
             if parts := labels_of_sets(map(category_text, labels)):
-                what += f" that are sets of {len(parts)} labels, which --units sets judges"
-            self.limits.refuse_beyond("categories", different, self._where, what)
+                noun += f" that are sets of {len(parts)} labels, which --units sets judges"
+            self.limits.refuse_beyond("categories", different, self._where, noun)
             self._refuse_header_again(labels)
             self._refuse_long("label", labels)
         elif self.cells.kinds["label"] == "text":
             dimensions = "LENGTH(label) - LENGTH(REPLACE(label, '|', ''))"
-            one_each = f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
-            labels = table.values(one_each)
+            label_by_dimensions = (
+                f"SELECT MIN(label) FROM {table} WHERE {LABELLED} GROUP BY {dimensions}"
+            )
+            labels = table.values(label_by_dimensions)
         try:
             return Scale.from_labels(labels, self.level)
         except RatingsError as error:
@@ -517,11 +548,11 @@ class Birth:
 
     def _infer_level(self, labels: Iterable[object]) -> None:
         texts = [text for text in map(category_text, labels) if not is_blank(text)]
-        nothing = {*placeholders_among(texts)}
-        rest = [text for text in texts if text not in nothing]
-        level = probable_level(rest) if all(map(is_number, nothing)) else "nominal"
+        placeholders = {*placeholders_among(texts)}
+        actual_labels = [text for text in texts if text not in placeholders]
+        level = probable_level(actual_labels) if all(map(is_number, placeholders)) else "nominal"
         if level == "interval":
-            is_open = are_any_numbers({float(text) for text in rest})
+            is_open = are_any_numbers({float(text) for text in actual_labels})
             raise NumbersError(Scale(None, "interval") if is_open else None)
         self.level = level
 
@@ -530,25 +561,25 @@ class Birth:
             self._check_vectors()
         elif self.is_number:
             self._refuse_number()
-        elif bad := [each for each in self._distinct("label") if self._code(each) < 0]:
+        elif bad := [label for label in self._distinct("label") if self._code(label) < 0]:
             among = f"one of {listed(self.scale.names, 12)}"
             if self.scale.numeric:
                 test = f"{LABELLED} AND {self.cells.among('label', bad)}"
-                self._refuse_labels(test, f"{among} on the {self.level} level{OR_NAMES}")
-            self._refuse_off(LABELLED, "label", bad, f"{among}. {TO_THE_SCALE}")
+                self._refuse_labels(test, f"{among} on the {self.level} level{HOW_TO_USE_NAMES}")
+            self._refuse_off(LABELLED, "label", bad, f"{among}. {HOW_TO_MEND_LABEL}")
 
     def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
         labels = sorted({*map(category_text, bad)})
         groups = lookalikes([*self.scale.names, *labels])
-        if alike := [each for each in groups if not "".join(each).isascii()]:
+        if alike := [group for group in groups if not "".join(group).isascii()]:
             expected += f" {described(alike[0])} print alike."
-        off = called("label", labels)
+        finding = called("label", labels)
         expected += how_to_leave_out(labels)
-        self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, off)
+        self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, finding)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
-        found = called("label", self.cells.found(test, "label"))
-        self._refuse(test, "label", f"{expected}{self._how_written(test, 'label')}", found)
+        finding = called("label", self.cells.found(test, "label"))
+        self._refuse(test, "label", f"{expected}{self._how_written(test, 'label')}", finding)
 
     def _how_written(self, test: str, name: str) -> str:
         text = str(self.cells.found(test, name)[0]).strip()
@@ -559,7 +590,7 @@ class Birth:
     def _code(self, label: object) -> int:
         if not self.scale.numeric:
             return int(self.scale.places([category_text(label)])[0])
-        number, categories = _number(label), self.scale.categories or ()
+        number, categories = _parse_number(label), self.scale.categories or ()
         return categories.index(number) if number in categories else MISSING
 
     def _refuse_number(self) -> None:
@@ -572,12 +603,12 @@ class Birth:
             self._refuse_labels(
                 self._tests["label"],
                 f"a finite {'non-negative ' if self.level == 'ratio' else ''}number on the "
-                f"{self.level} level, none beyond {LARGEST:g} in size{OR_NAMES}",
+                f"{self.level} level, none beyond {LARGEST:g} in size{HOW_TO_USE_NAMES}",
             )
         refuse_all_tiny(np.array(self._facts["largest"]), self._where)
 
     def _check_vectors(self) -> None:
-        cells, parts, bad = self.cells, _parts(self.scale.dimensions), LABELLED
+        cells, parts, bad = self.cells, _dimension_sql(self.scale.dimensions), LABELLED
         if cells.kinds["label"] == "text":
             sizes = " OR ".join(f"NOT ABS({value}) <= {LARGEST!r}" for value in parts)
             bad += f" AND (NOT {cells.spelt('label', len(parts))} OR {sizes})"
@@ -587,9 +618,11 @@ class Birth:
                 f"{len(parts)} finite numbers on the {self.level} level, none beyond "
                 f"{LARGEST:g} in size, as {'|'.join('1' * len(parts))}. Correct the label.",
             )
-        largest = f"MAX(GREATEST({', '.join(f'ABS({each})' for each in parts)}))"
-        found = cells.relation.values(f"SELECT {largest} FROM {cells.relation} WHERE {LABELLED}")
-        refuse_all_tiny(np.array(found), self._where)
+        largest = f"MAX(GREATEST({', '.join(f'ABS({number})' for number in parts)}))"
+        largest_size = cells.relation.values(
+            f"SELECT {largest} FROM {cells.relation} WHERE {LABELLED}"
+        )
+        refuse_all_tiny(np.array(largest_size), self._where)
 
     def single_ratings(self) -> tuple[Relation, int]:
         """The ratings without those that only repeat the label of another one, and how many those
@@ -600,14 +633,17 @@ class Birth:
         quoted = [rated.session.column(name) for name in names]
         (n_rows,) = rated.values(f"SELECT COUNT(*) FROM {rated}")
         # An engine that does not number rows still takes the same one each time.
-        order = ", ".join(["nth", *(each for each in quoted if each not in (*RATING_KEYS, "nth"))])
-        turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(RATING_KEYS)} ORDER BY {order}) AS turn"
-        chosen = ", ".join(quoted)
-        once = rated.view(
-            f"SELECT {chosen} FROM (SELECT {chosen}, {turn} FROM {rated}) AS t WHERE turn = 1"
+        order = ", ".join(
+            ["nth", *(column for column in quoted if column not in (*RATING_KEYS, "nth"))]
         )
-        (n_single,) = once.values(f"SELECT COUNT(*) FROM {once}")
-        return once, int(n_rows) - int(n_single)
+        turn = f"ROW_NUMBER() OVER (PARTITION BY {', '.join(RATING_KEYS)} ORDER BY {order}) AS turn"
+        select_list = ", ".join(quoted)
+        single = rated.view(
+            f"SELECT {select_list} FROM (SELECT {select_list}, {turn} FROM {rated}) AS t WHERE "
+            "turn = 1"
+        )
+        (n_single,) = single.values(f"SELECT COUNT(*) FROM {single}")
+        return single, int(n_rows) - int(n_single)
 
     def refuse_repeats(self, *, only_if_labels_differ: bool = False) -> None:
         rated, cells = self.rated, self.cells
@@ -621,32 +657,41 @@ class Birth:
             f"SELECT {keys}, COUNT(*) AS n, MIN(nth) AS nth, {differ} AS differ FROM {rated} "
             f"GROUP BY {keys}"
         )
-        twice = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
+        repeats = f"SELECT * FROM ({groups}) AS g WHERE n > 1"
         if only_if_labels_differ:
-            twice += " AND differ"
-        one = rated.ask(f"SELECT * FROM ({twice}) AS t ORDER BY nth, item, place LIMIT 1")
-        if not one.num_rows:
+            repeats += " AND differ"
+        repeat = rated.ask(f"SELECT * FROM ({repeats}) AS t ORDER BY nth, item, place LIMIT 1")
+        if not repeat.num_rows:
             return
-        first = one.to_pylist()[0]
-        (total,) = rated.values(f"SELECT CAST(SUM(n) AS BIGINT) FROM ({twice}) AS t")
-        rater = self.raters[first["place"]]
-        spelt = [each for each in self._distinct("rater") if category_text(each) == rater]
-        test = f"{LABELLED} AND {self._is_item(first['item'])} AND {cells.among('rater', spelt)}"
+        first_repeat = repeat.to_pylist()[0]
+        (total,) = rated.values(f"SELECT CAST(SUM(n) AS BIGINT) FROM ({repeats}) AS t")
+        rater = self.raters[first_repeat["place"]]
+        spelt = [
+            rater_value
+            for rater_value in self._distinct("rater")
+            if category_text(rater_value) == rater
+        ]
+        is_item = self._is_item(first_repeat["item"])
+        test = f"{LABELLED} AND {is_item} AND {cells.among('rater', spelt)}"
         if "occurrence" in cells.names:
-            again = self._distinct("occurrence")
-            same = [each for each in again if _whole(each) == first["occurrence"]]
-            test += f" AND {cells.among('occurrence', same)}"
-        said = cells.found(test, "label")
+            occurrence_values = self._distinct("occurrence")
+            same_occurrence = [
+                occurrence_value
+                for occurrence_value in occurrence_values
+                if _occurrence_number(occurrence_value) == first_repeat["occurrence"]
+            ]
+            test += f" AND {cells.among('occurrence', same_occurrence)}"
+        labels_of_rater = cells.found(test, "label")
         if self.scale.dimensions > 1:
-            said = [*map(numbers_of, said)]
+            labels_of_rater = [*map(numbers_of, labels_of_rater)]
         elif self.scale.numeric:
-            said = [*map(_number, said)]
+            labels_of_rater = [*map(_parse_number, labels_of_rater)]
         else:
-            said = [self.scale.names[self._code(each)] for each in said]
+            labels_of_rater = [self.scale.names[self._code(label)] for label in labels_of_rater]
         raise RatingsError(
-            f"{cells.at(test, 'item', 'rater')}: found {first['n']} labels of rater "
-            f"{rater!r} for item {first['item']!r} as occurrence {first['occurrence']} "
-            f"({listed(said)}, {total} such rows in all); "
+            f"{cells.at(test, 'item', 'rater')}: found {first_repeat['n']} labels of rater "
+            f"{rater!r} for item {first_repeat['item']!r} as occurrence "
+            f"{first_repeat['occurrence']} ({listed(labels_of_rater)}, {total} such rows in all); "
             "expected one label for each (item, rater, occurrence). Say which one counts "
             f"({HOW_OF_DUPLICATES}), name the column that numbers repetitions "
             f"({HOW_OF_OCCURRENCES}), or give each round a table of its own."
@@ -655,10 +700,14 @@ class Birth:
     # Other columns of ratings
 
     def _check_ratings(self) -> None:
-        if bad := [each for each in self._distinct("occurrence") if _whole(each) is None]:
+        if bad := [
+            occurrence_value
+            for occurrence_value in self._distinct("occurrence")
+            if _occurrence_number(occurrence_value) is None
+        ]:
             test = f"{LABELLED} AND {self.cells.among('occurrence', bad)}"
             step = "Number a rater's meetings with an item from 1."
-            self._refuse_whole("occurrence", MOST_OCCURRENCES, test, step)
+            self._refuse_whole("occurrence", MAX_OCCURRENCES, test, step)
         self._check_flags("earlier", LABELLED)
         if self._facts.get("confidence"):
             test = self._tests["confidence"]
@@ -670,25 +719,25 @@ class Birth:
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."
-            found = "" if self.cells.kinds.get("timestamp") else "a time that no calendar writes"
+            finding = "" if self.cells.kinds.get("timestamp") else "a time that no calendar writes"
             expected = f"a day of the calendar. {step}"
-            self._refuse(self._tests["timestamp"], "timestamp", expected, found)
+            self._refuse(self._tests["timestamp"], "timestamp", expected, finding)
         self._check_flags("assisted", LABELLED)
         is_drawn = "drawn" in self.cells.names and self.cells.kinds.get("drawn") != "text"
         if is_drawn and self.cells.any(test := f"{LABELLED} AND drawn IS NOT NULL"):
             expected = "a list of numbers as text, or nothing. Leave the column out."
             self._refuse(test, "drawn", expected)
 
-    def _refuse_whole(self, name: str, most: int, test: str, step: str) -> NoReturn:
-        found = self.cells.found(test, name)
-        missing = found[0] is None and not self.cells.any(
+    def _refuse_whole(self, name: str, maximum: int, test: str, step: str) -> NoReturn:
+        values = self.cells.found(test, name)
+        missing = values[0] is None and not self.cells.any(
             f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
         )
-        expected = f"a whole number from 1 to {most}. {step}"
-        self._refuse(test, name, expected, "nothing" if missing else listed(found))
+        expected = f"a whole number from 1 to {maximum}. {step}"
+        self._refuse(test, name, expected, "nothing" if missing else listed(values))
 
     def _check_flags(self, name: str, rows: str) -> None:
-        if bad := [each for each in self._distinct(name, rows) if _flag(each) is None]:
+        if bad := [flag for flag in self._distinct(name, rows) if _parse_flag(flag) is None]:
             test = f"{rows} AND {self.cells.among(name, bad)}"
             self._refuse(test, name, "yes or no (true, false, 1, 0). Correct it.")
 
@@ -710,14 +759,14 @@ class Birth:
                 "vectors of numbers; expected one number or category. Leave the column out."
             )
         if scale.continuous:
-            numbers = [(each, _number(each)) for each in self._last_labels]
-            least = 0.0 if scale.level == "ratio" else -LARGEST
-            bad = [e for e, number in numbers if number is None or not least <= number <= LARGEST]
+            numbers = [(label, _parse_number(label)) for label in self._last_labels]
+            lowest = 0.0 if scale.level == "ratio" else -LARGEST
+            bad = [e for e, number in numbers if number is None or not lowest <= number <= LARGEST]
         else:
-            bad = [each for each in self._last_labels if self._code(each) < 0]
+            bad = [label for label in self._last_labels if self._code(label) < 0]
         if bad:
             among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
-            expected = f"one of {among}, or nothing. {TO_THE_SCALE}"
+            expected = f"one of {among}, or nothing. {HOW_TO_MEND_LABEL}"
             self._refuse_off(LABELLED, "last_label", bad, expected)
 
     def _last_label(self) -> str:
@@ -726,12 +775,14 @@ class Birth:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
             return f"CASE WHEN {differ} THEN {cells.text('last_label')} END"
 
-        def named(name: str, said: Iterable[Any]) -> str:
-            known = [each for each in said if each is not None]
-            return self._in_words(name, {each: scale.names[self._code(each)] for each in known})
+        def name_case(name: str, values: Iterable[Any]) -> str:
+            present = [label for label in values if label is not None]
+            return self._in_words(
+                name, {label: scale.names[self._code(label)] for label in present}
+            )
 
-        last, first = self._last_labels, self._distinct("label")
-        return f"NULLIF({named('last_label', last)}, {named('label', first)})"
+        last_labels, first_labels = self._last_labels, self._distinct("label")
+        return f"NULLIF({name_case('last_label', last_labels)}, {name_case('label', first_labels)})"
 
     def _in_words(self, name: str, texts: Mapping[Any, str]) -> str:
         literal = self.cells.literal
@@ -748,16 +799,16 @@ class Birth:
                 self._check_right_labels()
             elif name == "weight" and self._facts["weight"]:
                 step = "Say how many equal items the item stands for, or leave the column out."
-                self._refuse_whole(name, MOST_WEIGHT, self._tests["weight"], step)
+                self._refuse_whole(name, MAX_WEIGHT, self._tests["weight"], step)
             elif name == "cluster" or name.startswith(STRATUM):
                 self._check_groups(name)
         if conflict := self._in_conflict(self.contents):
-            item, test, said = conflict
-            told = zip(self.contents, zip(*said, strict=True), strict=True)
-            differing = [name for name, each in told if len({*each}) > 1]
+            item, test, contents = conflict
+            values_by_column = zip(self.contents, zip(*contents, strict=True), strict=True)
+            differing = [name for name, values in values_by_column if len({*values}) > 1]
             raise RatingsError(
-                f"{self.cells.at(test, *differing)}: found {len(said)} different contents of item "
-                f"{item!r}; expected one. Give each content its own item."
+                f"{self.cells.at(test, *differing)}: found {len(contents)} different contents of "
+                f"item {item!r}; expected one. Give each content its own item."
             )
 
     def _check_right_labels(self) -> None:
@@ -766,43 +817,43 @@ class Birth:
                 f"{self.cells.source}: column {self.cells.called('gold_label')!r}: found right "
                 "labels for a scale without categories; expected none. Leave the column out."
             )
-        right = [each for each in self._distinct("gold_label", OF_ITEM) if _told(each)]
-        if bad := [each for each in right if self._right_label(each) is None]:
+        right = [label for label in self._distinct("gold_label", OF_ITEM) if _is_stated(label)]
+        if bad := [label for label in right if self._right_label(label) is None]:
             among = listed(self.scale.names, 12)
             expected = f"one of {among}, or nothing. Correct the right label."
             self._refuse_off(OF_ITEM, "gold_label", bad, expected)
 
     def _right_label(self, value: object) -> str | None:
-        place = int(self.scale.places([category_text(value)])[0]) if _told(value) else MISSING
+        place = int(self.scale.places([category_text(value)])[0]) if _is_stated(value) else MISSING
         return None if place < 0 else self.scale.names[place]
 
     def _check_groups(self, name: str) -> None:
         cells = self.cells
-        one, several, how = OF_CLUSTERS if name == "cluster" else OF_STRATA
+        singular, plural, advice = OF_CLUSTERS if name == "cluster" else OF_STRATA
         if self._facts[name]:
-            self._refuse(self._tests[name], name, f"one for every item. {how}", f"no {one}")
+            self._refuse(self._tests[name], name, f"one for every item. {advice}", f"no {singular}")
         table, group = cells.relation, cells.text(name)
-        found = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
-        if one == "stratum" and len(found) > MOST_STRATA:
+        group_names = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
+        if singular == "stratum" and len(group_names) > MAX_STRATA:
             raise RatingsError(
-                f"{cells.source}: column {cells.called(name)!r}: found {len(found)} strata; "
-                f"expected {MOST_STRATA} at most. Choose a column with fewer values."
+                f"{cells.source}: column {cells.called(name)!r}: found {len(group_names)} strata; "
+                f"expected {MAX_STRATA} at most. Choose a column with fewer values."
             )
-        for alike in lookalikes(sorted(found))[:1]:
+        for alike in lookalikes(sorted(group_names))[:1]:
             names = ", ".join(map(table.session.literal, alike))
             self._refuse(
                 f"{OF_ITEM} AND {group} IN ({names})",
                 name,
-                f"names that do not. Write the {one} in one way, or rename one of them.",
-                f"{several} {described(alike)}, which print alike",
+                f"names that do not. Write the {singular} in one way, or rename one of them.",
+                f"{plural} {described(alike)}, which print alike",
             )
         if conflict := self._in_conflict([name]):
-            item, test, said = conflict
+            item, test, contents = conflict
             self._refuse(
                 test,
                 name,
-                f"one of each item. Correct the {one}, or give each its own item.",
-                f"item {item!r} in {several} {listed(each for (each,) in said)}",
+                f"one of each item. Correct the {singular}, or give each its own item.",
+                f"item {item!r} in {plural} {listed(group_name for (group_name,) in contents)}",
             )
 
     def _is_item(self, item: str) -> str:
@@ -816,31 +867,39 @@ class Birth:
         if not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
-        first = f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
-        (found,) = table.values(first)
-        chosen = ", ".join(f"{self._content(name)} AS s{at}" for at, name in enumerate(names))
-        keys = ", ".join(f"s{at}" for at in range(len(names)))
-        inner = f"SELECT {chosen}, nth FROM {table} WHERE {self._is_item(found)}"
-        *said, nth = table.ask(
+        first_item = (
+            f"SELECT {item} FROM {table} WHERE {item} IN ({items}) ORDER BY nth, row LIMIT 1"
+        )
+        (conflicting_item,) = table.values(first_item)
+        select_list = ", ".join(
+            f"{self._content(name)} AS s{index}" for index, name in enumerate(names)
+        )
+        keys = ", ".join(f"s{index}" for index in range(len(names)))
+        inner = f"SELECT {select_list}, nth FROM {table} WHERE {self._is_item(conflicting_item)}"
+        *columns, nth = table.ask(
             f"SELECT {keys}, MIN(nth) AS nth FROM ({inner}) AS r GROUP BY {keys} ORDER BY nth"
         ).columns
         rows = f"nth IN ({', '.join(map(str, nth.to_pylist()))})"
-        contents = zip(*(each.to_pylist() for each in said), strict=True)
-        return found, f"{self._is_item(found)} AND {rows}", list(contents)
+        contents = zip(*(column.to_pylist() for column in columns), strict=True)
+        return conflicting_item, f"{self._is_item(conflicting_item)} AND {rows}", list(contents)
 
     def _content(self, name: str) -> str:
         if name == "gold":
             return self._is_yes(name)
         if name == "gold_label":
-            right = {each: self._right_label(each) for each in self._distinct(name, OF_ITEM)}
-            known = {each: said for each, said in right.items() if said is not None}
-            return self._in_words(name, known)
+            right = {value: self._right_label(value) for value in self._distinct(name, OF_ITEM)}
+            name_by_value = {
+                value: name_of_label
+                for value, name_of_label in right.items()
+                if name_of_label is not None
+            }
+            return self._in_words(name, name_by_value)
         if name == "weight":
             return f"CAST({self.cells.number(name)} AS BIGINT)"
         return self.cells.text(name)
 
     def _is_yes(self, name: str) -> str:
-        yes = [each for each in self._distinct(name, OF_ITEM) if _flag(each)]
+        yes = [flag for flag in self._distinct(name, OF_ITEM) if _parse_flag(flag)]
         return f"COALESCE({self.cells.among(name, yes)}, FALSE)" if yes else "FALSE"
 
     @cached_property
@@ -851,68 +910,87 @@ class Birth:
         if not self.contents:
             return None
         session = self.cells.relation.session
-        said = {name: self._content(name) for name in self.contents}
-        kept = {name: f"MIN(s{at})" for at, name in enumerate(said)}
-        if "text" in said and session.numbers_rows:
-            at, text = self.contents.index("text"), said["text"]
-            said["text"] = f"CASE WHEN {text} IS NOT NULL THEN {session.hashed(text)} END"
-            kept["text"] = f"MIN(CASE WHEN s{at} IS NOT NULL THEN nth END)"
-        inner = ", ".join(f"{sql} AS s{at}" for at, sql in enumerate(said.values()))
-        chosen = [
-            f"{sql} AS {session.column(name)}, MIN(s{at}) <> MAX(s{at}) "
-            f"OR COUNT(s{at}) NOT IN (0, COUNT(*)) AS c{at}"
-            for at, (name, sql) in enumerate(kept.items())
+        sql_by_column = {name: self._content(name) for name in self.contents}
+        aggregate_by_column = {name: f"MIN(s{index})" for index, name in enumerate(sql_by_column)}
+        if "text" in sql_by_column and session.numbers_rows:
+            index, text = self.contents.index("text"), sql_by_column["text"]
+            sql_by_column["text"] = f"CASE WHEN {text} IS NOT NULL THEN {session.hashed(text)} END"
+            aggregate_by_column["text"] = f"MIN(CASE WHEN s{index} IS NOT NULL THEN nth END)"
+        inner = ", ".join(f"{sql} AS s{index}" for index, sql in enumerate(sql_by_column.values()))
+        select_list = [
+            f"{sql} AS {session.column(name)}, MIN(s{index}) <> MAX(s{index}) "
+            f"OR COUNT(s{index}) NOT IN (0, COUNT(*)) AS c{index}"
+            for index, (name, sql) in enumerate(aggregate_by_column.items())
         ]
         rows = f"SELECT {self.cells.text('item')} AS item, {inner}, nth FROM {self.cells.relation}"
         return session.keep(
-            f"SELECT item, {', '.join(chosen)} FROM ({rows}) AS r WHERE {OF_ITEM} GROUP BY item"
+            f"SELECT item, {', '.join(select_list)} FROM ({rows}) AS r WHERE {OF_ITEM} GROUP BY "
+            "item"
         )
 
     # The ratings
 
     def _rated(self) -> Relation:
         cells, scale, names = self.cells, self.scale, self.cells.names
-        joined: dict[str, Relation] = {}
-        kept = {"item": cells.text("item")}
-        places = {each: self.raters.index(category_text(each)) for each in self._distinct("rater")}
-        kept["place"] = self._mapped("rater", "place", places, joined)
+        relation_by_join: dict[str, Relation] = {}
+        sql_by_column = {"item": cells.text("item")}
+        places = {
+            value: self.raters.index(category_text(value)) for value in self._distinct("rater")
+        }
+        sql_by_column["place"] = self._mapped("rater", "place", places, relation_by_join)
         if scale.continuous:
             several = scale.dimensions > 1
-            numbers = _parts(scale.dimensions) if several else [cells.number("label")]
-            kept |= {"code": "1", **{f"d{at}": number for at, number in enumerate(numbers)}}
+            numbers = _dimension_sql(scale.dimensions) if several else [cells.number("label")]
+            sql_by_column |= {
+                "code": "1",
+                **{f"d{index}": number for index, number in enumerate(numbers)},
+            }
         else:
-            found = [each for each in self._distinct("label") if each is not None]
-            codes = {each: self._code(each) + 1 for each in found}
-            kept["code"] = self._mapped("label", "code", codes, joined)
-        again = "occurrence" in names
-        kept["occurrence"] = f"CAST({cells.number('occurrence')} AS BIGINT)" if again else "1"
-        kept["earlier"] = self._is_yes("earlier")
+            labels = [value for value in self._distinct("label") if value is not None]
+            codes = {value: self._code(value) + 1 for value in labels}
+            sql_by_column["code"] = self._mapped("label", "code", codes, relation_by_join)
+        has_occurrences = "occurrence" in names
+        sql_by_column["occurrence"] = (
+            f"CAST({cells.number('occurrence')} AS BIGINT)" if has_occurrences else "1"
+        )
+        sql_by_column["earlier"] = self._is_yes("earlier")
         if "confidence" in names:
-            kept["confidence"] = cells.number("confidence")
+            sql_by_column["confidence"] = cells.number("confidence")
         if "assisted" in names:
-            told = cells.among("assisted", [*filter(_told, self._distinct("assisted"))])
-            kept["assisted"] = f"CASE WHEN {told} THEN {self._is_yes('assisted')} END"
-        kept |= {name: name for name in ("drawn", "timestamp") if name in names}
+            is_stated = cells.among("assisted", [*filter(_is_stated, self._distinct("assisted"))])
+            sql_by_column["assisted"] = f"CASE WHEN {is_stated} THEN {self._is_yes('assisted')} END"
+        sql_by_column |= {name: name for name in ("drawn", "timestamp") if name in names}
         if "last_label" in names:
-            kept["last_label"] = self._last_label()
+            sql_by_column["last_label"] = self._last_label()
         if "changed_at" in names:
-            said = f"NOT {cells.blank('changed_at')}"
-            kept["changed_at"] = f"CASE WHEN {said} THEN CAST(changed_at AS STRING) END"
+            is_changed = f"NOT {cells.blank('changed_at')}"
+            sql_by_column["changed_at"] = (
+                f"CASE WHEN {is_changed} THEN CAST(changed_at AS STRING) END"
+            )
             if "last_label" in names:  # another spelling of the first label is no change
-                same = f"last_label IS NOT NULL AND {kept['last_label']} IS NULL"
-                kept["changed_at"] = f"CASE WHEN NOT ({same}) THEN {kept['changed_at']} END"
-        kept["gold"] = self._is_yes("gold")
+                is_same_label = f"last_label IS NOT NULL AND {sql_by_column['last_label']} IS NULL"
+                sql_by_column["changed_at"] = (
+                    f"CASE WHEN NOT ({is_same_label}) THEN {sql_by_column['changed_at']} END"
+                )
+        sql_by_column["gold"] = self._is_yes("gold")
         of_items = [name for name in self.contents if not is_beside_ratings(name)]
-        kept |= {name: self._content(name) for name in of_items}
-        kept["nth"] = "nth"
-        chosen = ", ".join(f"{sql} AS {cells.quoted(name)}" for name, sql in kept.items())
-        rows = f"SELECT {chosen} FROM {' '.join([str(cells.relation), *joined])} WHERE {LABELLED}"
-        return cells.relation.view(rows, *joined.values())
+        sql_by_column |= {name: self._content(name) for name in of_items}
+        sql_by_column["nth"] = "nth"
+        select_list = ", ".join(
+            f"{sql} AS {cells.quoted(name)}" for name, sql in sql_by_column.items()
+        )
+        tables = " ".join([str(cells.relation), *relation_by_join])
+        rows = f"SELECT {select_list} FROM {tables} WHERE {LABELLED}"
+        return cells.relation.view(rows, *relation_by_join.values())
 
     def _mapped(
-        self, name: str, number: str, numbers: Mapping[Any, int], joined: dict[str, Relation]
+        self,
+        name: str,
+        number: str,
+        numbers: Mapping[Any, int],
+        relation_by_join: dict[str, Relation],
     ) -> str:
-        if len(numbers) <= MOST_INLINE:
+        if len(numbers) <= MAX_INLINE_CASES:
             cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
         import pyarrow as pa
@@ -921,39 +999,41 @@ class Birth:
         table = pa.table(columns, names=[name, number])
         relation = self.cells.relation.session.load(table.schema, table.to_batches())
         mapping = f"(SELECT {name}, {number} FROM {relation}) AS of_{name}"
-        joined[f"JOIN {mapping} USING ({name})"] = relation
+        relation_by_join[f"JOIN {mapping} USING ({name})"] = relation
         return number
 
 
-def _parts(dimensions: int) -> list[str]:
-    return [f"TRY_CAST(SPLIT_PART(label, '|', {at + 1}) AS DOUBLE)" for at in range(dimensions)]
+def _dimension_sql(dimensions: int) -> list[str]:
+    return [
+        f"TRY_CAST(SPLIT_PART(label, '|', {index + 1}) AS DOUBLE)" for index in range(dimensions)
+    ]
 
 
-def _told(value: object) -> bool:
+def _is_stated(value: object) -> bool:
     return value is not None and bool(category_text(value).strip())
 
 
-def _number(value: object) -> float | None:
+def _parse_number(value: object) -> float | None:
     if isinstance(value, str):
         return float(value) if is_number(value) else None
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 
-def _whole(value: object) -> int | None:
-    number = _number(value)
-    if number is None or not 1 <= number <= MOST_OCCURRENCES or number % 1:
+def _occurrence_number(value: object) -> int | None:
+    number = _parse_number(value)
+    if number is None or not 1 <= number <= MAX_OCCURRENCES or number % 1:
         return None
     return int(number)
 
 
-def _flag(value: object) -> bool | None:
-    return FLAGS.get("" if value is None else category_text(value).strip().lower())
+def _parse_flag(value: object) -> bool | None:
+    return FLAG_BY_TEXT.get("" if value is None else category_text(value).strip().lower())
 
 
-def refuse_absent(named: Collection[str], raters: Iterable[str], source: str) -> None:
+def refuse_absent(classifiers: Collection[str], raters: Iterable[str], source: str) -> None:
     """A classifier that rated nothing may be misspelt."""
-    if unknown := sorted({*named}.difference(raters)):
-        panel = sorted({*raters}.difference(named))
+    if unknown := sorted({*classifiers}.difference(raters)):
+        panel = sorted({*raters}.difference(classifiers))
         raise RatingsError(
             f"{source}: found no rating by {called('classifier', unknown)}; expected some by every "
             "named classifier. " + meant(unknown[0], panel, "Correct the classifiers' names.")

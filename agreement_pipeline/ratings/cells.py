@@ -15,7 +15,7 @@ from pyarrow import types
 
 from agreement_pipeline.engine import BATCH_ROWS, ZONE, Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, packed, whole
+from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, pack_texts, whole
 from agreement_pipeline.ratings.scale import MEMBERS, SPELT, Codes, category_text
 from agreement_pipeline.text import called
 
@@ -31,9 +31,9 @@ CONTENT_PREFIX = "content:"
 """Columns of a delivery that no measure reads, such as a prompt. They go with the items."""
 WITHOUT_WIDTH = "\u00ad\u180e\u200b\u200c\u200d\u2060\u2800\u3164\ufeff"
 BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace()) + WITHOUT_WIDTH
-WHOLE = 9e18
-VECTORS = (tuple, list, np.ndarray)
-SHOWN = 5
+MAX_WHOLE_FLOAT = 9e18
+VECTOR_TYPES = (tuple, list, np.ndarray)
+MAX_SHOWN = 5
 ISO_TIME = (
     "^[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ]([01][0-9]|2[0-3])(:[0-5][0-9](:[0-5][0-9]([.][0-9]+)?)?)?"
     " ?(Z|[+-][0-9]{2}(:?[0-9]{2})?)?)?)?$"
@@ -56,10 +56,10 @@ class Cells:
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         return {
-            each.name: kind
-            for each in self.relation.schema
-            for kind, test in KINDS.items()
-            if test(each.type)
+            field.name: kind
+            for field in self.relation.schema
+            for kind, test in TEST_BY_KIND.items()
+            if test(field.type)
         }
 
     @cached_property
@@ -78,7 +78,7 @@ class Cells:
         text = f"CAST({column} AS STRING)"
         if kind != "float":
             return text
-        is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {WHOLE!r}"
+        is_whole = f"{column} = FLOOR({column}) AND ABS({column}) < {MAX_WHOLE_FLOAT!r}"
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
 
     def number(self, name: str) -> str:
@@ -104,14 +104,14 @@ class Cells:
 
     def without_labels(self, test: str) -> "Cells":
         """The cells in which labels that meet the test of SQL are missing."""
-        made = f"CASE WHEN {test} THEN NULL ELSE label END AS label"
-        columns = [made if name == "label" else self.quoted(name) for name in self.names]
+        label_sql = f"CASE WHEN {test} THEN NULL ELSE label END AS label"
+        columns = [label_sql if name == "label" else self.quoted(name) for name in self.names]
         query = f"SELECT {', '.join(columns)} FROM {self.relation}"
         return replace(self, relation=self.relation.view(query))
 
     def among(self, name: str, values: Collection[object]) -> str:
-        known = [self.literal(each) for each in values if each is not None]
-        tests = [f"{self.quoted(name)} IN ({', '.join(known)})"] if known else []
+        literals = [self.literal(value) for value in values if value is not None]
+        tests = [f"{self.quoted(name)} IN ({', '.join(literals)})"] if literals else []
         tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
 
@@ -137,26 +137,31 @@ class Cells:
         keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
         table = self.relation
         grouped = f"SELECT {keys}, MIN(nth) AS nth FROM {table} WHERE {test} GROUP BY {keys}"
-        first = table.ask(f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {SHOWN}")
+        first_rows = table.ask(
+            f"SELECT * FROM ({grouped}) AS g ORDER BY nth, row LIMIT {MAX_SHOWN}"
+        )
         (total,) = table.values(f"SELECT COUNT(*) FROM ({grouped}) AS g")
-        rows = first["row"].to_pylist()
-        in_columns = first["column"].to_pylist() if by_column else []
+        rows = first_rows["row"].to_pylist()
+        in_columns = first_rows["column"].to_pylist() if by_column else []
         if any(in_columns):
-            usual = self.called(names[-1])
+            default_column = self.called(names[-1])
             cells = zip(rows, in_columns, strict=True)
-            places = ", ".join(f"row {row} column {column or usual!r}" for row, column in cells)
-            more = f", … {total - SHOWN} more" if total > SHOWN else ""
-            return f"{self.source}: {places}{more}"
+            places = ", ".join(
+                f"row {row} column {column or default_column!r}" for row, column in cells
+            )
+            remainder = f", … {total - MAX_SHOWN} more" if total > MAX_SHOWN else ""
+            return f"{self.source}: {places}{remainder}"
         listed = called("row", [*rows, *range(total - len(rows))])
         return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
 
     def found(self, test: str, name: str) -> list[object]:
         table = self.relation
-        some = table.values(
-            f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT {SHOWN}"
+        values = table.values(
+            f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT "
+            f"{MAX_SHOWN}"
         )
         (total,) = table.values(f"SELECT COUNT(*) FROM {table} WHERE {test}")
-        return [*some, *range(total - len(some))]
+        return [*values, *range(total - len(values))]
 
     def literal(self, value: object) -> str:
         if isinstance(value, str):
@@ -175,33 +180,35 @@ class Texts:
 
     def take(self, nth: pa.Array) -> pa.Array:
         rows, order, texts, data = self._read
-        found = texts.take(column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])]))
+        texts_found = texts.take(
+            column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])])
+        )
         if isinstance(data, mmap):
             data.madvise(MADV_DONTNEED)
-        return pc.if_else(pc.is_valid(nth), found, None).cast(pa.string())
+        return pc.if_else(pc.is_valid(nth), texts_found, None).cast(pa.string())
 
     @cached_property
     def _read(self) -> tuple[Codes, Codes, pa.Array, mmap | bytes]:
         cells, text, session = self.cells, self.cells.text("text"), self.cells.relation.session
         length = f"SELECT CAST(LENGTH({text}) AS DOUBLE) AS n FROM {cells.relation}"
-        usual = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
-        (letters,) = cells.relation.values(usual)
-        at_once = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH_ROWS) or 1
-        told = f"nth IN (SELECT text FROM {self.known})"
-        query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {told}"
+        usual_length = f"SELECT SUM(n * n) / NULLIF(SUM(n), 0) FROM ({length}) AS lengths"
+        (letters,) = cells.relation.values(usual_length)
+        batch_rows = PART_BYTES // max(int(letters or 0), PART_BYTES // BATCH_ROWS) or 1
+        is_text_row = f"nth IN (SELECT text FROM {self.known})"
+        query = f"SELECT nth, {text} AS text FROM {cells.relation} WHERE {is_text_row}"
         rows, lengths = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         with SpooledTemporaryFile(PART_BYTES) as file:
-            for batch in session.batches(query, at_once):
-                sizes, said = packed(batch["text"])
+            for batch in session.batches(query, batch_rows):
+                sizes, data_of_texts = pack_texts(batch["text"])
                 rows.append(whole(batch["nth"]))
                 lengths.append(sizes)
-                file.write(said)
+                file.write(data_of_texts)
             is_large = file.tell() > PART_BYTES
             file.seek(0)
             data = mmap(file.fileno(), 0, access=ACCESS_READ) if is_large else file.read()
-        nth, ends = np.concatenate(rows), np.cumsum(np.concatenate([[0], *lengths, [0]]))
+        nth, offsets = np.concatenate(rows), np.cumsum(np.concatenate([[0], *lengths, [0]]))
         texts = pa.LargeStringArray.from_buffers(
-            len(nth) + 1, pa.py_buffer(ends), pa.py_buffer(data)
+            len(nth) + 1, pa.py_buffer(offsets), pa.py_buffer(data)
         )
         return nth, np.append(np.argsort(nth, kind="stable"), len(nth)), texts, data
 
@@ -211,7 +218,7 @@ def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
     for column in batch.columns:
         kind = column.type
         if types.is_list(kind):
-            texts = [each and _text(each) for each in column.to_pylist()]
+            texts = [values and _cell_text(values) for values in column.to_pylist()]
             columns.append(pa.array(texts, pa.string()))
         elif types.is_boolean(kind) or (types.is_timestamp(kind) and kind.tz == ZONE):
             columns.append(column)
@@ -228,9 +235,9 @@ def cells_of_frame(frame: "pd.DataFrame") -> tuple[pa.Schema, Iterator[pa.Record
     >>> next(batches)["label"].to_pylist()
     ['True', '2', 'a|b', '1.0|2.5']
     """
-    columns = [_whole_texts(frame.iloc[:, at]) for at in range(frame.shape[1])]
+    columns = [_column_with_whole_texts(frame.iloc[:, index]) for index in range(frame.shape[1])]
     table = pa.table(columns, names=[str(name) for name in frame.columns])
-    schema = pa.schema([each.with_type(plain_type(each.type)) for each in table.schema])
+    schema = pa.schema([field.with_type(plain_type(field.type)) for field in table.schema])
     return schema, (
         pa.RecordBatch.from_arrays([*map(plain, batch.columns)], schema=schema)
         for batch in table.to_batches(BATCH_ROWS)
@@ -244,10 +251,10 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
-    twice = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
-    if twice:
+    repeated = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
+    if repeated:
         raise RatingsError(
-            f"{source}: found {called('column', [columns.get(name, name) for name in twice])} "
+            f"{source}: found {called('column', [columns.get(name, name) for name in repeated])} "
             "twice; expected each once. Drop or rename the other one."
         )
     refuse_capitals("column", [str(name) for name in frame.columns], source)
@@ -265,13 +272,13 @@ def frame_in(
     return Cells(table, source, dict(columns))
 
 
-def refuse_capitals(what: str, names: Sequence[str], source: str) -> None:
+def refuse_capitals(noun: str, names: Sequence[str], source: str) -> None:
     """An engine takes names of columns that differ in capital letters only for one."""
     alike = Counter(name.lower() for name in names)
-    twice = [name for name in names if alike[name.lower()] > 1]
-    if twice:
+    repeated = [name for name in names if alike[name.lower()] > 1]
+    if repeated:
         raise RatingsError(
-            f"{source}: found {called(what, twice)}, which differ in capital letters only; "
+            f"{source}: found {called(noun, repeated)}, which differ in capital letters only; "
             "expected one of them to be read. Rename the other."
         )
 
@@ -304,7 +311,7 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind))
 
 
-KINDS: dict[Kind, Callable[[pa.DataType], bool]] = {
+TEST_BY_KIND: dict[Kind, Callable[[pa.DataType], bool]] = {
     "whole": types.is_integer,
     "float": types.is_floating,
     "flag": types.is_boolean,
@@ -341,17 +348,17 @@ def written(cells: pa.Array) -> pa.Array:
     if types.is_decimal32(kind) or types.is_decimal64(kind):
         cells = cells.cast(pa.decimal128(kind.precision, kind.scale))
     coded = cells.dictionary_encode()
-    each = listed_values(coded.dictionary)
-    texts = [None if value is None else category_text(value) for value in each]
+    distinct_values = listed_values(coded.dictionary)
+    texts = [None if value is None else category_text(value) for value in distinct_values]
     return pa.array(texts, pa.large_string()).take(coded.indices)
 
 
-def _whole_texts(values: "pd.Series") -> Any:
+def _column_with_whole_texts(values: "pd.Series") -> Any:
     try:
-        return _column(values)
+        return _arrow_column(values)
     except UnicodeEncodeError as error:
         half = error.object[error.start]
-        row = next(at for at, each in enumerate(values, 1) if half in str(each))
+        row = next(row_number for row_number, value in enumerate(values, 1) if half in str(value))
         raise RatingsError(
             f"DataFrame: row {row}, column {str(values.name)!r}: found half a character "
             f"(\\u{ord(half):04x}); expected whole characters. Correct the text."
@@ -360,57 +367,59 @@ def _whole_texts(values: "pd.Series") -> Any:
         raise RatingsError(f"DataFrame: column {str(values.name)!r}: {error}") from None
 
 
-def _column(values: "pd.Series") -> Any:
+def _arrow_column(values: "pd.Series") -> Any:
     import pandas as pd
 
     kind = values.dtype
     if isinstance(kind, pd.CategoricalDtype):
         codes = values.cat.codes.to_numpy()
-        categories = pa.chunked_array(_column(pd.Series(values.cat.categories)))
+        categories = pa.chunked_array(_arrow_column(pd.Series(values.cat.categories)))
         return pa.DictionaryArray.from_arrays(
             pa.array(codes, mask=codes < 0), categories.combine_chunks()
         )
     if kind == np.dtype(object):
-        return _objects(values)
+        return _column_of_objects(values)
     if kind.kind in "mc" or isinstance(kind, pd.PeriodDtype | pd.IntervalDtype | pd.SparseDtype):
-        return _texts(values.astype(object))
+        return _column_of_texts(values.astype(object))
     if kind == np.dtype("longdouble"):
         values = values.astype(float)
-    return _plain(pa.array(values, from_pandas=True))
+    return _plain_chunks(pa.array(values, from_pandas=True))
 
 
-def _plain(cells: Any) -> Any:
+def _plain_chunks(cells: Any) -> Any:
     chunks = cells.chunks if isinstance(cells, pa.ChunkedArray) else [cells]
-    return pa.chunked_array([plain(each) for each in chunks], plain_type(cells.type))
+    return pa.chunked_array([plain(chunk) for chunk in chunks], plain_type(cells.type))
 
 
-def _objects(values: "pd.Series") -> Any:
+def _column_of_objects(values: "pd.Series") -> Any:
     import pandas as pd
 
-    found = pd.api.types.infer_dtype(values.dropna())
+    inferred = pd.api.types.infer_dtype(values.dropna())
     kinds = {"string": pa.large_string(), "integer": pa.int64(), "datetime": None, "empty": None}
-    if found == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
+    if inferred == "floating" and set(map(type, values)) <= {float, np.float64, type(None)}:
         kinds["floating"] = pa.float64()
-    of_zone = found == "datetime" and any(each.tzinfo is not None for each in values.dropna())
-    if found not in kinds or of_zone:
-        return _texts(values)
+    of_zone = inferred == "datetime" and any(time.tzinfo is not None for time in values.dropna())
+    if inferred not in kinds or of_zone:
+        return _column_of_texts(values)
     try:
-        return _plain(pa.array(values, kinds[found], from_pandas=True))
+        return _plain_chunks(pa.array(values, kinds[inferred], from_pandas=True))
     except (pa.ArrowException, OverflowError):
-        return _texts(values)
+        return _column_of_texts(values)
 
 
-def _texts(values: "pd.Series") -> pa.Array:
+def _column_of_texts(values: "pd.Series") -> pa.Array:
     cells = zip(values, values.isna(), strict=True)
-    return pa.array([None if lacks else _text(each) for each, lacks in cells], pa.large_string())
+    return pa.array(
+        [None if lacks else _cell_text(value) for value, lacks in cells], pa.large_string()
+    )
 
 
-def _text(value: object) -> str:
+def _cell_text(value: object) -> str:
     if isinstance(value, set | frozenset) and not value:
         return MEMBERS  # the empty text is a missing label
-    if not isinstance(value, VECTORS):
+    if not isinstance(value, VECTOR_TYPES):
         return category_text(value)
     try:
-        return MEMBERS.join(repr(float(each)) for each in value)
+        return MEMBERS.join(repr(float(number)) for number in value)
     except (TypeError, ValueError):
         return category_text(value)

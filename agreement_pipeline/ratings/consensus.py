@@ -41,9 +41,9 @@ def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
     votes = np.zeros(shape, dtype=np.int32)
     for part in parts(len(item)):
         cells = item[part] * shape[1] + code[part]
-        least = int(cells.min())
-        here = np.bincount(cells - least)
-        votes.reshape(-1)[least : least + len(here)] += here.astype(np.int32)
+        lowest = int(cells.min())
+        part_counts = np.bincount(cells - lowest)
+        votes.reshape(-1)[lowest : lowest + len(part_counts)] += part_counts.astype(np.int32)
     return votes
 
 
@@ -51,11 +51,11 @@ def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
     for part in parts(len(votes)):
-        most, total = votes[part].max(1), votes[part].sum(1)
-        leading = (votes[part] == most[:, None]).sum(1)
+        top_votes, total = votes[part].max(1), votes[part].sum(1)
+        n_leaders = (votes[part] == top_votes[:, None]).sum(1)
         label[part] = votes[part].argmax(1)
         resolution[part] = np.select(
-            [total == 1, most == total, leading > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
+            [total == 1, top_votes == total, n_leaders > 1], [SINGLE, UNANIMOUS, TIE], PLURALITY
         )
     return label, resolution
 
@@ -64,16 +64,16 @@ def means_of(labels: Array, n_raters: Rows) -> tuple[Rows, Rows]:
     """The mean is exact to the last digit in every order of the raters."""
     if not len(n_raters):
         return np.empty(0), np.empty(0, dtype=np.int8)
-    ends = np.cumsum(n_raters)
-    starts = ends - n_raters
+    stops = np.cumsum(n_raters)
+    starts = stops - n_raters
     equal = np.maximum.reduceat(labels, starts) == np.minimum.reduceat(labels, starts)
     resolution = np.select([n_raters == 1, equal], [SINGLE, UNANIMOUS], MEAN)
-    given, places = labels.tolist(), zip(starts.tolist(), ends.tolist(), strict=True)
-    sums = np.array([math.fsum(given[start:end]) for start, end in places])
+    numbers, places = labels.tolist(), zip(starts.tolist(), stops.tolist(), strict=True)
+    sums = np.array([math.fsum(numbers[start:stop]) for start, stop in places])
     return sums / n_raters, resolution.astype(np.int8)
 
 
-MOST_SAID = 5
+MAX_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -97,21 +97,23 @@ class Adjudicated:
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
-        found = [self.place(label, scale) for label in self.labels.values()]
+        label_places = [self.place(label, scale) for label in self.labels.values()]
         wrong = [
             f"item {item!r} {'without a label of the panel' if place < 0 else f'as {label!r}'}"
-            for (item, label), place, said in zip(self.labels.items(), places, found, strict=True)
-            if place < 0 or said is None
+            for (item, label), place, label_place in zip(
+                self.labels.items(), places, label_places, strict=True
+            )
+            if place < 0 or label_place is None
         ]
         if wrong:
-            more = f"; and {len(wrong) - MOST_SAID} more" if len(wrong) > MOST_SAID else ""
+            remainder = f"; and {len(wrong) - MAX_SHOWN} more" if len(wrong) > MAX_SHOWN else ""
             names = f" {listed(scale.names, 12)}" if scale.names else ""
             raise RatingsError(
-                f"adjudicated labels: found {'; '.join(wrong[:MOST_SAID])}{more}; expected items "
-                f"that raters labelled, and labels of the scale{names}. Correct or remove these "
-                "answers."
+                f"adjudicated labels: found {'; '.join(wrong[:MAX_SHOWN])}{remainder}; expected "
+                f"items that raters labelled, and labels of the scale{names}. Correct or remove "
+                "these answers."
             )
-        return places, np.array(found, dtype=float)
+        return places, np.array(label_places, dtype=float)
 
     @staticmethod
     def place(label: str, scale: Scale) -> float | None:
@@ -174,31 +176,34 @@ class PanelLabels:
                 "dimensions; expected one dimension for training labels. "
                 "Release each dimension as a round of its own."
             )
-        said = [*([] if scale.continuous else ["code"]), *(["number"] if scale.numeric else [])]
+        label_kinds = [
+            *([] if scale.continuous else ["code"]),
+            *(["number"] if scale.numeric else []),
+        ]
         later = ["last_label"] if "last_label" in ratings.has and not first else []
         # each rating has the name of its item, which a large round needs once alone
-        whole = among is None and not (ratings.gold or ratings.classifiers or ratings.preceded)
-        asked = ["at", *said, *later, *([] if whole else ["item"])]
-        columns = ratings.first(asked, items=among, raters=panel).columns
-        names = ratings.rated() if whole else columns.pop()
-        last = columns.pop() if later else None
-        item, *given = (column.to_numpy() for column in columns)
-        if not whole:
+        is_whole = among is None and not (ratings.gold or ratings.classifiers or ratings.preceded)
+        columns_needed = ["at", *label_kinds, *later, *([] if is_whole else ["item"])]
+        columns = ratings.first(columns_needed, items=among, raters=panel).columns
+        names = ratings.rated() if is_whole else columns.pop()
+        last_labels = columns.pop() if later else None
+        item, *label_columns = (column.to_numpy() for column in columns)
+        if not is_whole:
             names = names.take(np.flatnonzero(np.diff(item, prepend=-1)))
         items = pd.Index(in_pandas(names))
         n_raters = np.bincount(item, minlength=len(items))
         shape = (len(items), len(scale.names))
-        votes = None if scale.continuous else votes_of(item, given[0], shape)
+        votes = None if scale.continuous else votes_of(item, label_columns[0], shape)
         label, resolution = (
             leaders_of(votes)
             if votes is not None and not scale.numeric
-            else means_of(given[-1], n_raters)
+            else means_of(label_columns[-1], n_raters)
         )
-        if last is not None and last.null_count < len(last):
-            _relabel(item, given, last.to_pylist(), shape, scale, label, resolution)
-        chosen, labels = adjudicated.on(items, scale)
-        label[chosen] = labels
-        resolution[chosen] = ADJUDICATED
+        if last_labels is not None and last_labels.null_count < len(last_labels):
+            _relabel(item, label_columns, last_labels.to_pylist(), shape, scale, label, resolution)
+        adjudicated_places, labels = adjudicated.on(items, scale)
+        label[adjudicated_places] = labels
+        resolution[adjudicated_places] = ADJUDICATED
         return cls(
             scale,
             (round_name,),
@@ -222,15 +227,18 @@ class PanelLabels:
             np.full(n, BY_MODEL, np.int8),
         )
         votes, n_raters = np.zeros((n, len(self.scale.names)), np.int32), np.zeros(n, np.int32)
-        seen = items.get_indexer(self.items)
-        if self.votes is None or self.scale.numeric or (seen < 0).any():
+        panel_places = items.get_indexer(self.items)
+        if self.votes is None or self.scale.numeric or (panel_places < 0).any():
             raise RatingsError(
                 f"classifier {classifier}: found numbers, or items of the panel without its label; "
                 "expected a category for each item. Let it label them."
             )
-        votes[seen], n_raters[seen] = self.votes, self.n_raters
-        kept = self.resolved
-        label[seen[kept]], resolution[seen[kept]] = self.label[kept], self.resolution[kept]
+        votes[panel_places], n_raters[panel_places] = self.votes, self.n_raters
+        settled = self.resolved
+        label[panel_places[settled]], resolution[panel_places[settled]] = (
+            self.label[settled],
+            self.resolution[settled],
+        )
         return replace(
             self,
             round=np.zeros(n, dtype=np.int32),
@@ -249,14 +257,14 @@ class PanelLabels:
         """
         if len(rounds) == 1:
             return rounds[0]
-        joined = _joined(rounds)
-        joined = joined.take(np.argsort(joined.items, kind="stable"))
-        labels = joined.take(np.flatnonzero(first := ~joined.items.duplicated()))
-        item, known = np.cumsum(first) - 1, ~joined.unresolved
-        least, most = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
-        np.minimum.at(least, item[known], joined.label[known])
-        np.maximum.at(most, item[known], joined.label[known])
-        return replace(labels, resolution=np.where(least < most, CONFLICT, labels.resolution))
+        all_labels = _concatenate(rounds)
+        all_labels = all_labels.take(np.argsort(all_labels.items, kind="stable"))
+        labels = all_labels.take(np.flatnonzero(is_first := ~all_labels.items.duplicated()))
+        item, is_known = np.cumsum(is_first) - 1, ~all_labels.unresolved
+        lowest, highest = np.full(len(labels), np.inf), np.full(len(labels), -np.inf)
+        np.minimum.at(lowest, item[is_known], all_labels.label[is_known])
+        np.maximum.at(highest, item[is_known], all_labels.label[is_known])
+        return replace(labels, resolution=np.where(lowest < highest, CONFLICT, labels.resolution))
 
     def __len__(self) -> int:
         return len(self.items)
@@ -328,30 +336,36 @@ def _with_gaps(values: Rows, missing: Rows) -> "pd.Series[Any]":
 def _texts_of(ratings: Ratings, items: pd.Index) -> pd.Series | None:
     if "text" not in ratings.has:
         return None
-    known: pd.DataFrame = in_pandas(ratings.items(["text"]))
-    return known.set_index("item")["text"].reindex(items)
+    frame: pd.DataFrame = in_pandas(ratings.items(["text"]))
+    return frame.set_index("item")["text"].reindex(items)
 
 
 def _relabel(
     item: Rows,
-    given: Sequence[Rows],
-    last: Sequence[str | None],
+    label_columns: Sequence[Rows],
+    last_labels: Sequence[str | None],
     shape: tuple[int, int],
     scale: Scale,
     label: Rows,
     resolution: Rows,
 ) -> None:
     """Put the label of the last labels where a rater gave another one later."""
-    at = np.array([place for place, said in enumerate(last) if said is not None])
-    later = given[-1].copy()
-    later[at] = [Adjudicated.place(said, scale) for said in last if said is not None]
+    relabelled_rows = np.array(
+        [place for place, text in enumerate(last_labels) if text is not None]
+    )
+    later = label_columns[-1].copy()
+    later[relabelled_rows] = [
+        Adjudicated.place(text, scale) for text in last_labels if text is not None
+    ]
     if scale.numeric:
-        found, resolved = means_of(later, np.bincount(item, minlength=len(label)))
+        new_label, new_resolution = means_of(later, np.bincount(item, minlength=len(label)))
     else:
-        found, resolved = leaders_of(votes_of(item, later, shape))
-    changed = np.unique(item[at])
-    label[changed] = found[changed]
-    resolution[changed] = np.where(resolved[changed] < TIE, RELABELLED, resolved[changed])
+        new_label, new_resolution = leaders_of(votes_of(item, later, shape))
+    changed_items = np.unique(item[relabelled_rows])
+    label[changed_items] = new_label[changed_items]
+    resolution[changed_items] = np.where(
+        new_resolution[changed_items] < TIE, RELABELLED, new_resolution[changed_items]
+    )
 
 
 def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
@@ -361,8 +375,8 @@ def overruled(ratings: Ratings, adjudicated: Adjudicated) -> tuple[int, int]:
     panel = PanelLabels.of(ratings, first=True)
     labels = PanelLabels.of(ratings, adjudicated=adjudicated)
     agreed = panel.resolution == UNANIMOUS
-    other = labels.unresolved | (panel.label != labels.label)
-    return int((agreed & other).sum()), int(agreed.sum())
+    is_other = labels.unresolved | (panel.label != labels.label)
+    return int((agreed & is_other).sum()), int(agreed.sum())
 
 
 class SinglesOverruled(NamedTuple):
@@ -384,13 +398,15 @@ def singles_overruled(ratings: Ratings, adjudicated: Adjudicated) -> SinglesOver
     panel = PanelLabels.of(ratings)
     labels = PanelLabels.of(ratings, adjudicated=adjudicated)
     assert panel.votes is not None
-    other = (panel.resolution == SINGLE) & (panel.label != labels.label)
-    n_overruled = int((labels.resolved_as("adjudicated") & other).sum())
+    is_other = (panel.resolution == SINGLE) & (panel.label != labels.label)
+    n_overruled = int((labels.resolved_as("adjudicated") & is_other).sum())
     votes = panel.votes[panel.n_raters >= 2].astype(float)
     sizes = votes.sum(1)
-    same = (votes * (votes - 1)).sum(1) / (sizes * (sizes - 1))
+    share_equal = (votes * (votes - 1)).sum(1) / (sizes * (sizes - 1))
     return SinglesOverruled(
-        n_overruled, len(labels.resolved), float(1 - same.mean()) if len(same) else 0.0
+        n_overruled,
+        len(labels.resolved),
+        float(1 - share_equal.mean()) if len(share_equal) else 0.0,
     )
 
 
@@ -449,25 +465,25 @@ def consensus(
     return PanelLabels.of(ratings, round_name, adjudicated).frame()
 
 
-def _joined(rounds: Sequence[PanelLabels]) -> PanelLabels:
-    starts = np.cumsum([0, *(len(each.rounds) for each in rounds[:-1])])
-    votes = [each.votes for each in rounds if each.votes is not None]
+def _concatenate(rounds: Sequence[PanelLabels]) -> PanelLabels:
+    starts = np.cumsum([0, *(len(panel.rounds) for panel in rounds[:-1])])
+    votes = [panel.votes for panel in rounds if panel.votes is not None]
     texts = [
-        pd.Series(None, index=each.items, dtype=TEXT) if each.texts is None else each.texts
-        for each in rounds
+        pd.Series(None, index=panel.items, dtype=TEXT) if panel.texts is None else panel.texts
+        for panel in rounds
     ]
     columns: dict[str, Any] = {
-        name: np.concatenate([getattr(each, name) for each in rounds])
+        name: np.concatenate([getattr(panel, name) for panel in rounds])
         for name in ("label", "n_raters", "resolution")
     }
     return replace(
         rounds[0],
-        rounds=tuple(name for each in rounds for name in each.rounds),
+        rounds=tuple(name for panel in rounds for name in panel.rounds),
         round=np.concatenate(
-            [each.round + start for each, start in zip(rounds, starts, strict=True)]
+            [panel.round + start for panel, start in zip(rounds, starts, strict=True)]
         ),
-        items=rounds[0].items.append([each.items for each in rounds[1:]]),
-        texts=pd.concat(texts) if any(each.texts is not None for each in rounds) else None,
+        items=rounds[0].items.append([panel.items for panel in rounds[1:]]),
+        texts=pd.concat(texts) if any(panel.texts is not None for panel in rounds) else None,
         votes=np.concatenate(votes) if votes else None,
         **columns,
     )

@@ -161,8 +161,8 @@ class _Comparison:
             return ratings.table.view(
                 f"SELECT item, item AS whole FROM (SELECT DISTINCT item FROM {ratings.table}) AS i"
             )
-        whole = "cluster" if self.whole_clusters and "cluster" in ratings.has else "item"
-        return ratings.known.view(f"SELECT item, {whole} AS whole FROM {ratings.known}")
+        group_column = "cluster" if self.whole_clusters and "cluster" in ratings.has else "item"
+        return ratings.known.view(f"SELECT item, {group_column} AS whole FROM {ratings.known}")
 
     def by_group(self, turns: Iterable[int]) -> str:
         """The query for the first turn in which each group came. It has no row for a new one."""
@@ -186,32 +186,32 @@ class _Comparison:
     @cached_property
     def unchanged(self) -> Relation | None:
         """The items of earlier rounds without a new rating, and the first turn of each."""
-        others = [turn for turn in self.matches if not self.earlier[turn].of_same_round]
-        if not others:
+        earlier_rounds = [turn for turn in self.matches if not self.earlier[turn].of_same_round]
+        if not earlier_rounds:
             return None
         ratings = self.ratings
         keys = ["place", "occurrence", *ratings.label_columns]
         times = ["timestamp"] if self.times_tell and "timestamp" in ratings.has else []
-        chosen = ", ".join(f"e.{key} AS {key}" for key in [*keys, *times])
-        before = " UNION ALL ".join(
-            f"SELECT m.item AS item, {chosen} FROM {match.earlier} AS e "
+        select_list = ", ".join(f"e.{key} AS {key}" for key in [*keys, *times])
+        earlier_ratings = " UNION ALL ".join(
+            f"SELECT m.item AS item, {select_list} FROM {match.earlier} AS e "
             f"JOIN {match.items} AS m ON e.item = m.earlier_item"
-            for match in map(self.matches.__getitem__, others)
+            for match in map(self.matches.__getitem__, earlier_rounds)
         )
         tests = [f"r.{key} = b.{key}" for key in ["item", *keys]]
         for time in times:
-            same = f"CAST(r.{time} AS STRING) = CAST(b.{time} AS STRING)"
-            tests.append(f"(r.{time} IS NULL OR b.{time} IS NULL OR {same})")
-        own = f"SELECT * FROM {ratings.table} WHERE NOT earlier AND {ratings.of_panel}"
-        changed = (
-            f"SELECT DISTINCT g.whole AS whole FROM ({own}) AS r "
+            is_same_time = f"CAST(r.{time} AS STRING) = CAST(b.{time} AS STRING)"
+            tests.append(f"(r.{time} IS NULL OR b.{time} IS NULL OR {is_same_time})")
+        own_ratings = f"SELECT * FROM {ratings.table} WHERE NOT earlier AND {ratings.of_panel}"
+        changed_groups = (
+            f"SELECT DISTINCT g.whole AS whole FROM ({own_ratings}) AS r "
             f"JOIN {self.groups} AS g ON g.item = r.item "
-            f"LEFT JOIN ({before}) AS b ON {' AND '.join(tests)} WHERE b.item IS NULL"
+            f"LEFT JOIN ({earlier_ratings}) AS b ON {' AND '.join(tests)} WHERE b.item IS NULL"
         )
         return self.session.keep(
             f"SELECT g.item AS item, t.turn AS turn FROM {self.groups} AS g "
-            f"JOIN ({self.by_group(others)}) AS t ON g.whole = t.whole "
-            f"LEFT JOIN ({changed}) AS c ON g.whole = c.whole WHERE c.whole IS NULL"
+            f"JOIN ({self.by_group(earlier_rounds)}) AS t ON g.whole = t.whole "
+            f"LEFT JOIN ({changed_groups}) AS c ON g.whole = c.whole WHERE c.whole IS NULL"
         )
 
     @cached_property
@@ -219,12 +219,12 @@ class _Comparison:
         """Items without a new rating that agreement is measured on."""
         if self.unchanged is None:
             return 0
-        own = self.ratings.own
+        own_ratings = self.ratings.own
         query = (
-            f"SELECT COUNT(DISTINCT r.item) FROM {own} AS r JOIN {self.unchanged} AS u "
+            f"SELECT COUNT(DISTINCT r.item) FROM {own_ratings} AS r JOIN {self.unchanged} AS u "
             "ON r.item = u.item WHERE NOT r.gold"
         )
-        return int(own.values(query)[0])
+        return int(own_ratings.values(query)[0])
 
     def without_unchanged(self) -> "Ratings":
         ratings, unchanged = self.ratings, self.unchanged
@@ -236,11 +236,11 @@ class _Comparison:
         ).to_pylist()
         if not counts:
             return ratings
-        others = ratings.without_items(unchanged)
+        remaining = ratings.without_items(unchanged)
         items_by_round = Counter[str]()
         for count in counts:
             items_by_round[self.earlier[count["turn"]].name] += count["n"]
-        if not len(others):
+        if not len(remaining):
             rounds = called("round", items_by_round)
             raise RatingsError(
                 f"ratings: found {counted(sum(items_by_round.values()), 'item')} with the same "
@@ -248,24 +248,30 @@ class _Comparison:
                 "ratings of some, since deliveries are cumulative. Deliver the next export."
             )
         origin = ratings.origin or Origin.of("", (), {})
-        told = tuple(each for each in origin.classifiers if each["name"] in others.classifiers)
-        return others.from_origin(
-            replace(origin, classifiers=told, items_before=dict(items_by_round))
+        classifier_details = tuple(
+            classifier
+            for classifier in origin.classifiers
+            if classifier["name"] in remaining.classifiers
+        )
+        return remaining.from_origin(
+            replace(origin, classifiers=classifier_details, items_before=dict(items_by_round))
         )
 
     def mark(self, ratings: "Ratings") -> "Ratings":
         turns, rows = self.first_turns, ratings.table
-        there = rows.values(
+        present_turns = rows.values(
             f"SELECT DISTINCT t.turn FROM {turns} AS t JOIN {rows} AS r ON t.item = r.item "
             "ORDER BY t.turn"
         )
-        if len(there) == 1:
+        if len(present_turns) == 1:
             return ratings
-        names = _names_of_turns([*(each.name for each in self.earlier), self.name], there)
+        names = _names_of_turns(
+            [*(delivery.name for delivery in self.earlier), self.name], present_turns
+        )
         literal = self.session.literal
         cases = " ".join(f"WHEN {turn} THEN {literal(name)}" for turn, name in names.items())
         # Items that nobody rated may have turns of their own, and each item needs a stratum.
-        stratum = f"COALESCE(CASE turn {cases} END, {literal(names[there[-1]])}) AS stratum"
+        stratum = f"COALESCE(CASE turn {cases} END, {literal(names[present_turns[-1]])}) AS stratum"
         marked = ratings.with_stratum(
             FIRST_DELIVERED, turns.view(f"SELECT item, {stratum} FROM {turns}")
         )
@@ -290,25 +296,27 @@ def _match(ratings: "Ratings", earlier: "Ratings") -> _Match | None:
         return None
     with_texts = "text" in ratings.has and "text" in earlier.has
     session = ratings.session
-    own = _items_in(session, ratings, with_texts=with_texts)
-    before = _items_in(session, earlier, with_texts=with_texts, only_rated=True)
+    own_items = _items_in(session, ratings, with_texts=with_texts)
+    earlier_items = _items_in(session, earlier, with_texts=with_texts, only_rated=True)
     same_text = "o.text IS NULL OR e.text IS NULL OR o.text = e.text" if with_texts else "TRUE"
     items = session.keep(
-        f"SELECT o.item AS item, e.item AS earlier_item FROM {own} AS o "
-        f"JOIN {before} AS e ON o.item = e.item WHERE {same_text}"
+        f"SELECT o.item AS item, e.item AS earlier_item FROM {own_items} AS o "
+        f"JOIN {earlier_items} AS e ON o.item = e.item WHERE {same_text}"
     )
     if with_texts:
-        items = _with_items_of_same_text(items, own, before)
+        items = _with_items_of_same_text(items, own_items, earlier_items)
     if not items.values(f"SELECT 1 FROM {items} LIMIT 1"):
         return None
     match = _Match(items, earlier.coded_for(ratings))
     return None if not with_texts and _are_other_items(ratings, match) else match
 
 
-def _with_items_of_same_text(items: Relation, own: Relation, before: Relation) -> Relation:
+def _with_items_of_same_text(
+    items: Relation, own_items: Relation, earlier_items: Relation
+) -> Relation:
     """Also the items that no name matches. Of several with one text, each is matched once."""
 
-    def left_of(rows: Relation, name: str) -> str:
+    def unmatched_items(rows: Relation, name: str) -> str:
         return (
             "SELECT i.item AS item, i.text AS text, "
             f"ROW_NUMBER() OVER (PARTITION BY i.text ORDER BY i.item) AS nth FROM {rows} AS i "
@@ -318,8 +326,10 @@ def _with_items_of_same_text(items: Relation, own: Relation, before: Relation) -
 
     return items.session.keep(
         f"SELECT item, earlier_item FROM {items} UNION ALL "
-        f"SELECT o.item AS item, e.item AS earlier_item FROM ({left_of(own, 'item')}) AS o "
-        f"JOIN ({left_of(before, 'earlier_item')}) AS e ON o.text = e.text AND o.nth = e.nth"
+        "SELECT o.item AS item, e.item AS earlier_item FROM "
+        f"({unmatched_items(own_items, 'item')}) AS o JOIN "
+        f"({unmatched_items(earlier_items, 'earlier_item')}) AS e ON o.text = e.text AND o.nth = "
+        "e.nth"
     )
 
 
@@ -329,10 +339,12 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
     Chance is that of Cohen's kappa, for each rater alone. Too few labels tell nothing.
     """
     labels = ratings.label_columns
-    now, before = ([f"{which}_{label}" for label in labels] for which in ("now", "before"))
+    own_columns, earlier_columns = (
+        [f"{prefix}_{label}" for label in labels] for prefix in ("now", "before")
+    )
     columns = [
-        *(f"r.{label} AS {name}" for label, name in zip(labels, now, strict=True)),
-        *(f"e.{label} AS {name}" for label, name in zip(labels, before, strict=True)),
+        *(f"r.{label} AS {name}" for label, name in zip(labels, own_columns, strict=True)),
+        *(f"e.{label} AS {name}" for label, name in zip(labels, earlier_columns, strict=True)),
     ]
     pairs = ratings.session.keep(
         f"SELECT r.place AS place, {', '.join(columns)} FROM {ratings.table} AS r "
@@ -340,9 +352,12 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
         "ON e.item = m.earlier_item AND e.place = r.place AND e.occurrence = r.occurrence "
         "WHERE NOT r.earlier"
     )
-    same = " AND ".join(f"{one} = {other}" for one, other in zip(now, before, strict=True))
-    (found,) = pairs.ask(
-        f"SELECT COUNT(*) AS n, COUNT(CASE WHEN {same} THEN 1 END) AS n_equal FROM {pairs}"
+    is_same = " AND ".join(
+        f"{own_column} = {earlier_column}"
+        for own_column, earlier_column in zip(own_columns, earlier_columns, strict=True)
+    )
+    (equality,) = pairs.ask(
+        f"SELECT COUNT(*) AS n, COUNT(CASE WHEN {is_same} THEN 1 END) AS n_equal FROM {pairs}"
     ).to_pylist()
 
     def counts(names: Sequence[str]) -> str:
@@ -350,11 +365,11 @@ def _are_other_items(ratings: "Ratings", match: _Match) -> bool:
         return f"SELECT {keys}, COUNT(*) AS n FROM {pairs} GROUP BY {keys}"
 
     (expected,) = pairs.values(
-        f"SELECT SUM(CAST(o.n AS DOUBLE) * b.n / t.n) AS expected FROM ({counts(now)}) AS o "
-        f"JOIN ({counts(before)}) AS b ON o.place = b.place AND {same} "
+        f"SELECT SUM(CAST(o.n AS DOUBLE) * b.n / t.n) AS expected FROM ({counts(own_columns)}) AS "
+        f"o JOIN ({counts(earlier_columns)}) AS b ON o.place = b.place AND {is_same} "
         f"JOIN ({counts([])}) AS t ON o.place = t.place"
     )
-    n, n_equal, by_chance = int(found["n"]), int(found["n_equal"]), float(expected or 0.0)
+    n, n_equal, by_chance = int(equality["n"]), int(equality["n_equal"]), float(expected or 0.0)
     if n < MIN_LABELS_TO_TELL_ITEMS_APART or n - by_chance < 1:
         return False
     kappa = (n_equal - by_chance) / (n - by_chance)
@@ -370,12 +385,14 @@ def _items_in(
     rated = f"SELECT DISTINCT item FROM {table} WHERE NOT earlier"
     if with_texts:
         texts = ratings.items(["text"])
-        known = ratings.session.load(texts.schema, texts.to_batches())
-        query = f"SELECT item, text FROM {known}"
+        item_texts = ratings.session.load(texts.schema, texts.to_batches())
+        query = f"SELECT item, text FROM {item_texts}"
         if only_rated:
-            query = f"SELECT k.item AS item, k.text AS text FROM {known} AS k JOIN ({rated}) AS r "
+            query = (
+                f"SELECT k.item AS item, k.text AS text FROM {item_texts} AS k JOIN ({rated}) AS r "
+            )
             query += "ON k.item = r.item"
-        items = known.view(query, table)
+        items = item_texts.view(query, table)
     elif only_rated or ratings.known is None:
         items = table.view(rated)
     else:

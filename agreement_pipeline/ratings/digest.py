@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.arrays import numbers_in, one_way, packed, whole
+from agreement_pipeline.ratings.arrays import numbers_in, one_way, pack_texts, whole
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, is_text, written
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def digest_of(ratings: "Ratings") -> str:
         "columns": sorted("times" if name == "timestamp" else name for name in ratings.extras),
         "raters": len(raters),
     }
-    found = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    found.update(items.digest() + _contents(ratings))
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    digest.update(items.digest() + _contents(ratings))
     digests = [
         rater.digest(b"classifier" if name in ratings.classifiers else b"panel")
         for name, rater in zip(ratings.everyone, raters, strict=True)
     ]
-    found.update(b"".join(sorted(digests)))
-    return found.hexdigest()
+    digest.update(b"".join(sorted(digests)))
+    return digest.hexdigest()
 
 
 class _Texts:
@@ -73,7 +73,7 @@ class _Texts:
 
     def feed(self, texts: pa.Array) -> None:
         """A missing text has the length -1."""
-        lengths, data = packed(texts)
+        lengths, data = pack_texts(texts)
         self.lengths.update(lengths.astype("<i8").tobytes())
         self.bytes.update(data)
 
@@ -95,26 +95,26 @@ class _Rater:
 
 
 def _contents(ratings: "Ratings") -> bytes:
-    names, items, known = ratings.contents()
+    names, items, batches = ratings.contents()
     texts, numbers = {name: _Texts() for name in names}, b""
-    for each in texts.values():
-        each.feed(items)
-    for part in known:
-        for name, each in texts.items():
+    for item_texts in texts.values():
+        item_texts.feed(items)
+    for part in batches:
+        for name, item_texts in texts.items():
             if name == "cluster_at":
                 numbers += whole(part[name]).astype("<i8").tobytes()
             else:
-                each.feed(_as_texts(part[name]))
+                item_texts.feed(_as_texts(part[name]))
     columns = hashlib.sha256()
-    for name, each in texts.items():
+    for name, item_texts in texts.items():
         if name == "cluster_at":
-            columns.update(b"clusters" + each.digest() + numbers)
+            columns.update(b"clusters" + item_texts.digest() + numbers)
         elif prefix := next(filter(name.startswith, PREFIXES), None):
             # A team's own names have one width, so that none is another.
-            own = hashlib.sha256(name.encode()).digest()
-            columns.update(prefix.encode() + own + each.digest())
+            name_digest = hashlib.sha256(name.encode()).digest()
+            columns.update(prefix.encode() + name_digest + item_texts.digest())
         else:
-            columns.update(name.encode() + each.digest())
+            columns.update(name.encode() + item_texts.digest())
     return hashlib.sha256(columns.digest()).digest()
 
 
@@ -123,17 +123,17 @@ def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
     part = part.take(np.argsort(place, kind="stable"))
     records = _records(part, label)
     texts = {name: _as_texts(part[name]) for name in TEXTS if name in part.schema.names}
-    ends = np.cumsum(np.bincount(place, minlength=len(raters)))
-    for rater, start, end in zip(raters, np.append(0, ends), ends, strict=False):
-        if start == end:
+    stops = np.cumsum(np.bincount(place, minlength=len(raters)))
+    for rater, start, stop in zip(raters, np.append(0, stops), stops, strict=False):
+        if start == stop:
             continue
-        rater.records.update(records[start:end])
-        for name, each in texts.items():
-            rater.texts.setdefault(name, _Texts()).feed(each.slice(start, end - start))
+        rater.records.update(records[start:stop])
+        for name, values in texts.items():
+            rater.texts.setdefault(name, _Texts()).feed(values.slice(start, stop - start))
 
 
 def _records(part: pa.RecordBatch, label: str) -> Any:
-    labels, given = numbers_in(part[label]), part.schema.names
+    labels, column_names = numbers_in(part[label]), part.schema.names
     kind = "<f8" if labels.dtype.kind == "f" else "<i4"
     columns: dict[str, tuple[Any, ...]] = {
         "item": (whole(part["at"]), "<i8"),
@@ -141,9 +141,9 @@ def _records(part: pa.RecordBatch, label: str) -> Any:
         "earlier": (whole(part["earlier"]) > 0, "u1"),
         "label": (one_way(labels), kind, labels.shape[1:]),
     }
-    if "confidence" in given:
+    if "confidence" in column_names:
         columns["confidence"] = (one_way(numbers_in(part["confidence"])), "<f8")
-    if "assisted" in given:
+    if "assisted" in column_names:
         columns["assisted"] = (whole(part["assisted"]), "i1")
     records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])
     for name, (values, *_) in columns.items():

@@ -14,7 +14,7 @@ TEXT: Any = (
     if pd.__version__.startswith("2.2.")
     else pd.StringDtype("pyarrow", na_value=np.nan)
 )
-OF_ARROW = {pa.string(): TEXT, pa.large_string(): TEXT}
+PANDAS_TYPE_BY_ARROW_TYPE = {pa.string(): TEXT, pa.large_string(): TEXT}
 
 
 def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
@@ -30,36 +30,38 @@ def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
     return pd.Categorical.from_codes(codes, dtype=kind, validate=False)
 
 
-def in_pandas(found: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
-    return found.to_pandas(types_mapper=OF_ARROW.get, **options)
+def in_pandas(table: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
+    return table.to_pandas(types_mapper=PANDAS_TYPE_BY_ARROW_TYPE.get, **options)
 
 
-DAY = 86_400
-EARLIEST = 1e8
-OF_ZONE = r"[T ].*(?:Z|[+-][0-9:]+)$"
-UNITS = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
+DAY_SECONDS = 86_400
+EARLIEST_SECONDS = 1e8
+TIME_WITH_ZONE = r"[T ].*(?:Z|[+-][0-9:]+)$"
+UNIT_BY_MIN_SIZE = ((1e17, 1e9), (1e14, 1e6), (1e11, 1e3))
 Seconds = np.ndarray[Any, np.dtype[np.float64]]
 
 
-def seconds(given: "pd.Series[Any]") -> Seconds:
+def seconds(times: "pd.Series[Any]") -> Seconds:
     """They count from any start. Numbers are seconds, or smaller units if large."""
-    is_time = pd.api.types.is_datetime64_any_dtype(given)
-    if not is_time and (numbers := pd.to_numeric(given, errors="coerce")).notna().any():
-        found = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        size = np.nanmedian(np.abs(found))
-        return np.asarray(found / next((unit for least, unit in UNITS if size > least), 1.0))
+    is_time = pd.api.types.is_datetime64_any_dtype(times)
+    if not is_time and (numbers := pd.to_numeric(times, errors="coerce")).notna().any():
+        values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        size = np.nanmedian(np.abs(values))
+        return np.asarray(
+            values / next((unit for min_size, unit in UNIT_BY_MIN_SIZE if size > min_size), 1.0)
+        )
     if is_time:
-        return _since_1970(given, None)
-    since = np.full(len(given), np.nan)
+        return _since_1970(times, None)
+    seconds_since_1970 = np.full(len(times), np.nan)
     # Before pandas 3, a time without a zone took the zone of another one.
-    of_zone = given.astype(TEXT).str.contains(OF_ZONE, na=False).to_numpy(dtype=bool)
-    for some in (of_zone, ~of_zone):
-        since[some] = _since_1970(given[some], "ISO8601")
-    return since
+    of_zone = times.astype(TEXT).str.contains(TIME_WITH_ZONE, na=False).to_numpy(dtype=bool)
+    for selection in (of_zone, ~of_zone):
+        seconds_since_1970[selection] = _since_1970(times[selection], "ISO8601")
+    return seconds_since_1970
 
 
-def _since_1970(given: "pd.Series[Any]", form: str | None) -> Seconds:
-    times = pd.to_datetime(given, errors="coerce", utc=True, format=form)
+def _since_1970(values: "pd.Series[Any]", form: str | None) -> Seconds:
+    times = pd.to_datetime(values, errors="coerce", utc=True, format=form)
     # Years such as 9999 have no nanoseconds.
     start = pd.Timestamp(0, tz="UTC").as_unit(times.dt.unit)
     return np.asarray((times - start).dt.total_seconds(), dtype=np.float64)
@@ -67,10 +69,10 @@ def _since_1970(given: "pd.Series[Any]", form: str | None) -> Seconds:
 
 def is_clock(times: Seconds) -> bool:
     """True if times tell minutes: they are neither days alone nor a mere order."""
-    known = times[~np.isnan(times)]
-    if not len(known) or np.median(np.abs(known)) < EARLIEST:
+    stated = times[~np.isnan(times)]
+    if not len(stated) or np.median(np.abs(stated)) < EARLIEST_SECONDS:
         return False
-    return bool((known % DAY != 0).any())
+    return bool((stated % DAY_SECONDS != 0).any())
 
 
 def frame_of(

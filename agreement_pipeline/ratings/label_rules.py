@@ -78,17 +78,17 @@ class Trains:
 
     def raise_if_unsuited(self, scale: Scale) -> None:
         """Refuse a label that the scale does not have."""
-        needed = ""
+        requirement = ""
         if self.label == "median" and scale.level == "nominal":
-            needed = "an ordered scale, since categories without order have no middle"
+            requirement = "an ordered scale, since categories without order have no middle"
         elif self.label == "mean" and not scale.numeric:
-            needed = "an interval or ratio scale, since only numbers have a mean"
+            requirement = "an interval or ratio scale, since only numbers have a mean"
         elif self.label in ("plurality", "majority", "shares") and scale.continuous:
-            needed = "a list of categories"
-        if needed:
+            requirement = "a list of categories"
+        if requirement:
             raise RatingsError(
                 f"trains: found {self.label} on the {scale.level} level"
-                f"{' without categories' if scale.continuous else ''}; expected {needed}. "
+                f"{' without categories' if scale.continuous else ''}; expected {requirement}. "
                 "Choose another label, or correct the scale."
             )
 
@@ -164,13 +164,13 @@ class RatingsPool:
         return categories.astype(np.int32)
 
     def _by_item(self, compute: Callable[[list[float]], float]) -> Array:
-        ends = np.cumsum(np.bincount(self.item, minlength=len(self))).tolist()
+        stops = np.cumsum(np.bincount(self.item, minlength=len(self))).tolist()
         numbers, start = self.number.tolist(), 0
         values = np.full(len(self), np.nan)
-        for place, end in enumerate(ends):
-            if end > start:
-                values[place] = compute(numbers[start:end])
-            start = end
+        for place, stop in enumerate(stops):
+            if stop > start:
+                values[place] = compute(numbers[start:stop])
+            start = stop
         return values
 
 
@@ -283,8 +283,8 @@ HOW_TO_TRAIN_SINGLES = "`trains: {label: one_rater, overlap: random_sample}`"
 def meaning_of(trains: Trains | None, scale: Scale) -> str:
     """What trains, in words, and whether the project names it."""
     label = trains.label if trains else default_label(scale)
-    named = f"`trains: {label}` in the project" if trains else "the project names no other label"
-    return f"{MEANINGS[label]} ({named})"
+    naming = f"`trains: {label}` in the project" if trains else "the project names no other label"
+    return f"{MEANINGS[label]} ({naming})"
 
 
 def fate_of_singles(n_single: int, n_items: int, trains: Trains | None) -> str:

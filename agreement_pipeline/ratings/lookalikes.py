@@ -46,7 +46,7 @@ UNSEEN: dict[int, str | None] = {0x2800: " "} | dict.fromkeys(
 """What Unicode calls ignorable by default and no format character. A blank of Braille is blank."""
 AS_PERCENT = re.compile(r"[+-]?[0-9.,]+\s*%")
 MAX_GROUPS_SHOWN = 4
-SELDOM, TIMES_MORE, SHORTEST = 2, 10, 4
+MAX_SLIP_COUNT, MIN_TIMES_AS_COMMON, MIN_WORD_LENGTH = 2, 10, 4
 """A slip occurs so often at most, what was meant so many times as often, and in words so long."""
 
 
@@ -88,17 +88,19 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
     {'spma': "label 'spma' (1 time) resembles 'spam' (58 times)"}
     """
     words_by_label = dict[str, str]()
-    for name in sorted(name for name, times in counts.items() if 1 <= times <= SELDOM):
+    for name in sorted(name for name, times in counts.items() if 1 <= times <= MAX_SLIP_COUNT):
         common = [
-            other
-            for other, times in counts.items()
-            if times >= TIMES_MORE * counts[name] and _resemble(name, other)
+            other_label
+            for other_label, times in counts.items()
+            if times >= MIN_TIMES_AS_COMMON * counts[name] and _resemble(name, other_label)
         ]
         if common:
-            usual = max(common, key=lambda other: counts[other])
-            shown = zip(_told_apart([name, usual]), (name, usual), strict=True)
-            told = (f"{text} ({counted(counts[each], 'time')})" for text, each in shown)
-            words_by_label[name] = f"label {' resembles '.join(told)}"
+            common_label = max(common, key=lambda other_label: counts[other_label])
+            printed_words = zip(
+                _tell_apart([name, common_label]), (name, common_label), strict=True
+            )
+            mentions = (f"{text} ({counted(counts[word], 'time')})" for text, word in printed_words)
+            words_by_label[name] = f"label {' resembles '.join(mentions)}"
     return words_by_label
 
 
@@ -112,39 +114,52 @@ def doubtful(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[s
     ["label 'joy, fear' counts as one label; if it is several ones, write them as joy|fear"]
     """
     parts = {name: re.findall(r"[^][;,'\"]+", name) for name in labels}
-    bare = {name: [part.strip() for part in found if part.strip()] for name, found in parts.items()}
-    single = {found[0] for found in bare.values() if len(found) == 1}
-    several = [name for name, found in bare.items() if len(found) > 1 and {*found} <= single]
+    bare = {
+        name: [part.strip() for part in found_parts if part.strip()]
+        for name, found_parts in parts.items()
+    }
+    single = {found_parts[0] for found_parts in bare.values() if len(found_parts) == 1}
+    several = [
+        name
+        for name, found_parts in bare.items()
+        if len(found_parts) > 1 and {*found_parts} <= single
+    ]
     if several:
         name = min(several)
         yield (
             f"label {name!r} counts as one label; if it is several ones, write them as "
             f"{'|'.join(bare[name])}"
         )
-    groups = [each for each in labels_alike(labels) if len({*each}.difference(slips)) > 1]
+    groups = [group for group in labels_alike(labels) if len({*group}.difference(slips)) > 1]
     if groups:
-        shown = groups[:MAX_GROUPS_SHOWN]
-        more = len(groups) - len(shown)
-        rest = f" and {counted(more, 'more group')}" if more else ""
-        setting = json.dumps(shown, ensure_ascii=False)
-        options = " ".join(f"--same-label {shlex.quote('='.join(each[:2]))}" for each in shown)
+        shown_groups = groups[:MAX_GROUPS_SHOWN]
+        n_hidden = len(groups) - len(shown_groups)
+        remainder = f" and {counted(n_hidden, 'more group')}" if n_hidden else ""
+        setting = json.dumps(shown_groups, ensure_ascii=False)
+        options = " ".join(
+            f"--same-label {shlex.quote('='.join(group[:2]))}" for group in shown_groups
+        )
         yield (
-            f"labels {', '.join(map(described, shown))}{rest} print alike; if they mean the same, "
-            f"write one, or {options} (same_label: {setting} in a project)"
+            f"labels {', '.join(map(described, shown_groups))}{remainder} print alike; if they "
+            f"mean the same, write one, or {options} (same_label: {setting} in a project)"
         )
 
 
-def _resemble(name: str, other: str) -> bool:
-    one, two = as_printed(name).casefold(), as_printed(other).casefold()
-    if one == two:
+def _resemble(name: str, other_name: str) -> bool:
+    first_text, second_text = as_printed(name).casefold(), as_printed(other_name).casefold()
+    if first_text == second_text:
         return True
-    if len(two) < SHORTEST or re.sub(r"\d", "", one) == re.sub(r"\d", "", two):
+    if len(second_text) < MIN_WORD_LENGTH or re.sub(r"\d", "", first_text) == re.sub(
+        r"\d", "", second_text
+    ):
         return False
-    while one[:1] == two[:1] != "":
-        one, two = one[1:], two[1:]
-    while one[-1:] == two[-1:] != "":
-        one, two = one[:-1], two[:-1]
-    return max(len(one), len(two)) <= 1 or (len(one) == 2 and one == two[::-1])
+    while first_text[:1] == second_text[:1] != "":
+        first_text, second_text = first_text[1:], second_text[1:]
+    while first_text[-1:] == second_text[-1:] != "":
+        first_text, second_text = first_text[:-1], second_text[:-1]
+    return max(len(first_text), len(second_text)) <= 1 or (
+        len(first_text) == 2 and first_text == second_text[::-1]
+    )
 
 
 def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
@@ -161,16 +176,18 @@ def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
 
     from agreement_pipeline.ratings.frames import TEXT
 
-    given = pa.array(texts.array, pa.large_string())
+    texts_column = pa.array(texts.array, pa.large_string())
     blank = r"^\s|\s$|\s\s|[\t\n\x0b\x0c\r\x1c-\x1f\x7f]"
-    found = pd.Series(pd.array(pc.ascii_lower(given), dtype=TEXT), index=texts.index)
-    odd = pc.or_(pc.match_substring_regex(given, blank), pc.invert(pc.string_is_ascii(given)))
+    printed_texts = pd.Series(pd.array(pc.ascii_lower(texts_column), dtype=TEXT), index=texts.index)
+    odd = pc.or_(
+        pc.match_substring_regex(texts_column, blank), pc.invert(pc.string_is_ascii(texts_column))
+    )
     places = odd.to_numpy(zero_copy_only=False)
     if places.any():
         distinct = texts[places].drop_duplicates()
-        known = dict(zip(distinct, map(as_printed, distinct), strict=True))
-        found[places] = texts[places].map(known).astype(TEXT)
-    return found
+        printed_by_text = dict(zip(distinct, map(as_printed, distinct), strict=True))
+        printed_texts[places] = texts[places].map(printed_by_text).astype(TEXT)
+    return printed_texts
 
 
 def described(group: Iterable[str]) -> str:
@@ -181,10 +198,10 @@ def described(group: Iterable[str]) -> str:
     >>> described(["\u2764 n\xe9", "\u2764 ne\u0301"])
     "'❤ n\\xe9' and '❤ ne\\u0301'"
     """
-    return " and ".join(_told_apart(list(group)))
+    return " and ".join(_tell_apart(list(group)))
 
 
-def _told_apart(names: Sequence[str]) -> list[str]:
+def _tell_apart(names: Sequence[str]) -> list[str]:
     by_shape: dict[str, list[str]] = {}
     for name in names:
         by_shape.setdefault(_shape(name), []).append(name)
@@ -195,7 +212,7 @@ def _with_codes(name: str, same_shape: Sequence[str]) -> str:
     """A name whose characters are written out where other names of its shape have not the same."""
     if len(same_shape) < 2:
         return repr(name)
-    if any({*name} == {*other} for other in same_shape if other != name):
+    if any({*name} == {*other_name} for other_name in same_shape if other_name != name):
         return ascii(name)
     common = {*name}.intersection(*same_shape)
     letters = (
@@ -235,8 +252,8 @@ def typed_form(name: str) -> str:
 
 
 def _without_invisible(text: str) -> str:
-    shown = (character for character in text if unicodedata.category(character) != "Cf")
-    return "".join(shown).translate(UNSEEN)
+    visible = (character for character in text if unicodedata.category(character) != "Cf")
+    return "".join(visible).translate(UNSEEN)
 
 
 def like_models(names: Iterable[str]) -> tuple[str, ...]:

@@ -33,7 +33,7 @@ DUPLICATE = "duplicate"
 Part = Literal["", "marking", "naming"]
 """The question about marked objects that ratings answer. Empty: both, or they are no units."""
 
-Nothing: Mapping[str, int] = MappingProxyType({})
+NO_COUNTS: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -67,10 +67,10 @@ class Origin:
 
     reader: str
     shows: tuple[str, ...]
-    left_out: Mapping[str, int] = field(default_factory=lambda: Nothing)
+    left_out: Mapping[str, int] = field(default_factory=lambda: NO_COUNTS)
     part: Part = ""
     classifiers: tuple[Mapping[str, Any], ...] = ()
-    items_before: Mapping[str, int] = field(default_factory=lambda: Nothing)
+    items_before: Mapping[str, int] = field(default_factory=lambda: NO_COUNTS)
     delivery: str = ""
     unchanged: int = 0
     unread: tuple[str, ...] = ()
@@ -85,10 +85,10 @@ class Origin:
         part: Part = "",
         classifiers: Iterable[Mapping[str, Any]] = (),
     ) -> "Origin":
-        there = frozenset(shows)
+        present = frozenset(shows)
         return cls(
             reader,
-            tuple(name for name in CAPABILITIES if name in there),
+            tuple(name for name in CAPABILITIES if name in present),
             dict(sorted(left_out.items())),
             part,
             tuple(classifiers),
@@ -98,49 +98,51 @@ class Origin:
     def from_mapping(cls, data: Mapping[str, Any]) -> "Origin":
         try:
             part = data.get("part", "")
-            told = data.get("classifiers", ())
+            classifiers = data.get("classifiers", ())
             groups = data.get("different_raters", ())
-            found = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, told)
-            named = all(isinstance(each["name"], str) for each in told)
-            found = replace(
-                found,
+            origin = cls.of(str(data["reader"]), data["shows"], data["left_out"], part, classifiers)
+            are_named = all(isinstance(classifier["name"], str) for classifier in classifiers)
+            origin = replace(
+                origin,
                 items_before=dict(sorted(data.get("items_before", {}).items())),
                 delivery=str(data.get("delivery", "")),
                 unchanged=data.get("unchanged", 0),
                 unread=tuple(data.get("unread", ())),
                 different_raters=tuple(map(tuple, groups)),
             )
-            numbers = [*found.left_out.values(), *found.items_before.values()]
+            numbers = [*origin.left_out.values(), *origin.items_before.values()]
             counts = [type(count) is int and count > 0 for count in numbers]
-            counts.append(type(found.unchanged) is int and found.unchanged >= 0)
-            named &= all(isinstance(name, str) for group in groups for name in group)
-            same = found.to_mapping() == dict(data)
-            are_names = all(isinstance(name, str) for name in found.unread)
-            right = same and named and are_names and all(counts) and part in get_args(Part)
+            counts.append(type(origin.unchanged) is int and origin.unchanged >= 0)
+            are_named &= all(isinstance(name, str) for group in groups for name in group)
+            is_same = origin.to_mapping() == dict(data)
+            are_names = all(isinstance(name, str) for name in origin.unread)
+            is_right = (
+                is_same and are_named and are_names and all(counts) and part in get_args(Part)
+            )
         except (AttributeError, KeyError, TypeError):
-            right = False
-        if not right:
+            is_right = False
+        if not is_right:
             raise RatingsError(
                 f"origin: found {str(data)[:60]}; expected a reader, what it shows and what was "
                 "left out. Ingest the round again."
             )
-        return found
+        return origin
 
     def to_mapping(self) -> dict[str, Any]:
         part = {"part": self.part} if self.part else {}
-        told = {"classifiers": list(self.classifiers)} if self.classifiers else {}
-        known = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
-        before: dict[str, Any] = {}
+        classifiers = {"classifiers": list(self.classifiers)} if self.classifiers else {}
+        entries = {"reader": self.reader, "shows": list(self.shows), "left_out": {**self.left_out}}
+        earlier: dict[str, Any] = {}
         if self.items_before:
-            before["items_before"] = dict(sorted(self.items_before.items()))
+            earlier["items_before"] = dict(sorted(self.items_before.items()))
         if self.delivery:
-            before["delivery"] = self.delivery
+            earlier["delivery"] = self.delivery
         if self.unchanged:
-            before["unchanged"] = self.unchanged
+            earlier["unchanged"] = self.unchanged
         if self.different_raters:
-            before["different_raters"] = [list(group) for group in self.different_raters]
+            earlier["different_raters"] = [list(group) for group in self.different_raters]
         unread = {"unread": list(self.unread)} if self.unread else {}
-        return {**known, **part, **told, **before, **unread}
+        return {**entries, **part, **classifiers, **earlier, **unread}
 
     def without(self, reason: str, count: int) -> "Origin":
         counts = Counter(self.left_out) + Counter({reason: count})
@@ -153,10 +155,12 @@ class Origin:
 
     def without_rater(self, name: str) -> "Origin":
         """Nothing in it names the rater."""
-        told = tuple(each for each in self.classifiers if each["name"] != name)
+        classifiers = tuple(
+            classifier for classifier in self.classifiers if classifier["name"] != name
+        )
         groups = (tuple(n for n in group if n != name) for group in self.different_raters)
         several = tuple(group for group in groups if len(group) > 1)
-        return replace(self, classifiers=told, different_raters=several)
+        return replace(self, classifiers=classifiers, different_raters=several)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
         return tuple(name for name in required if name not in self.shows)

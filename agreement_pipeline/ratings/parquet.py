@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from agreement_pipeline.engine import PATTERN_MARKS, DuckDB, Relation, Unreadable, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
-from agreement_pipeline.ratings.arrays import FIRST, PART_BYTES
+from agreement_pipeline.ratings.arrays import FIRST_PART_ROWS, PART_BYTES
 from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.cells import Cells, cells_in, is_as_given
 from agreement_pipeline.ratings.origin import Origin
@@ -23,12 +23,12 @@ from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
 from agreement_pipeline.text import called
 
-ROW_GROUP, GROUP_BYTES = 100_000, 2**26
+ROW_GROUP_ROWS, ROW_GROUP_BYTES = 100_000, 2**26
 """A row group ends after so many rows, or after so many bytes."""
-MOST_BYTES = 1_000_000_000
+MAX_EXPANDED_BYTES = 1_000_000_000
 
-EXPANDED_AT_ONCE = 2**26
-FEW_BYTES = 2**20
+EXPANDED_BATCH_BYTES = 2**26
+MIN_BYTES_TO_READ_IN_PLACE = 2**20
 """So few bytes are sooner put into a table than asked for in their file."""
 SCHEMA, WRITTEN_BY = b"ARROW:schema", "parquet-cpp-arrow version "
 BY_PREFIX = "DELTA_BYTE_ARRAY"
@@ -47,7 +47,7 @@ class Rows(Protocol):
         """The rows in order."""
 
 
-class InTurn:
+class RowQueue:
     def __init__(self, rows: Rows) -> None:
         self._schema, self._batches = rows.schema, iter(rows.to_batches())
         self._ahead = rows.schema.empty_table()
@@ -57,13 +57,13 @@ class InTurn:
         while lacking > 0 and (batch := next(self._batches, None)) is not None:
             parts.append(pa.Table.from_batches([batch], self._schema))
             lacking -= len(batch)
-        found = pa.concat_tables(parts)
-        self._ahead = found.slice(n_rows)
-        return found.slice(0, n_rows).combine_chunks()
+        table = pa.concat_tables(parts)
+        self._ahead = table.slice(n_rows)
+        return table.slice(0, n_rows).combine_chunks()
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
-    if len(rows) <= ROW_GROUP:
+    if len(rows) <= ROW_GROUP_ROWS:
         return parquet_bytes(rows, metadata)
     return LargeFile(lambda path: _write(rows, path, metadata))
 
@@ -89,20 +89,20 @@ def _write(rows: Rows, sink: Path | io.BytesIO, metadata: Mapping[bytes, str] | 
         compression="zstd",
         write_statistics=False,
     ) as writer:
-        in_turn = InTurn(rows)
-        writer.write_table(_group(in_turn), row_group_size=ROW_GROUP)
+        in_turn = RowQueue(rows)
+        writer.write_table(_group(in_turn), row_group_size=ROW_GROUP_ROWS)
         while len(group := _group(in_turn)):
-            writer.write_table(group, row_group_size=ROW_GROUP)
+            writer.write_table(group, row_group_size=ROW_GROUP_ROWS)
 
 
-def _group(rows: InTurn) -> pa.Table:
-    parts, n_rows, size, many = list[pa.Table](), 0, 0, FIRST
-    while n_rows < ROW_GROUP and size < GROUP_BYTES:
-        parts.append(part := rows.take(min(many, ROW_GROUP - n_rows)))
+def _group(rows: RowQueue) -> pa.Table:
+    parts, n_rows, size, n_part_rows = list[pa.Table](), 0, 0, FIRST_PART_ROWS
+    while n_rows < ROW_GROUP_ROWS and size < ROW_GROUP_BYTES:
+        parts.append(part := rows.take(min(n_part_rows, ROW_GROUP_ROWS - n_rows)))
         if not len(part):
             break
         n_rows, size = n_rows + len(part), size + part.nbytes
-        many *= 2 if part.nbytes < PART_BYTES else 1
+        n_part_rows *= 2 if part.nbytes < PART_BYTES else 1
     return pa.concat_tables(parts).combine_chunks()
 
 
@@ -136,12 +136,14 @@ class ParquetRows:
         might read them in another way than Arrow.
         """
         names = self.schema.names
-        if len(self.data) < FEW_BYTES or not all(map(is_as_given, self.schema.types)):
+        if len(self.data) < MIN_BYTES_TO_READ_IN_PLACE or not all(
+            map(is_as_given, self.schema.types)
+        ):
             return None
         file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
         if any(mark in str(file.path) for mark in PATTERN_MARKS):
             return None
-        if any(self._expanded(name) > MOST_BYTES for name in names):
+        if any(self._expanded(name) > MAX_EXPANDED_BYTES for name in names):
             for group in range(self._file.num_row_groups):
                 self._refuse_expanded(group)
         rows = session.parquet(str(file.path), {name: name for name in names}, file)
@@ -151,15 +153,15 @@ class ParquetRows:
 
     def _refuse_expanded(self, group: int) -> None:
         for name in self.schema.names:
-            if self._expanded(name, group) > MOST_BYTES:
+            if self._expanded(name, group) > MAX_EXPANDED_BYTES:
                 raise RatingsError(
-                    f"Parquet file: found more than {MOST_BYTES} bytes in column {name!r} "
+                    f"Parquet file: found more than {MAX_EXPANDED_BYTES} bytes in column {name!r} "
                     "of one row group; expected at most that. Restore the file."
                 )
 
     def _expanded(self, name: str, group: int | None = None) -> int:
         with _readable():
-            return expanded_bytes(self._source(), name, MOST_BYTES, group)
+            return expanded_bytes(self._source(), name, MAX_EXPANDED_BYTES, group)
 
     def describes_only_rows(self, metadata: Mapping[bytes, bytes]) -> bool:
         """False if the footer says more than where the rows are.
@@ -169,7 +171,7 @@ class ParquetRows:
         """
         footer = self._file.metadata
         groups = [footer.row_group(group) for group in range(footer.num_row_groups)]
-        columns = [group.column(at) for group in groups for at in range(footer.num_columns)]
+        columns = [group.column(index) for group in groups for index in range(footer.num_columns)]
         return (
             {**(footer.metadata or {}), SCHEMA: b""} == {**metadata, SCHEMA: b""}
             and footer.created_by.startswith(WRITTEN_BY)
@@ -201,7 +203,7 @@ def _readable() -> Iterator[None]:
 
 
 def expanded_bytes(
-    source: Path | pa.NativeFile, name: str, most: int, group: int | None = None
+    source: Path | pa.NativeFile, name: str, max_bytes: int, group: int | None = None
 ) -> int:
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
@@ -211,37 +213,42 @@ def expanded_bytes(
     """
     metadata = pq.read_metadata(source)
     chunks = [
-        (at, chunk)
-        for at in (range(metadata.num_row_groups) if group is None else [group])
-        for chunk in map(metadata.row_group(at).column, range(metadata.num_columns))
+        (group_index, chunk)
+        for group_index in (range(metadata.num_row_groups) if group is None else [group])
+        for chunk in map(metadata.row_group(group_index).column, range(metadata.num_columns))
         if chunk.physical_type == "BYTE_ARRAY"
         and (chunk.has_dictionary_page or BY_PREFIX in chunk.encodings)
         and name in (chunk.path_in_schema, chunk.path_in_schema.partition(".")[0])
     ]
     sizes = [(chunk.total_uncompressed_size, chunk.num_values) for _, chunk in chunks]
-    if sum(size * n_values for size, n_values in sizes) <= most:
+    if sum(size * n_values for size, n_values in sizes) <= max_bytes:
         return int(sum(size for size, _ in sizes))
-    coded = [(at, chunk) for at, chunk in chunks if BY_PREFIX not in chunk.encodings]
+    coded = [
+        (group_index, chunk) for group_index, chunk in chunks if BY_PREFIX not in chunk.encodings
+    ]
     file = pq.ParquetFile(source, read_dictionary=[chunk.path_in_schema for _, chunk in coded])
     total = sum(
-        _counted_bytes(file, name, at, chunk.total_uncompressed_size, most)
-        for at, chunk in chunks
+        _count_bytes(file, name, group_index, chunk.total_uncompressed_size, max_bytes)
+        for group_index, chunk in chunks
         if BY_PREFIX in chunk.encodings
     )
-    bounds = [(_longest_text(file, name, at) * chunk.num_values, at) for at, chunk in coded]
+    bounds = [
+        (_longest_text(file, name, group_index) * chunk.num_values, group_index)
+        for group_index, chunk in coded
+    ]
     total += sum(bound for bound, _ in bounds)
-    for bound, at in sorted(bounds, reverse=True):
-        if total <= most:
+    for bound, group_index in sorted(bounds, reverse=True):
+        if total <= max_bytes:
             break
-        total += _bytes_of_texts(file, name, at) - bound
+        total += _bytes_of_texts(file, name, group_index) - bound
     return int(total)
 
 
-def _counted_bytes(file: pq.ParquetFile, name: str, group: int, largest: int, most: int) -> int:
-    total, rows = 0, max(EXPANDED_AT_ONCE // max(largest, 1), 1)
+def _count_bytes(file: pq.ParquetFile, name: str, group: int, largest: int, max_bytes: int) -> int:
+    total, rows = 0, max(EXPANDED_BATCH_BYTES // max(largest, 1), 1)
     for part in file.iter_batches(batch_size=rows, row_groups=[group], columns=[name]):
         total += part.nbytes
-        if total > most:
+        if total > max_bytes:
             break
     return total
 
@@ -255,9 +262,10 @@ def _longest_text(file: pq.ParquetFile, name: str, group: int) -> int:
 
 def _bytes_of_texts(file: pq.ParquetFile, name: str, group: int) -> int:
     chunks = file.read_row_group(group, columns=[name]).column(0).chunks
-    coded = [each for each in map(_codes_in, chunks) if each is not None]
+    coded = [column for column in map(_codes_in, chunks) if column is not None]
     return sum(
-        pc.sum(pc.binary_length(each.dictionary).take(each.indices)).as_py() or 0 for each in coded
+        pc.sum(pc.binary_length(column.dictionary).take(column.indices)).as_py() or 0
+        for column in coded
     )
 
 
@@ -267,7 +275,7 @@ def _codes_in(array: Any) -> Any:
     return array if pa.types.is_dictionary(array.type) else None
 
 
-KINDS = {
+TYPE_BY_COLUMN = {
     "occurrence": pa.int64(),
     "earlier": pa.bool_(),
     "confidence": pa.float64(),
@@ -298,12 +306,14 @@ class RatingsRows:
         has = self.ratings.has
         names = ["item", "rater", "kind", "label", "occurrence", "earlier"]
         names += [*(name for name in EXTRAS if name in has), *content_columns(has)]
-        scale, kinds = self.ratings.scale, dict(KINDS)
+        scale, kinds = self.ratings.scale, dict(TYPE_BY_COLUMN)
         if scale.numeric:
             kinds["label"] = pa.list_(pa.float64()) if scale.dimensions > 1 else pa.float64()
         if "timestamp" in names:
-            (told,) = self.ratings.first(["timestamp"], items=()).schema.types
-            kinds["timestamp"] = pa.large_string() if pa.types.is_string(told) else told
+            (timestamp_type,) = self.ratings.first(["timestamp"], items=()).schema.types
+            kinds["timestamp"] = (
+                pa.large_string() if pa.types.is_string(timestamp_type) else timestamp_type
+            )
         return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
 
     def __len__(self) -> int:
@@ -314,31 +324,33 @@ class RatingsRows:
         kinds = [
             "classifier" if name in ratings.classifiers else "panel" for name in ratings.everyone
         ]
-        asked = ["place" if name == "kind" else name for name in self.schema.names]
-        for batch in ratings.every(asked):
-            columns = dict(zip(asked, batch.columns, strict=True))
+        column_names = ["place" if name == "kind" else name for name in self.schema.names]
+        for batch in ratings.every(column_names):
+            columns = dict(zip(column_names, batch.columns, strict=True))
             columns["kind"] = pa.array(kinds, pa.string()).take(columns["place"])
             yield self._batch(columns, len(batch))
-        for some in self._unrated.to_batches():
-            yield self._batch(dict(zip(some.schema.names, some.columns, strict=True)), len(some))
+        for unrated in self._unrated.to_batches():
+            yield self._batch(
+                dict(zip(unrated.schema.names, unrated.columns, strict=True)), len(unrated)
+            )
 
     def _batch(self, columns: Mapping[str, pa.Array], n_rows: int) -> pa.RecordBatch:
         arrays = [
-            columns[each.name].cast(each.type)
-            if each.name in columns
-            else pa.nulls(n_rows, each.type)
-            for each in self.schema
+            columns[field.name].cast(field.type)
+            if field.name in columns
+            else pa.nulls(n_rows, field.type)
+            for field in self.schema
         ]
         return pa.record_batch(arrays, schema=self.schema)
 
     @cached_property
     def _unrated(self) -> pa.Table:
-        ratings, known = self.ratings, self.ratings.items()
-        items = known["item"]
+        ratings, item_table = self.ratings, self.ratings.items()
+        items = item_table["item"]
         if not len(items) or items.equals(rated := ratings.rated()):
-            return known.slice(0, 0)
-        others = items.filter(pc.invert(pc.is_in(items, rated)))
-        return ratings.items(content_columns(ratings.has), names=others.to_pylist())
+            return item_table.slice(0, 0)
+        unrated_items = items.filter(pc.invert(pc.is_in(items, rated)))
+        return ratings.items(content_columns(ratings.has), names=unrated_items.to_pylist())
 
 
 def stored_cells(rows: ParquetRows, source: str) -> Cells:
@@ -352,8 +364,8 @@ def stored_cells(rows: ParquetRows, source: str) -> Cells:
 
 
 def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
-    needed = ("item", "rater", "occurrence", "label", "kind", "earlier")
-    missing = [name for name in needed if name not in cells.names]
+    required_columns = ("item", "rater", "occurrence", "label", "kind", "earlier")
+    missing = [name for name in required_columns if name not in cells.names]
     if missing:
         raise RatingsError(
             f"{cells.source}: found no {called('column', missing)}; expected them in stored "

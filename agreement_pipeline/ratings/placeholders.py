@@ -54,14 +54,16 @@ def placeholders_among(labels: Iterable[str]) -> tuple[str, ...]:
     """
     distinct = {label for label in labels if not is_blank(label)}  # nothing ticked is no blank
     numbers = {text: Decimal(text) for text in distinct if NUMBER.fullmatch(text)}
-    usual = [number for number in numbers.values() if abs(number) not in NUMBERS_FOR_NOTHING]
+    ordinary_numbers = [
+        number for number in numbers.values() if abs(number) not in NUMBERS_FOR_NOTHING
+    ]
     has_signs = any({*as_printed(text)} == {"+"} for text in distinct)
     return tuple(
         sorted(
             text
             for text in distinct
             if (
-                _is_number_for_nothing(numbers[text], usual)
+                _is_number_for_nothing(numbers[text], ordinary_numbers)
                 if text in numbers
                 else _is_word_for_nothing(text) and not (has_signs and MINUS.fullmatch(text))
             )
@@ -69,18 +71,20 @@ def placeholders_among(labels: Iterable[str]) -> tuple[str, ...]:
     )
 
 
-def _is_number_for_nothing(number: Decimal, usual: Sequence[Decimal]) -> bool:
+def _is_number_for_nothing(number: Decimal, ordinary_numbers: Sequence[Decimal]) -> bool:
     if abs(number) not in NUMBERS_FOR_NOTHING:
         return False
-    if number < 0 and all(each >= 0 for each in usual):
+    if number < 0 and all(ordinary >= 0 for ordinary in ordinary_numbers):
         return True
-    return all(abs(number) >= MIN_TIMES_BEYOND_OTHERS * abs(each) for each in usual)
+    return all(
+        abs(number) >= MIN_TIMES_BEYOND_OTHERS * abs(ordinary) for ordinary in ordinary_numbers
+    )
 
 
 def _is_word_for_nothing(text: str) -> bool:
-    shown = as_printed(text)
-    word = re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", shown.strip(AROUND_WORDS)).strip()
-    return not word or word in WORDS_FOR_NOTHING or bool(MARKS_ALONE.fullmatch(shown))
+    printed = as_printed(text)
+    word = re.sub(r"[_\s]+|(?<=\w)-(?=\w)", " ", printed.strip(AROUND_WORDS)).strip()
+    return not word or word in WORDS_FOR_NOTHING or bool(MARKS_ALONE.fullmatch(printed))
 
 
 def how_to_leave_out(labels: Iterable[str]) -> str:
@@ -89,12 +93,12 @@ def how_to_leave_out(labels: Iterable[str]) -> str:
     >>> print(how_to_leave_out(["spma", "n/a"]).strip())
     If 'n/a' says that nobody gave a label: --missing n/a (missing: ["n/a"] in a project).
     """
-    if not (some := placeholders_among(labels)):
+    if not (placeholders := placeholders_among(labels)):
         return ""
-    verb = "says" if len(some) == 1 else "say"
-    options = " ".join(f"--missing {shlex.quote(label)}" for label in some)
-    in_project = json.dumps(list(some), ensure_ascii=False)
+    verb = "says" if len(placeholders) == 1 else "say"
+    options = " ".join(f"--missing {shlex.quote(label)}" for label in placeholders)
+    in_project = json.dumps(list(placeholders), ensure_ascii=False)
     return (
-        f" If {joined(map(repr, some))} {verb} that nobody gave a label: {options} "
+        f" If {joined(map(repr, placeholders))} {verb} that nobody gave a label: {options} "
         f"(missing: {in_project} in a project)."
     )

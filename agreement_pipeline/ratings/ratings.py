@@ -11,7 +11,7 @@ from agreement_pipeline.engine import BATCH_ROWS, Relation, Session, duckdb_sess
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
     column_of,
-    growing,
+    growing_batches,
     numbers_in,
     texts_of,
     whole,
@@ -48,13 +48,13 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LABELS = ("label", "code", "number")
-PACKED = ("item", "at", "place", "rater", *LABELS, "occurrence", "earlier")
+PACKED_COLUMNS = ("item", "at", "place", "rater", *LABELS, "occurrence", "earlier")
 """These columns follow from the labels of items in words, if no rater met an item again."""
-SPARSE = 4
+MAX_CELLS_PER_RATING = 4
 """Items are unpacked if there are at most so many cells of items by raters for each rating."""
 CHANGES = ("last_label", "changed_at")
-FEW = 200
-OF_ANY_NAMES = (
+MAX_LISTED_ITEMS = 200
+ATTRIBUTES_WITHOUT_NAMES = (
     "_n",
     "digest",
     "_n_by_place",
@@ -275,8 +275,10 @@ class Ratings:
 
     @cached_property
     def everyone(self) -> tuple[str, ...]:
-        there = self.table.values(f"SELECT DISTINCT place FROM {self.table} ORDER BY place")
-        return tuple(self.names[place] for place in there)
+        places_present = self.table.values(
+            f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
+        )
+        return tuple(self.names[place] for place in places_present)
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -313,10 +315,10 @@ class Ratings:
     @cached_property
     def n_by_place(self) -> Codes:
         """Items of the round itself by rater, first those that are not gold. Shape (2, R)."""
-        found = np.zeros((2, len(self.names)), dtype=np.int64)
+        counts = np.zeros((2, len(self.names)), dtype=np.int64)
         for row, place, _ in self._given:
-            np.add.at(found, (self.patterns.gold[row].astype(int), place), self.patterns.n[row])
-        return found
+            np.add.at(counts, (self.patterns.gold[row].astype(int), place), self.patterns.n[row])
+        return counts
 
     @cached_property
     def n_by_category(self) -> Mapping[str, int]:
@@ -338,13 +340,15 @@ class Ratings:
         query = (
             f"SELECT d0 AS code, COUNT(*) AS n FROM {self.table} WHERE d0 IN ({codes}) GROUP BY d0"
         )
-        if not (found := self.session.ask(query).to_pylist()):
+        if not (code_rows := self.session.ask(query).to_pylist()):
             return {}
-        rest = f"SELECT MIN(d0) AS low, MAX(d0) AS high FROM {self.table} WHERE d0 NOT IN ({codes})"
-        (ends,) = self.session.ask(rest).to_pylist()
-        counts = {category_text(row["code"]): int(row["n"]) for row in found}
-        usual = [category_text(end) for end in ends.values() if end is not None]
-        return {label: counts[label] for label in placeholders_among([*counts, *usual])}
+        bounds_query = (
+            f"SELECT MIN(d0) AS low, MAX(d0) AS high FROM {self.table} WHERE d0 NOT IN ({codes})"
+        )
+        (bounds,) = self.session.ask(bounds_query).to_pylist()
+        counts = {category_text(row["code"]): int(row["n"]) for row in code_rows}
+        bound_labels = [category_text(bound) for bound in bounds.values() if bound is not None]
+        return {label: counts[label] for label in placeholders_among([*counts, *bound_labels])}
 
     @cached_property
     def foreign_words(self) -> "tuple[ForeignWords, ...]":
@@ -358,8 +362,8 @@ class Ratings:
     @cached_property
     def _n_by_place(self) -> list[tuple[int, int]]:
         if not self._is_packed:
-            found = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
-            codes, counts = whole(found["code"]) - 1, whole(found["n"])
+            table = self.session.ask(f"SELECT code, COUNT(*) AS n FROM {self.table} GROUP BY code")
+            codes, counts = whole(table["code"]) - 1, whole(table["n"])
         else:
             counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
             for row, _, code in self._given:
@@ -395,10 +399,12 @@ class Ratings:
         """
         if not {*CHANGES} & self.has:
             return 0, 0
-        known = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
-        changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
-        with_first = self._count(f"{self.of_panel} AND {known}")
-        return with_first, self._count(f"{self.of_panel} AND {changed} AND NOT ({known})")
+        has_last_label = "last_label IS NOT NULL" if "last_label" in self.has else "FALSE"
+        is_changed = "changed_at IS NOT NULL" if "changed_at" in self.has else "FALSE"
+        with_first = self._count(f"{self.of_panel} AND {has_last_label}")
+        return with_first, self._count(
+            f"{self.of_panel} AND {is_changed} AND NOT ({has_last_label})"
+        )
 
     @cached_property
     def unread_times(self) -> UnreadTimes | None:
@@ -408,31 +414,31 @@ class Ratings:
             return None
         from agreement_pipeline.ratings.frames import in_pandas, seconds
 
-        matches, told = self.session.matches, "TRIM(timestamp) <> ''"
+        matches, is_stated = self.session.matches, "TRIM(timestamp) <> ''"
         is_iso = matches("timestamp", ISO_TIME)
         if not self.table.values(
-            f"SELECT 1 FROM {self.table} WHERE NOT {is_iso} AND {told} LIMIT 1"
+            f"SELECT 1 FROM {self.table} WHERE NOT {is_iso} AND {is_stated} LIMIT 1"
         ):
             return None
         is_number = matches("timestamp", rf"^\s*{SPELT}\s*$")
         (counts,) = self.session.ask(
             f"SELECT COUNT(*) AS n_times, SUM(CASE WHEN {is_iso} THEN 1 ELSE 0 END) AS n_iso, "
             f"SUM(CASE WHEN {is_number} THEN 1 ELSE 0 END) AS n_numbers "
-            f"FROM {self.table} WHERE {told}"
+            f"FROM {self.table} WHERE {is_stated}"
         ).to_pylist()
         n_times, n_numbers = counts["n_times"], counts["n_numbers"]
         if n_times in (0, counts["n_iso"], n_numbers):
             return None
         of_other_form = is_number if n_numbers else is_iso  # times beside numbers are not read
-        others = self.session.ask(
+        time_counts = self.session.ask(
             f"SELECT timestamp, COUNT(*) AS n FROM {self.table} "
-            f"WHERE {told} AND NOT {of_other_form} GROUP BY timestamp ORDER BY timestamp"
+            f"WHERE {is_stated} AND NOT {of_other_form} GROUP BY timestamp ORDER BY timestamp"
         )
-        unread = np.isnan(seconds(in_pandas(others["timestamp"]))) | bool(n_numbers)
+        unread = np.isnan(seconds(in_pandas(time_counts["timestamp"]))) | bool(n_numbers)
         if not unread.any():
             return None
-        example = others["timestamp"][int(np.argmax(unread))].as_py()
-        return UnreadTimes(int(whole(others["n"])[unread].sum()), int(n_times), example)
+        example = time_counts["timestamp"][int(np.argmax(unread))].as_py()
+        return UnreadTimes(int(whole(time_counts["n"])[unread].sum()), int(n_times), example)
 
     @property
     def tells_first_labels(self) -> bool:
@@ -448,13 +454,13 @@ class Ratings:
     @cached_property
     def strata(self) -> dict[str, tuple[str, ...]]:
         """Rated items count that are not gold. Keys are the names of columns."""
-        found = {}
+        strata_by_name = {}
         for name in self._columns:
             if name.startswith(STRATUM):
-                some = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
-                strata = self.table.values(f"{some} WHERE NOT gold ORDER BY s")
-                found[name.removeprefix(STRATUM)] = tuple(strata)
-        return found
+                stratum_query = f"SELECT DISTINCT {self.session.column(name)} AS s FROM {self.own}"
+                strata = self.table.values(f"{stratum_query} WHERE NOT gold ORDER BY s")
+                strata_by_name[name.removeprefix(STRATUM)] = tuple(strata)
+        return strata_by_name
 
     @cached_property
     def cluster_names(self) -> frozenset[str]:
@@ -467,10 +473,10 @@ class Ratings:
 
         if "cluster" not in self.has:
             return texts_of([])
-        found = self.session.ask(
+        first_items = self.session.ask(
             f"SELECT cluster, MIN(item) AS item FROM {self.known} GROUP BY cluster ORDER BY item"
         )
-        return pa.chunked_array(found["cluster"]).combine_chunks()
+        return pa.chunked_array(first_items["cluster"]).combine_chunks()
 
     @cached_property
     def digest(self) -> str:
@@ -486,8 +492,8 @@ class Ratings:
         """What is known of items: its columns, all items in order, and the columns in batches."""
         names = [name for name in content_columns(self.has) if name != "cluster"]
         names += ["cluster_at"] * ("cluster" in self.has)
-        known = self._known(names)
-        return names, known["item"], self._with_texts(known)
+        batch = self._known(names)
+        return names, batch["item"], self._with_texts(batch)
 
     @property
     def extras(self) -> list[str]:
@@ -525,19 +531,19 @@ class Ratings:
         """
         import pyarrow as pa
 
-        test, _held = self._some(items)
+        test, _dependencies = self._some(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
         tests = {of_gold, test, self._by(raters)} - {"TRUE"}
-        found: Iterable[pa.RecordBatch] = ()
+        batches_found: Iterable[pa.RecordBatch] = ()
         if self.own is self.table and not tests and len(self):
-            found = self.every(columns)
+            batches_found = self.every(columns)
         elif self.own is self.table and "items_in_order" in vars(self) and self._unpacks(columns):
             order = "" if test == "TRUE" else "ORDER BY item"  # a join of names keeps no order
-            found = self._unpacked(columns, f"WHERE {of_gold} AND {test} {order}", raters)
-        if batches := list(found):
+            batches_found = self._unpacked(columns, f"WHERE {of_gold} AND {test} {order}", raters)
+        if batches := list(batches_found):
             return pa.Table.from_batches(batches).combine_chunks()
-        where = " AND ".join(sorted(tests)) or "TRUE"
-        return self._whole(columns, f"{self.own} WHERE {where} ORDER BY item, place")
+        test_list = " AND ".join(sorted(tests)) or "TRUE"
+        return self._whole(columns, f"{self.own} WHERE {test_list} ORDER BY item, place")
 
     def again(self, columns: Sequence[str], *, gold: bool = False) -> "pa.Table":
         """All ratings of an item that its rater met again, in the order of `every`.
@@ -546,9 +552,9 @@ class Ratings:
         """
         if not self.met_again:
             return self._whole(columns, f"{self.table} LIMIT 0")
-        met = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
-        again = f"({met} WHERE {'TRUE' if gold else 'NOT gold'}) AS m WHERE met >= 2"
-        return self._whole(columns, f"{again} ORDER BY item, place, occurrence")
+        meetings = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
+        replicated = f"({meetings} WHERE {'TRUE' if gold else 'NOT gold'}) AS m WHERE met >= 2"
+        return self._whole(columns, f"{replicated} ORDER BY item, place, occurrence")
 
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
@@ -556,66 +562,73 @@ class Ratings:
         """
         if self._unpacks(columns):
             return self._unpacked(columns)
-        asked = self._asked(columns)
-        if beside := [name for name in columns if is_beside_ratings(name)]:
-            of_items = [f"k.{self.session.column(name)}" for name in beside]
-            kept = [f"r.{self.session.column(n)}" for n in self._columns if n not in beside]
-            found = self.session.batches(
-                f"SELECT {asked} FROM (SELECT {', '.join([*kept, *of_items])} FROM {self.table} "
-                f"AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY {self._order}"
+        select_list = self._asked(columns)
+        if item_columns := [name for name in columns if is_beside_ratings(name)]:
+            of_items = [f"k.{self.session.column(name)}" for name in item_columns]
+            rating_columns = [
+                f"r.{self.session.column(n)}" for n in self._columns if n not in item_columns
+            ]
+            batches = self.session.batches(
+                f"SELECT {select_list} FROM (SELECT {', '.join([*rating_columns, *of_items])} FROM "
+                f"{self.table} AS r LEFT JOIN {self.known} AS k ON r.item = k.item) AS b ORDER BY "
+                f"{self._order}"
             )
         else:
-            found = self.session.batches(f"SELECT {asked} FROM {self._in_order}")
-        return self._in_turn(found, columns)
+            batches = self.session.batches(f"SELECT {select_list} FROM {self._in_order}")
+        return self._in_turn(batches, columns)
 
     def _in_turn(
         self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
     ) -> "Iterator[pa.RecordBatch]":
-        last, seen = None, -1
+        last_item, last_place = None, -1
         for batch in rows:
             for part in self._with_texts(batch) if batch.num_rows else ():
-                at = _places(part["item"], last, seen) if "at" in columns else None
-                yield self._told(part, columns, at)
-                if at is not None:
-                    last, seen = part["item"][-1], int(at[-1])
+                item_places = (
+                    _item_places(part["item"], last_item, last_place) if "at" in columns else None
+                )
+                yield self._told(part, columns, item_places)
+                if item_places is not None:
+                    last_item, last_place = part["item"][-1], int(item_places[-1])
 
     def _whole(self, columns: Sequence[str], rows: str) -> "pa.Table":
         import pyarrow as pa
 
-        batch = _batch_of(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
-        at = _places(batch["item"], None, -1) if "at" in columns else None
-        return pa.Table.from_batches([self._told(batch, columns, at)])
+        batch = _combine_batch(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
+        item_places = _item_places(batch["item"], None, -1) if "at" in columns else None
+        return pa.Table.from_batches([self._told(batch, columns, item_places)])
 
     def _asked(self, columns: Sequence[str]) -> str:
-        of_label = self.label_columns
-        needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, of_label)}
-        every = dict.fromkeys(each for name in columns for each in needs.get(name, [name]))
-        return ", ".join(map(self.session.column, every)) or "item"
+        label_columns = self.label_columns
+        needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, label_columns)}
+        needed_columns = dict.fromkeys(
+            column for name in columns for column in needs.get(name, [name])
+        )
+        return ", ".join(map(self.session.column, needed_columns)) or "item"
 
     def _told(
-        self, part: "pa.RecordBatch", columns: Sequence[str], at: Codes | None
+        self, part: "pa.RecordBatch", columns: Sequence[str], item_places: Codes | None
     ) -> "pa.RecordBatch":
         import pyarrow as pa
 
-        found: dict[str, Any] = {}
+        arrays: dict[str, Any] = {}
         for name in columns:
             if name == "at":
-                assert at is not None
-                found[name] = column_of(at)
+                assert item_places is not None
+                arrays[name] = column_of(item_places)
             elif name in ("place", "rater"):
                 places = self._places_of_everyone[whole(part["place"])]
                 is_place = name == "place"
-                found[name] = column_of(places) if is_place else _named(places, self.everyone)
+                arrays[name] = column_of(places) if is_place else _take_names(places, self.everyone)
             elif name in LABELS:
-                found[name] = self._labels(part, name)
+                arrays[name] = self._labels(part, name)
             else:
-                found[name] = part[name]
-        return pa.record_batch(found)
+                arrays[name] = part[name]
+        return pa.record_batch(arrays)
 
     @cached_property
     def _places_of_everyone(self) -> Codes:
-        known = {name: at for at, name in enumerate(self.everyone)}
-        return np.array([known.get(name, MISSING) for name in self.names], dtype=np.int64)
+        place_by_name = {name: place for place, name in enumerate(self.everyone)}
+        return np.array([place_by_name.get(name, MISSING) for name in self.names], dtype=np.int64)
 
     def _labels(self, part: "pa.RecordBatch", name: str) -> "pa.Array":
         import pyarrow as pa
@@ -623,7 +636,7 @@ class Ratings:
         if self.coded.categories is None:
             if name == "code":
                 raise without_categories(self.scale)
-            values = [numbers_in(part[each]) for each in _dimensions(self.scale)]
+            values = [numbers_in(part[dimension]) for dimension in _dimensions(self.scale)]
             if len(values) == 1:
                 return column_of(values[0])
             flat = column_of(np.column_stack(values).ravel())
@@ -634,7 +647,7 @@ class Ratings:
             return column_of(codes)
         if name == "number" or self.scale.numeric:
             return column_of(self.scale.scores[codes])
-        return _named(codes, self.scale.names)
+        return _take_names(codes, self.scale.names)
 
     def positions(self, codes: Codes) -> Codes:
         """The place on the scale of each code of the table, which counts from 0; -1 stays."""
@@ -643,22 +656,24 @@ class Ratings:
         if self.coded.categories == self.scale.categories:
             return codes
         names = self.scale.names
-        known = [names.index(each) if each in names else MISSING for each in self.coded.names]
-        found = np.append(np.array(known, dtype=np.int64), MISSING)[codes]
-        off = np.unique(codes[(found == MISSING) & (codes != MISSING)])
+        position_by_code = [
+            names.index(name) if name in names else MISSING for name in self.coded.names
+        ]
+        scale_positions = np.append(np.array(position_by_code, dtype=np.int64), MISSING)[codes]
+        off = np.unique(codes[(scale_positions == MISSING) & (codes != MISSING)])
         if len(off):
             labels = [self.coded.names[code] for code in off]
             raise RatingsError(
                 f"ratings: found {called('label', labels)}; expected one of {listed(names, 12)}. "
                 "Correct the label or add it to the scale."
             )
-        return found
+        return scale_positions
 
     def rated(self, *, items: Collection[str] | None = None) -> "pa.ChunkedArray":
         """The names of the items with a rating, in order. Earlier and gold ones count."""
         if items is None:
             return self._all_rated
-        test, _held = self._some(items)
+        test, _dependencies = self._some(items)
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
         return self.session.ask(text)["item"]
 
@@ -668,17 +683,19 @@ class Ratings:
 
         if self._unpacks(["item"]):
             return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
-        seen, found = -1, [texts_of([])]
+        last_place, names = -1, [texts_of([])]
         for batch in self.every(["item", "at"]):
-            at = whole(batch["at"])
-            found.append(batch["item"].take(np.flatnonzero(np.diff(at, prepend=seen))))
-            seen = int(at[-1])
-        return pa.chunked_array(found)
+            item_places = whole(batch["at"])
+            names.append(
+                batch["item"].take(np.flatnonzero(np.diff(item_places, prepend=last_place)))
+            )
+            last_place = int(item_places[-1])
+        return pa.chunked_array(names)
 
     def _by(self, raters: Collection[str] | None) -> str:
         if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
-        places = [str(at) for at, name in enumerate(self.names) if name in raters]
+        places = [str(place) for place, name in enumerate(self.names) if name in raters]
         return f"place IN ({', '.join(places)})" if places else "FALSE"
 
     def items(
@@ -699,18 +716,23 @@ class Ratings:
 
         if self.known is None:
             return pa.record_batch({"item": texts_of([])})
-        of = {name: "cluster" if name == "cluster_at" else name for name in columns}
+        column_by_name = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
-        chosen = ["item", *(f"{quoted(each)} AS {quoted(name)}" for name, each in of.items())]
-        test, _held = self._some(names)
-        found = self.session.ask(
-            f"SELECT {', '.join(chosen)} FROM {self.known} WHERE {test} ORDER BY item"
+        select_list = [
+            "item",
+            *(f"{quoted(column)} AS {quoted(name)}" for name, column in column_by_name.items()),
+        ]
+        test, _dependencies = self._some(names)
+        table = self.session.ask(
+            f"SELECT {', '.join(select_list)} FROM {self.known} WHERE {test} ORDER BY item"
         )
         if "cluster_at" in columns:
-            at = [*columns].index("cluster_at") + 1
-            coded = pa.chunked_array(found.column(at)).combine_chunks().dictionary_encode()
-            found = found.set_column(at, "cluster_at", coded.indices.cast(pa.int64()))
-        return _batch_of(found)
+            column_index = [*columns].index("cluster_at") + 1
+            coded = (
+                pa.chunked_array(table.column(column_index)).combine_chunks().dictionary_encode()
+            )
+            table = table.set_column(column_index, "cluster_at", coded.indices.cast(pa.int64()))
+        return _combine_batch(table)
 
     def _with_texts(self, rows: "pa.RecordBatch") -> "Iterator[pa.RecordBatch]":
         """Rows in parts of few bytes. The texts stand in the place of `nth`."""
@@ -718,11 +740,15 @@ class Ratings:
             return iter([rows])
         column = rows.schema.get_field_index("text")
 
-        def made(part: slice) -> "pa.RecordBatch":
-            some = rows.slice(part.start, part.stop - part.start)
-            return some.set_column(column, "text", texts.take(some["text"]))
+        def build_part(part: slice) -> "pa.RecordBatch":
+            rows_of_part = rows.slice(part.start, part.stop - part.start)
+            return rows_of_part.set_column(column, "text", texts.take(rows_of_part["text"]))
 
-        return growing(rows.num_rows, made) if rows.num_rows else iter([made(slice(0, 0))])
+        return (
+            growing_batches(rows.num_rows, build_part)
+            if rows.num_rows
+            else iter([build_part(slice(0, 0))])
+        )
 
     def to_pandas(self) -> "pd.DataFrame":
         """All ratings, in the order of item, rater and occurrence."""
@@ -731,13 +757,13 @@ class Ratings:
     def head(self, n: int) -> "pd.DataFrame":
         from agreement_pipeline.ratings.frames import frame_of
 
-        shown, found = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
-        for batch in self.every(shown):
-            found.append(batch.slice(0, n))
-            n -= len(found[-1])
+        columns, batches = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
+        for batch in self.every(columns):
+            batches.append(batch.slice(0, n))
+            n -= len(batches[-1])
             if not n:
                 break
-        return frame_of(found, self.everyone, self.scale)
+        return frame_of(batches, self.everyone, self.scale)
 
     @property
     def _order(self) -> str:
@@ -762,8 +788,8 @@ class Ratings:
 
     def _unpacks(self, columns: Sequence[str]) -> bool:
         """Items are fewer than ratings."""
-        few = self._is_packed and {*columns} <= {*PACKED}
-        return few and self.n_rated * len(self.names) <= SPARSE * len(self)
+        are_packed = self._is_packed and {*columns} <= {*PACKED_COLUMNS}
+        return are_packed and self.n_rated * len(self.names) <= MAX_CELLS_PER_RATING * len(self)
 
     def _unpacked(
         self, columns: Sequence[str], items: str = "", raters: Collection[str] | None = None
@@ -771,20 +797,22 @@ class Ratings:
         """The ratings of some items by some raters, in order."""
         import pyarrow as pa
 
-        rows, seen = 1 + BATCH_ROWS // len(self.names), -1
-        others = [
-            at for at, name in enumerate(self.names) if raters is not None and name not in raters
+        rows, last_place = 1 + BATCH_ROWS // len(self.names), -1
+        other_places = [
+            other_place
+            for other_place, name in enumerate(self.names)
+            if raters is not None and name not in raters
         ]
         text = f"SELECT * FROM {self.items_in_order} {items}"
         for batch in self.session.batches(text, rows):
             codes = self.packing.codes(self._words(batch), range(len(self.names)))
-            codes[:, others] = MISSING
-            item, place = np.nonzero(given := codes >= 0)
+            codes[:, other_places] = MISSING
+            item, place = np.nonzero(is_given := codes >= 0)
             if not len(item):
                 continue
-            places = seen + np.cumsum(given.any(1))
-            seen = int(places[-1])
-            part = {"place": column_of(place), "code": column_of(codes[given] + 1)}
+            places = last_place + np.cumsum(is_given.any(1))
+            last_place = int(places[-1])
+            part = {"place": column_of(place), "code": column_of(codes[is_given] + 1)}
             if "item" in columns:
                 part["item"] = batch["item"].take(column_of(item))
             if "occurrence" in columns:
@@ -799,8 +827,8 @@ class Ratings:
     def _all(self) -> Relation:
         if not self.also_gold:
             return self.table
-        test, asked = self._some(self.also_gold)
-        return self._made({"gold": f"gold OR {test}"}, *asked)
+        test, dependencies = self._some(self.also_gold)
+        return self._made({"gold": f"gold OR {test}"}, *dependencies)
 
     @cached_property
     def own(self) -> Relation:
@@ -808,8 +836,8 @@ class Ratings:
         if not (self.met_again or self.preceded):
             return self._all
         table = self._all
-        first = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY occurrence) AS turn"
-        rows = f"SELECT *, {first} FROM {table}{' WHERE NOT earlier' if self.preceded else ''}"
+        turn_sql = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY occurrence) AS turn"
+        rows = f"SELECT *, {turn_sql} FROM {table}{' WHERE NOT earlier' if self.preceded else ''}"
         return table.view(f"SELECT * FROM ({rows}) AS t WHERE turn = 1")
 
     @cached_property
@@ -829,32 +857,32 @@ class Ratings:
         of_items = [f"MIN({name}) AS {name}" for name in self._of_items]
         is_gold = "BOOL_OR(gold)" if self.also_gold or "gold" in self.has else "FALSE"
         columns = ["item", *self.packing.packed(self.session), f"{is_gold} AS gold"]
-        chosen = ", ".join([*columns, *of_items, *extra])
-        return f"SELECT {chosen} FROM {self.own} GROUP BY item"
+        select_list = ", ".join([*columns, *of_items, *extra])
+        return f"SELECT {select_list} FROM {self.own} GROUP BY item"
 
     @cached_property
     def patterns(self) -> Patterns:
         return self.patterns_in(self._distinct_rows())
 
-    def _distinct_rows(self, *asked: str) -> "pa.Table":
+    def _distinct_rows(self, *aggregates: str) -> "pa.Table":
         """The rows of `by_item` that differ beside their items, and what is asked of these."""
         keys = ", ".join([*self.packing.columns, "gold", *self._of_items])
         rows = vars(self).get("items_in_order") or f"({self.by_item()})"
-        chosen = ", ".join([keys, "COUNT(*) AS items", *asked])
-        return self.session.ask(f"SELECT {chosen} FROM {rows} AS i GROUP BY {keys}")
+        select_list = ", ".join([keys, "COUNT(*) AS items", *aggregates])
+        return self.session.ask(f"SELECT {select_list} FROM {rows} AS i GROUP BY {keys}")
 
-    def patterns_in(self, found: "pa.Table") -> Patterns:
+    def patterns_in(self, table: "pa.Table") -> Patterns:
         """The rows of an answer to `by_item`, with how many items show each in `items`."""
-        items = n = whole(found["items"])
-        clusters = np.full(found.num_rows, MISSING)
+        items = n = whole(table["items"])
+        clusters = np.full(table.num_rows, MISSING)
         if "weight" in self.has:
-            items = n * whole(found["weight"])
+            items = n * whole(table["weight"])
         if "cluster" in self.has:
             from pyarrow.compute import index_in
 
-            known = self.without_gold.ordered_clusters
-            clusters = whole(index_in(found["cluster"], value_set=known))
-        return Patterns(self._words(found), n, items, whole(found["gold"]) > 0, clusters)
+            ordered_clusters = self.without_gold.ordered_clusters
+            clusters = whole(index_in(table["cluster"], value_set=ordered_clusters))
+        return Patterns(self._words(table), n, items, whole(table["gold"]) > 0, clusters)
 
     @property
     def panel_rows(self) -> tuple[Codes, Codes]:
@@ -891,9 +919,9 @@ class Ratings:
         import pyarrow as pa
 
         columns = self.packing.columns
-        table = {column: column_of(words[:, at]) for at, column in enumerate(columns)}
-        asked = pa.table({**table, "n_kept": column_of(n_kept)})
-        rows = self.session.load(asked.schema, asked.to_batches())
+        table = {column: column_of(words[:, index]) for index, column in enumerate(columns)}
+        limits_table = pa.table({**table, "n_kept": column_of(n_kept)})
+        rows = self.session.load(limits_table.schema, limits_table.to_batches())
         masks = self._mask_of_panel.tolist()
         of_panel = ", ".join(
             f"{column} & {mask} AS {column}" for column, mask in zip(columns, masks, strict=True)
@@ -902,23 +930,23 @@ class Ratings:
         turn = f"ROW_NUMBER() OVER (PARTITION BY {keys} ORDER BY item) AS turn"
         items = f"SELECT item, {of_panel} FROM ({self.by_item()}) AS i WHERE NOT gold"
         numbered = f"SELECT item, {keys}, {turn} FROM ({items}) AS p"
-        same = " AND ".join(f"n.{column} = r.{column}" for column in columns)
+        is_same_row = " AND ".join(f"n.{column} = r.{column}" for column in columns)
         dropped = self.table.view(
-            f"SELECT n.item AS item FROM ({numbered}) AS n JOIN {rows} AS r ON {same} "
+            f"SELECT n.item AS item FROM ({numbered}) AS n JOIN {rows} AS r ON {is_same_row} "
             "WHERE n.turn > r.n_kept",
             rows,
         )
-        kept = self.table.view(
+        remaining = self.table.view(
             f"SELECT * FROM {self.table} WHERE item NOT IN (SELECT item FROM {dropped})", dropped
         )
-        return replace(self, table=kept)
+        return replace(self, table=remaining)
 
     @property
     def _given(self) -> Iterator[tuple[Codes, Codes, Codes]]:
         return self.packing.given(self.patterns.words, range(len(self.names)))
 
-    def _words(self, found: "pa.Table | pa.RecordBatch") -> Codes:
-        words = np.column_stack([whole(found[column]) for column in self.packing.columns])
+    def _words(self, table: "pa.Table | pa.RecordBatch") -> Codes:
+        words = np.column_stack([whole(table[column]) for column in self.packing.columns])
         return np.maximum(words, 0)
 
     @property
@@ -926,26 +954,28 @@ class Ratings:
         if not (self.met_again or self.preceded):
             return sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
-        twice = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
-        return bool(self.table.values(twice))
+        repeated = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
+        return bool(self.table.values(repeated))
 
     @cached_property
     def teams(self) -> tuple[tuple[str, ...], ...]:
         """The raters of the panel, by who shares items that are not gold, also by way of others."""
-        places = [at for at, name in enumerate(self.names) if name not in self.classifiers]
+        places = [place for place, name in enumerate(self.names) if name not in self.classifiers]
         words, nobody = self.patterns.words[~self.patterns.gold], len(places)
         team: Codes = np.arange(nobody)
         rated = np.zeros(nobody, dtype=bool)
-        before: Codes = np.empty(0, dtype=np.int64)
-        while not np.array_equal(team, before) and (team.any() or not rated.all()):
-            before, of_items = team.copy(), np.full(len(words), nobody)
+        previous: Codes = np.empty(0, dtype=np.int64)
+        while not np.array_equal(team, previous) and (team.any() or not rated.all()):
+            previous, of_items = team.copy(), np.full(len(words), nobody)
             for row, rater, _ in self.packing.given(words, places):
                 np.minimum.at(of_items, row, team[rater])
                 np.minimum.at(team, rater, of_items[row])
                 rated[rater] = True
         return tuple(
-            tuple(self.names[places[at]] for at in np.flatnonzero(rated & (team == one)))
-            for one in np.unique(team[rated])
+            tuple(
+                self.names[places[index]] for index in np.flatnonzero(rated & (team == team_number))
+            )
+            for team_number in np.unique(team[rated])
         )
 
     def by(self, raters: Collection[str]) -> "Ratings":
@@ -954,7 +984,7 @@ class Ratings:
     @property
     def of_panel(self) -> str:
         """The test of SQL whether a row is a rating of the panel."""
-        models = [str(at) for at, name in enumerate(self.names) if name in self.classifiers]
+        models = [str(place) for place, name in enumerate(self.names) if name in self.classifiers]
         return f"place NOT IN ({', '.join(models)})" if models else "TRUE"
 
     @property
@@ -969,25 +999,27 @@ class Ratings:
         label = ["item", "place", "code", *numbers, "occurrence", "earlier"]
         return [*label, *self.extras, "gold", *of_items, "nth"]
 
-    def _count(self, test: str, what: str = "*") -> int:
-        return int(self.table.values(f"SELECT COUNT({what}) FROM {self.table} WHERE {test}")[0])
-
-    def _made(self, columns: Mapping[str, str], *of: Relation) -> Relation:
-        quoted = self.session.column
-        chosen = (
-            f"{columns.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
+    def _count(self, test: str, counted_sql: str = "*") -> int:
+        return int(
+            self.table.values(f"SELECT COUNT({counted_sql}) FROM {self.table} WHERE {test}")[0]
         )
-        return self.table.view(f"SELECT {', '.join(chosen)} FROM {self.table}", *of)
 
-    def _only(self, test: str, **changed: Any) -> "Ratings":
+    def _made(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
+        quoted = self.session.column
+        select_list = (
+            f"{sql_by_column.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
+        )
+        return self.table.view(f"SELECT {', '.join(select_list)} FROM {self.table}", *dependencies)
+
+    def _only(self, test: str, **changes: Any) -> "Ratings":
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
-        return replace(self, table=rated, **changed)
+        return replace(self, table=rated, **changes)
 
     def _some(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
         """Is the item of a row one of some? And what the test asks."""
         if items is None:
             return "TRUE", ()
-        if len(items) <= FEW:
+        if len(items) <= MAX_LISTED_ITEMS:
             listed = ", ".join(map(self.session.literal, sorted(items)))
             return f"(item IN ({listed}))" if items else "FALSE", ()
         import pyarrow as pa
@@ -999,10 +1031,12 @@ class Ratings:
     # Other ratings made of these
 
     def from_origin(self, origin: Origin | None) -> "Ratings":
-        other = replace(self, origin=origin)
-        known = {name: each for name, each in vars(self).items() if not isinstance(each, Ratings)}
-        vars(other).update({**known, "origin": origin})
-        return other
+        copy = replace(self, origin=origin)
+        attributes = {
+            name: value for name, value in vars(self).items() if not isinstance(value, Ratings)
+        }
+        vars(copy).update({**attributes, "origin": origin})
+        return copy
 
     def with_gold(self, items: frozenset[str]) -> "Ratings":
         """Some more items are gold."""
@@ -1015,19 +1049,19 @@ class Ratings:
 
     @cached_property
     def _without_gold(self) -> "Ratings":
-        test, asked = self._some(self.also_gold)
-        of_known = f"NOT {test}" + " AND NOT gold" * ("gold" in self.has)
+        test, dependencies = self._some(self.also_gold)
+        is_kept = f"NOT {test}" + " AND NOT gold" * ("gold" in self.has)
         rated = self._all.view(f"SELECT * FROM {self._all} WHERE NOT gold")
-        known = self.known and self.known.view(
-            f"SELECT * FROM {self.known} WHERE {of_known}", *asked
+        known_items = self.known and self.known.view(
+            f"SELECT * FROM {self.known} WHERE {is_kept}", *dependencies
         )
-        return replace(self, table=rated, known=known, also_gold=frozenset())
+        return replace(self, table=rated, known=known_items, also_gold=frozenset())
 
     @property
     def with_gold_measured(self) -> "Ratings":
-        known = self.has - {"gold", "gold_label"}
+        remaining_columns = self.has - {"gold", "gold_label"}
         table = self._made({"gold": "FALSE"})
-        return replace(self, table=table, also_gold=frozenset(), has=known)
+        return replace(self, table=table, also_gold=frozenset(), has=remaining_columns)
 
     @property
     def clustered_by_text(self) -> "Ratings":
@@ -1042,23 +1076,28 @@ class Ratings:
         from agreement_pipeline.ratings.frames import TEXT, in_pandas
         from agreement_pipeline.ratings.lookalikes import printed
 
-        told = in_pandas(self.items(["text"]))
-        texts = printed(told["text"].fillna("").astype(TEXT))
-        items = told["item"].astype(TEXT)
-        first = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
-        named = pa.table({"item": pa.array(items), "cluster": pa.array(first)})
-        same = self.session.load(named.schema, named.to_batches())
+        item_texts = in_pandas(self.items(["text"]))
+        texts = printed(item_texts["text"].fillna("").astype(TEXT))
+        items = item_texts["item"].astype(TEXT)
+        first_items = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
+        cluster_table = pa.table({"item": pa.array(items), "cluster": pa.array(first_items)})
+        clusters = self.session.load(cluster_table.schema, cluster_table.to_batches())
 
-        def joined(rows: Relation) -> Relation:
-            own = [f"r.{self.session.column(n)}" for n in rows.schema.names if n != "cluster"]
+        def with_clusters(rows: Relation) -> Relation:
+            own_columns = [
+                f"r.{self.session.column(n)}" for n in rows.schema.names if n != "cluster"
+            ]
             return rows.view(
-                f"SELECT {', '.join(own)}, s.cluster AS cluster FROM {rows} AS r "
-                f"JOIN {same} AS s ON r.item = s.item",
-                same,
+                f"SELECT {', '.join(own_columns)}, s.cluster AS cluster FROM {rows} AS r "
+                f"JOIN {clusters} AS s ON r.item = s.item",
+                clusters,
             )
 
         return replace(
-            self, table=joined(self.table), known=joined(self.known), has=self.has | {"cluster"}
+            self,
+            table=with_clusters(self.table),
+            known=with_clusters(self.known),
+            has=self.has | {"cluster"},
         )
 
     def without_labels(self, labels: Collection[str]) -> "Ratings":
@@ -1067,14 +1106,14 @@ class Ratings:
         if scale.continuous or self.coded.categories is None:
             numbers = ", ".join(f"{float(label)!r}" for label in sorted(labels))
             return self._only(f"d0 NOT IN ({numbers})")
-        codes = [at for at, name in enumerate(self.coded.names, 1) if name in labels]
-        rest = tuple(
+        codes = [code for code, name in enumerate(self.coded.names, 1) if name in labels]
+        remaining_categories = tuple(
             category
             for category, name in zip(scale.categories or (), scale.names, strict=True)
             if name not in labels
         )
         test = f"code NOT IN ({', '.join(map(str, codes)) or '0'})"
-        part = self._only(test, scale=replace(scale, categories=rest))
+        part = self._only(test, scale=replace(scale, categories=remaining_categories))
         if self._is_packed:  # the rows need not be grouped again
             vars(part)["patterns"] = self._patterns_without(codes)
         return part
@@ -1083,10 +1122,12 @@ class Ratings:
         patterns, packing = self.patterns, self.packing
         words = patterns.words.copy()
         for row, place, code in self._given:
-            some = np.isin(code + 1, list(codes))
-            slots = np.array(packing.slots, dtype=np.int64)[place[some]]
+            is_removed = np.isin(code + 1, list(codes))
+            slots = np.array(packing.slots, dtype=np.int64)[place[is_removed]]
             word, turn = np.divmod(slots, packing.a_word)
-            np.subtract.at(words, (row[some], word), (code[some] + 1) << (packing.bits * turn))
+            np.subtract.at(
+                words, (row[is_removed], word), (code[is_removed] + 1) << (packing.bits * turn)
+            )
         rated = words.any(axis=1)
         return Patterns(
             words[rated],
@@ -1099,17 +1140,17 @@ class Ratings:
     def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":
         import pyarrow as pa
 
-        known = {name: at for at, name in enumerate(self.names)}
-        places = column_of(np.array([known[name] for name in raters]))
+        place_by_rater = {name: place for place, name in enumerate(self.names)}
+        places = column_of(np.array([place_by_rater[name] for name in raters]))
         coded = np.array([self.coded.names.index(name) + 1 for name in self.scale.names])
-        given = pa.table({"item": items, "place": places, "other": column_of(coded[codes])})
-        others = self.session.load(given.schema, given.to_batches())
+        label_table = pa.table({"item": items, "place": places, "other": column_of(coded[codes])})
+        new_labels = self.session.load(label_table.schema, label_table.to_batches())
         quoted = [self.session.column(name) for name in self._columns if name != "code"]
         rated = self.table.view(
             f"SELECT {', '.join(f'r.{name}' for name in quoted)}, "
             f"COALESCE(o.other, r.code) AS code FROM {self.table} AS r "
-            f"LEFT JOIN {others} AS o ON r.item = o.item AND r.place = o.place",
-            others,
+            f"LEFT JOIN {new_labels} AS o ON r.item = o.item AND r.place = o.place",
+            new_labels,
         )
         return replace(self, table=rated)
 
@@ -1132,19 +1173,27 @@ class Ratings:
         """Classifiers that rated none of the items are left out."""
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
-        known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = self._only(test, known=known)
-        kept = tuple(name for name in self.classifiers if name in part.everyone)
-        return replace(part, classifiers=kept)
+        known_items = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
+        part = self._only(test, known=known_items)
+        remaining_classifiers = tuple(name for name in self.classifiers if name in part.everyone)
+        return replace(part, classifiers=remaining_classifiers)
 
     def without_items(self, items: Relation) -> "Ratings":
         """Also without the classifiers that rated no other item. `items` has a column `item`."""
         test = f"item NOT IN (SELECT item FROM {items})"
-        known = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}", items)
+        known_items = self.known and self.known.view(
+            f"SELECT * FROM {self.known} WHERE {test}", items
+        )
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}", items)
-        others = replace(self, table=rated, known=known)
-        there = tuple(name for name in self.classifiers if name in others.everyone)
-        return others if there == self.classifiers else replace(others, classifiers=there)
+        remaining = replace(self, table=rated, known=known_items)
+        remaining_classifiers = tuple(
+            name for name in self.classifiers if name in remaining.everyone
+        )
+        return (
+            remaining
+            if remaining_classifiers == self.classifiers
+            else replace(remaining, classifiers=remaining_classifiers)
+        )
 
     def with_stratum(self, column: str, strata: Relation) -> "Ratings":
         """The ratings with one more column of strata. `strata` has the columns `item` and
@@ -1153,17 +1202,23 @@ class Ratings:
         name = STRATUM + column
         quoted = self.session.column(name)
 
-        def joined(rows: Relation) -> Relation:
-            own = [f"r.{self.session.column(each)}" for each in rows.schema.names if each != name]
+        def with_strata(rows: Relation) -> Relation:
+            own_columns = [
+                f"r.{self.session.column(column_name)}"
+                for column_name in rows.schema.names
+                if column_name != name
+            ]
             return self.session.keep(
-                f"SELECT {', '.join(own)}, s.stratum AS {quoted} FROM {rows} AS r "
+                f"SELECT {', '.join(own_columns)}, s.stratum AS {quoted} FROM {rows} AS r "
                 f"JOIN {strata} AS s ON r.item = s.item"
             )
 
-        known = self.known
-        if known is None:
-            known = strata.view(f"SELECT DISTINCT item FROM {self.table}", self.table)
-        marked = replace(self, table=joined(self.table), known=joined(known), has=self.has | {name})
+        item_rows = self.known
+        if item_rows is None:
+            item_rows = strata.view(f"SELECT DISTINCT item FROM {self.table}", self.table)
+        marked = replace(
+            self, table=with_strata(self.table), known=with_strata(item_rows), has=self.has | {name}
+        )
         vars(marked).update(everyone=self.everyone, _n=len(self))
         return marked
 
@@ -1171,7 +1226,7 @@ class Ratings:
         name = STRATUM + column
         return replace(self, has=self.has - {name}) if name in self.has else self
 
-    def at_cut(self, cut: Category) -> "Ratings":
+    def at_cut(self, cut_category: Category) -> "Ratings":
         """The ratings on two categories: labels under a cut, and those from it on.
 
         >>> import pandas as pd
@@ -1180,23 +1235,26 @@ class Ratings:
         >>> ratings.at_cut(4).first(["label"])["label"].to_pylist()
         ['under 4', '4 or more']
         """
-        scale, name = self.scale, category_text(cut)
+        scale, name = self.scale, category_text(cut_category)
         if scale.level == "nominal" or scale.dimensions > 1:
             raise RatingsError(
                 f"cut at {name}: found a scale that is {scale.in_words}; expected one from low to "
                 "high. Leave the cut out, or name the level (ordinal)."
             )
         if scale.continuous or self.coded.categories is None:
-            code = f"CASE WHEN d0 >= {scale.number(cut)!r} THEN 2 ELSE 1 END"
+            code = f"CASE WHEN d0 >= {scale.number(cut_category)!r} THEN 2 ELSE 1 END"
         else:
-            least = scale.scores[scale.index(cut)]
-            if least == scale.scores.min():
+            cut_score = scale.scores[scale.index(cut_category)]
+            if cut_score == scale.scores.min():
                 raise RatingsError(
                     f"cut at {name}: found the lowest category; expected one that has another "
                     "under it. Name a higher one."
                 )
-            scores = [scale.scores[scale.index(each)] for each in self.coded.names]
-            sides = ((at, 1 + int(score >= least)) for at, score in enumerate(scores, 1))
+            scores = [scale.scores[scale.index(category)] for category in self.coded.names]
+            sides = (
+                (code_number, 1 + int(score >= cut_score))
+                for code_number, score in enumerate(scores, 1)
+            )
             code = f"CASE code {_cases(sides)} END"
         two = Scale((f"under {name}", f"{name} or more"))
         has = self.has - {*CHANGES, "gold_label"}
@@ -1210,45 +1268,47 @@ class Ratings:
         one with the same label, and at the same time where both tell one, is no replicate of
         itself.
         """
-        quoted, counted = self.session.column, ("occurrence", "earlier", "nth")
-        told = [name for name in self._columns if name not in counted]
+        quoted, renumbered = self.session.column, ("occurrence", "earlier", "nth")
+        shared_columns = [name for name in self._columns if name not in renumbered]
         of_item = ["item", "place", "gold", *content_columns(self.has)]
-        columns = ", ".join(map(quoted, told))
-        keys = ", ".join(quoted(name) for name in told if name in of_item)
-        sides = ", ".join(f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in told)
-        before = [each.coded_for(self) for each in earlier]
+        columns = ", ".join(map(quoted, shared_columns))
+        keys = ", ".join(quoted(name) for name in shared_columns if name in of_item)
+        sides = ", ".join(
+            f"{'o' if name in of_item else 'e'}.{quoted(name)}" for name in shared_columns
+        )
+        earlier_relations = [earlier_ratings.coded_for(self) for earlier_ratings in earlier]
         if exported_again:
-            before = [self._without_own(rows) for rows in before]
+            earlier_relations = [self._without_own(rows) for rows in earlier_relations]
         parts = [
             f"SELECT {sides}, e.nth AS nth, TRUE AS earlier, {turn} AS turn, e.occurrence AS was "
             f"FROM {rows} AS e JOIN (SELECT DISTINCT {keys} FROM {self.table}) AS o "
             "ON e.item = o.item AND e.place = o.place"
-            for turn, rows in enumerate(before)
+            for turn, rows in enumerate(earlier_relations)
         ]
         parts.append(
-            f"SELECT {columns}, nth, FALSE AS earlier, {len(before)} AS turn, occurrence AS was "
-            f"FROM {self.table}"
+            f"SELECT {columns}, nth, FALSE AS earlier, {len(earlier_relations)} AS turn, "
+            f"occurrence AS was FROM {self.table}"
         )
         number = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY turn, was) AS occurrence"
         rated = self.session.keep(
             f"SELECT {columns}, nth, earlier, {number} FROM ({' UNION ALL '.join(parts)}) AS b"
         )
-        found = replace(self, table=rated, met_again=True, preceded=True)
-        if self.coded.categories and found._count("code = 0"):
+        preceded = replace(self, table=rated, met_again=True, preceded=True)
+        if self.coded.categories and preceded._count("code = 0"):
             raise RatingsError(
                 f"ratings: found labels of an earlier round that are none of "
                 f"{listed(self.scale.names, 12)}; expected the same categories in all rounds. "
                 "Correct the label or add it to the scale."
             )
-        return found
+        return preceded
 
     def _without_own(self, earlier: Relation) -> Relation:
         """Earlier ratings, without those that stand in these ratings once more."""
         keys = ("item", "place", "occurrence", *self.label_columns)
         tests = [f"r.{key} = e.{key}" for key in keys]
         if "timestamp" in self.has:
-            same = "CAST(r.timestamp AS STRING) = CAST(e.timestamp AS STRING)"
-            tests.append(f"(r.timestamp IS NULL OR e.timestamp IS NULL OR {same})")
+            is_same_time = "CAST(r.timestamp AS STRING) = CAST(e.timestamp AS STRING)"
+            tests.append(f"(r.timestamp IS NULL OR e.timestamp IS NULL OR {is_same_time})")
         return earlier.view(
             f"SELECT e.* FROM {earlier} AS e LEFT JOIN {self.table} AS r "
             f"ON {' AND '.join(tests)} WHERE r.item IS NULL",
@@ -1261,74 +1321,92 @@ class Ratings:
         """
         session, table = later.session, self.table
         if session is not self.session:
-            kept = ", ".join(self.session.column(name) for name in self._columns if name != "nth")
-            rows = table.view(f"SELECT {kept} FROM {table}")
+            columns_kept = ", ".join(
+                self.session.column(name) for name in self._columns if name != "nth"
+            )
+            rows = table.view(f"SELECT {columns_kept} FROM {table}")
             table = session.load(rows.schema, self.session.batches(f"SELECT * FROM {rows}"))
-        known = {name: at for at, name in enumerate(later.names)}
-        places = [(at, known[name]) for at, name in enumerate(self.names) if name in known]
-        chosen = {name: name for name in ("item", "occurrence", "nth")}
-        chosen["place"] = f"CASE place {_cases(places)} END"
+        place_by_name = {name: place for place, name in enumerate(later.names)}
+        places = [
+            (place, place_by_name[name])
+            for place, name in enumerate(self.names)
+            if name in place_by_name
+        ]
+        sql_by_column = {name: name for name in ("item", "occurrence", "nth")}
+        sql_by_column["place"] = f"CASE place {_cases(places)} END"
         scale, coded = later.coded, self.coded
         if scale.categories and coded.categories:
             names = scale.names
-            codes = [names.index(each) + 1 if each in names else 0 for each in coded.names]
-            chosen["code"] = f"CASE code {_cases(enumerate(codes, 1))} END"
+            codes = [
+                names.index(category) + 1 if category in names else 0 for category in coded.names
+            ]
+            sql_by_column["code"] = f"CASE code {_cases(enumerate(codes, 1))} END"
         elif scale.categories:
-            codes_of = _cases((score, at) for at, score in enumerate(scale.scores.tolist(), 1))
-            chosen["code"] = f"CASE d0 {codes_of} ELSE 0 END"
+            codes_of = _cases((score, code) for code, score in enumerate(scale.scores.tolist(), 1))
+            sql_by_column["code"] = f"CASE d0 {codes_of} ELSE 0 END"
         elif coded.categories:
             scores = _cases(enumerate(coded.scores.tolist(), 1))
-            chosen |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
+            sql_by_column |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
         else:
-            chosen |= {name: name for name in ("code", *_dimensions(scale))}
-        chosen |= {name: name if name in self.has else "NULL" for name in later.extras}
-        columns = ", ".join(f"{sql} AS {session.column(name)}" for name, sql in chosen.items())
-        some = ", ".join(str(at) for at, _ in places) or "-1"
-        return table.view(f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({some})")
+            sql_by_column |= {name: name for name in ("code", *_dimensions(scale))}
+        sql_by_column |= {name: name if name in self.has else "NULL" for name in later.extras}
+        columns = ", ".join(
+            f"{sql} AS {session.column(name)}" for name, sql in sql_by_column.items()
+        )
+        place_list = ", ".join(str(place) for place, _ in places) or "-1"
+        return table.view(
+            f"SELECT {columns} FROM {table} WHERE NOT earlier AND place IN ({place_list})"
+        )
 
     def renamed(self, names: Mapping[str, str]) -> "Ratings":
         """Raters without a new name keep their old one."""
-        called = [names.get(name, name) for name in self.names]
-        ordered = tuple(sorted(called))
-        cases = _cases((at, ordered.index(name)) for at, name in enumerate(called))
+        new_names = [names.get(name, name) for name in self.names]
+        ordered = tuple(sorted(new_names))
+        cases = _cases((place, ordered.index(name)) for place, name in enumerate(new_names))
         rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         origin = self.origin and self.origin.with_raters_renamed(names)
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers, origin=origin)
-        if len({*called}) == len(called):
-            moved = [self.packing.slots[called.index(name)] for name in ordered]
-            known = {name: each for name, each in vars(self).items() if name in OF_ANY_NAMES}
+        if len({*new_names}) == len(new_names):
+            slots = [self.packing.slots[new_names.index(name)] for name in ordered]
+            attributes = {
+                name: value
+                for name, value in vars(self).items()
+                if name in ATTRIBUTES_WITHOUT_NAMES
+            }
             everyone = tuple(sorted(names.get(name, name) for name in self.everyone))
-            vars(renamed).update(known, packing=self._packing(moved), everyone=everyone)
+            vars(renamed).update(attributes, packing=self._packing(slots), everyone=everyone)
         return renamed
 
 
-def _batch_of(found: "pa.Table") -> "pa.RecordBatch":
+def _combine_batch(table: "pa.Table") -> "pa.RecordBatch":
     import pyarrow as pa
 
     arrays = [
-        each.combine_chunks() if each.num_chunks else pa.nulls(0, each.type)
-        for each in found.columns
+        column.combine_chunks() if column.num_chunks else pa.nulls(0, column.type)
+        for column in table.columns
     ]
-    return pa.RecordBatch.from_arrays(arrays, names=found.schema.names)
+    return pa.RecordBatch.from_arrays(arrays, names=table.schema.names)
 
 
-def _places(items: "pa.Array", last: object, seen: int) -> Codes:
+def _item_places(items: "pa.Array", last_item: object, last_place: int) -> Codes:
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)
     new[1:] = whole(pc.not_equal(items[1:], items[:-1]))
-    new[:1] = [items[0] != last] if len(items) else []
-    return np.asarray(seen + np.cumsum(new))
+    new[:1] = [items[0] != last_item] if len(items) else []
+    return np.asarray(last_place + np.cumsum(new))
 
 
-def _named(places: Codes, names: Sequence[str]) -> "pa.Array":
+def _take_names(places: Codes, names: Sequence[str]) -> "pa.Array":
     return texts_of(names).take(column_of(places))
 
 
 def _dimensions(scale: Scale) -> list[str]:
-    return [f"d{at}" for at in range(scale.dimensions)]
+    return [f"d{index}" for index in range(scale.dimensions)]
 
 
 def _cases(pairs: Iterable[tuple[float, float]]) -> str:
-    return " ".join(f"WHEN {one!r} THEN {other!r}" for one, other in pairs) or "WHEN -1 THEN -1"
+    return (
+        " ".join(f"WHEN {value!r} THEN {result!r}" for value, result in pairs) or "WHEN -1 THEN -1"
+    )

@@ -26,7 +26,7 @@ NUMBER = re.compile(
 )
 SPELT = "[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?"
 """How a number may be spelt, so that all engines read it alike."""
-WHOLE = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
 
 
 def category_text(value: object) -> str:
@@ -59,7 +59,7 @@ def meaning(text: str, *, sets: bool) -> Hashable:
     True
     """
     if sets and (MEMBERS in text or not text):
-        members = frozenset(meaning(each, sets=False) for each in text.split(MEMBERS) if each)
+        members = frozenset(meaning(member, sets=False) for member in text.split(MEMBERS) if member)
         return next(iter(members)) if len(members) == 1 else members
     return Decimal(text) if NUMBER.fullmatch(text) else text
 
@@ -78,9 +78,9 @@ def set_members(cell: str) -> frozenset[str]:
     """
     text = cell.strip()
     if not (text.startswith("[") and text.endswith("]")):
-        return frozenset(each.strip() for each in cell.split(MEMBERS)) - {""}
+        return frozenset(label.strip() for label in cell.split(MEMBERS)) - {""}
     labels = _listed_labels(text)
-    texts = [category_text(each).strip() for each in labels or () if each is not None]
+    texts = [category_text(label).strip() for label in labels or () if label is not None]
     if labels is None or len(texts) < len(labels) or "" in texts:
         raise LabelSetError(
             f"found {shown(cell)}; expected a list of labels, as a|d or "
@@ -92,13 +92,13 @@ def set_members(cell: str) -> frozenset[str]:
 def _listed_labels(text: str) -> list[object] | None:
     """None unless the text is a list of texts, numbers and truth values."""
     try:
-        found = json.loads(text)
+        labels = json.loads(text)
     except ValueError:
         try:
-            found = ast.literal_eval(text)
+            labels = ast.literal_eval(text)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
             return None
-    return found if all(isinstance(each, str | int | float | None) for each in found) else None
+    return labels if all(isinstance(label, str | int | float | None) for label in labels) else None
 
 
 def labels_of_sets(cells: Iterable[str]) -> tuple[str, ...]:
@@ -150,13 +150,16 @@ def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[st
     """
     distinct = set(texts)
     if all(
-        WHOLE.fullmatch(text) or (NUMBER.fullmatch(text) and text == repr(float(text)))
+        WHOLE_NUMBER.fullmatch(text) or (NUMBER.fullmatch(text) and text == repr(float(text)))
         for text in distinct
     ):  # as a program writes numbers
-        return {text if WHOLE.fullmatch(text) else category_text(float(text)) for text in distinct}
-    if same := in_two_spellings(distinct, means):
+        return {
+            text if WHOLE_NUMBER.fullmatch(text) else category_text(float(text))
+            for text in distinct
+        }
+    if spellings := in_two_spellings(distinct, means):
         raise RatingsError(
-            f"scale: found labels {listed(same)}, which are one label in several spellings; "
+            f"scale: found labels {listed(spellings)}, which are one label in several spellings; "
             "expected one spelling. Write it in one way, or name the categories "
             "(--categories 1,2,other). Then each spelling is the category that it means."
         )
@@ -205,8 +208,8 @@ def probable_level(labels: Iterable[str]) -> "Level":
     distinct = {label.strip() for label in labels}
     if not distinct or not all(map(NUMBER.fullmatch, distinct)):
         return "nominal"
-    whole = all(float(label).is_integer() for label in distinct)
-    return "ordinal" if whole and len(distinct) <= MAX_ORDINAL_NUMBERS else "interval"
+    are_whole = all(float(label).is_integer() for label in distinct)
+    return "ordinal" if are_whole and len(distinct) <= MAX_ORDINAL_NUMBERS else "interval"
 
 
 def are_any_numbers(numbers: Collection[float]) -> bool:
@@ -216,12 +219,12 @@ def are_any_numbers(numbers: Collection[float]) -> bool:
     return len(numbers) > MAX_NUMBERS_TO_CHOOSE or any(number % 1 for number in numbers)
 
 
-def refuse_all_tiny(numbers: np.ndarray, where: str) -> None:
+def refuse_all_tiny(numbers: np.ndarray, place: str) -> None:
     """Refuse numbers that are all so small that their squares are lost."""
     largest = float(np.nanmax(np.abs(numbers), initial=0.0))
     if 0 < largest < SMALLEST:
         raise RatingsError(
-            f"{where}: found no number beyond {largest:g} in size; expected one of at least "
+            f"{place}: found no number beyond {largest:g} in size; expected one of at least "
             f"{SMALLEST:g}. Multiply all by one number: agreement does not depend on the unit."
         )
 
@@ -232,7 +235,7 @@ UNIVARIATE: tuple[Level, ...] = LEVELS[:4]
 MAX_ORDINAL_NUMBERS = 10
 """Of more different numbers, the distances matter unless somebody names another level."""
 MAX_NUMBERS_TO_CHOOSE = 30
-MOST_CATEGORIES = 64
+MAX_CATEGORIES_READ_OFF = 64
 Array = NDArray[np.float64]
 Codes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -344,16 +347,16 @@ class Scale:
         return number
 
     def _refuse_repeated(self, categories: tuple[Category, ...]) -> None:
-        twice = [c for i, c in enumerate(categories) if c in categories[:i]]
-        if twice:
+        repeated = [c for i, c in enumerate(categories) if c in categories[:i]]
+        if repeated:
             raise RatingsError(
-                f"scale: found {called('category', twice)} twice; expected each once. "
+                f"scale: found {called('category', repeated)} twice; expected each once. "
                 "Remove the repetition."
             )
-        same = [] if self.numeric else in_two_spellings(map(str, categories), self._means)
-        if same:
+        spellings = [] if self.numeric else in_two_spellings(map(str, categories), self._means)
+        if spellings:
             raise RatingsError(
-                f"scale: found categories {listed(same)}, which are one label in several "
+                f"scale: found categories {listed(spellings)}, which are one label in several "
                 "spellings; expected each once. Keep one of them: a label in another spelling is "
                 "read as that one."
             )
@@ -383,13 +386,13 @@ class Scale:
             numbers = sorted({cls(None, level).number(label) + 0.0 for label in distinct})
             return (
                 cls(None, level)
-                if len(numbers) > MOST_CATEGORIES
+                if len(numbers) > MAX_CATEGORIES_READ_OFF
                 else cls(tuple(numbers), level, declared=False)
             )
         texts = map(category_text, distinct)
         if level == "nominal":
-            once = spelt_once(map(set_in_order, texts), partial(meaning, sets=True))
-            return cls(tuple(sorted(once)), level, declared=False)
+            single_spellings = spelt_once(map(set_in_order, texts), partial(meaning, sets=True))
+            return cls(tuple(sorted(single_spellings)), level, declared=False)
         try:
             ranks = {text: _rank(text) for text in texts}
         except (ArithmeticError, ValueError):
@@ -430,7 +433,7 @@ class Scale:
         names = self.names
         if set(names) == {"False", "True"}:
             return tuple(name == "True" for name in names)
-        if all(WHOLE.fullmatch(name) and abs(int(name)) <= MAX_INT64 for name in names):
+        if all(WHOLE_NUMBER.fullmatch(name) and abs(int(name)) <= MAX_INT64 for name in names):
             return tuple(map(int, names))
         if all(NUMBER.fullmatch(name) and name == category_text(float(name)) for name in names):
             return tuple(map(float, names))
@@ -441,8 +444,8 @@ class Scale:
         several = f" of {self.dimensions} dimensions" if self.dimensions > 1 else ""
         if self.continuous:
             return f"{self.level}{several} without categories"
-        read = "" if self.declared else ", read off the labels"
-        return f"{self.level} with categories {listed(self.names, 12)}{read}"
+        how_known = "" if self.declared else ", read off the labels"
+        return f"{self.level} with categories {listed(self.names, 12)}{how_known}"
 
     @property
     def scores(self) -> NDArray[np.float64]:
@@ -457,8 +460,8 @@ class Scale:
             return self
         return replace(self, categories=tuple(sorted(self.categories)))
 
-    def positions_of(self, other: "Scale") -> Codes:
-        return np.array([self.names.index(name) for name in other.names], dtype=np.int64)
+    def positions_of(self, ordered: "Scale") -> Codes:
+        return np.array([self.names.index(name) for name in ordered.names], dtype=np.int64)
 
     def index(self, label: object) -> int:
         """The position of a label, however it is spelt."""

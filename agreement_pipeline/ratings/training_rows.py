@@ -181,9 +181,9 @@ class TrainingRows:
         """
         assert self.votes is not None
         shares = shares_of(self.votes)
-        chosen = np.flatnonzero(self.resolution == ADJUDICATED)
-        shares[chosen] = 0
-        shares[chosen, self._label_ids(chosen)] = 1
+        adjudicated = np.flatnonzero(self.resolution == ADJUDICATED)
+        shares[adjudicated] = 0
+        shares[adjudicated, self._label_ids(adjudicated)] = 1
         return shares
 
     def _label_ids(self, rows: Array) -> Array:
@@ -206,16 +206,18 @@ class TrainingRows:
     def take(self, rows: Array) -> "TrainingRows":
         """Some rows, at their positions."""
         starts, counts = self.round_starts[rows], np.diff(self.round_starts)[rows]
-        ends = np.cumsum(counts)
-        ids = np.arange(counts.sum()) + np.repeat(starts - (ends - counts), counts)
+        stops = np.cumsum(counts)
+        ids = np.arange(counts.sum()) + np.repeat(starts - (stops - counts), counts)
         columns = {
-            name: values[rows] for name in OF_ITEMS if (values := getattr(self, name)) is not None
+            name: values[rows]
+            for name in ITEM_ARRAYS
+            if (values := getattr(self, name)) is not None
         }
         return replace(
             self,
-            round_starts=np.append(0, ends),
+            round_starts=np.append(0, stops),
             round_ids=self.round_ids[ids],
-            item_columns={name: each.iloc[rows] for name, each in self.item_columns.items()},
+            item_columns={name: column.iloc[rows] for name, column in self.item_columns.items()},
             split_keys=self.split_keys.iloc[rows],
             **columns,
         )
@@ -228,7 +230,7 @@ WHY_ITEMS_DO_NOT_TRAIN = {
     "not_adjudicated": "no adjudicator gave a label",
 }
 
-OF_ITEMS = (
+ITEM_ARRAYS = (
     "items",
     "label",
     "resolution",
@@ -282,12 +284,12 @@ class _Builder:
 
     @cached_property
     def panels(self) -> list[_RoundLabels]:
-        return [_read_panel(each) for each in self.labelled]
+        return [_read_panel(labelled_round) for labelled_round in self.labelled]
 
     @cached_property
     def model_labels(self) -> list[tuple[pd.Index, Array]]:
         """The items and labels of each round's classifier."""
-        return [_read_classifier(each) for each in self.labelled]
+        return [_read_classifier(labelled_round) for labelled_round in self.labelled]
 
     @cached_property
     def items(self) -> pd.Index:
@@ -302,7 +304,7 @@ class _Builder:
         # a rule may hand over arrays of the pool, which say what raters said
         label, resolution = (values.copy() for values in self.rule(pool))
         is_relabelled = self._is_relabelled()
-        first = self._pool("first") if is_relabelled.any() else pool
+        first_pool = self._pool("first") if is_relabelled.any() else pool
         resolution[is_relabelled & (resolution < TIE)] = RELABELLED
         if not self.pools_rounds and len(self.labelled) > 1:
             resolution[self._is_settled_differently()] = CONFLICT
@@ -315,14 +317,14 @@ class _Builder:
         spread = np.where(by_other, np.nan, pool.spread) if scale.numeric else None
         panel: dict[str, Array | None] = {}
         if (by_other | is_relabelled).any():
-            panel = {"panel_votes": first.votes}
+            panel = {"panel_votes": first_pool.votes}
             if scale.numeric:
-                panel |= {"panel_mean": first.mean, "panel_spread": first.spread}
+                panel |= {"panel_mean": first_pool.mean, "panel_spread": first_pool.spread}
         starts, ids = self._rounds_by_item()
         columns = self._item_columns()
         return TrainingRows(
             scale,
-            tuple(each.name for each in self.labelled),
+            tuple(labelled_round.name for labelled_round in self.labelled),
             self.items,
             starts,
             ids,
@@ -349,9 +351,9 @@ class _Builder:
             for panel in self.panels
         ]
 
-    def _pool(self, which: str) -> RatingsPool:
+    def _pool(self, label_kind: str) -> RatingsPool:
         """The ratings of all rounds, by the `first` or the `last` labels of raters."""
-        labels = [getattr(panel, which) for panel in self.panels]
+        labels = [getattr(panel, label_kind) for panel in self.panels]
         return self._pool_of(self._item_by_round, labels, self._n_raters)
 
     def _pool_of(
@@ -377,10 +379,19 @@ class _Builder:
         if len(self.panels) == 1:
             count = np.bincount(self._item_by_round[0], minlength=len(self.items))
             return count.astype(np.int32)
-        names = pd.Index(sorted({name for each in self.labelled for name in each.ratings.everyone}))
+        names = pd.Index(
+            sorted(
+                {
+                    name
+                    for labelled_round in self.labelled
+                    for name in labelled_round.ratings.everyone
+                }
+            )
+        )
         pairs = [
-            item * len(names) + names.get_indexer(pd.Index(each.ratings.everyone))[panel.rater]
-            for each, panel, item in zip(
+            item * len(names)
+            + names.get_indexer(pd.Index(labelled_round.ratings.everyone))[panel.rater]
+            for labelled_round, panel, item in zip(
                 self.labelled, self.panels, self._item_by_round, strict=True
             )
         ]
@@ -410,24 +421,26 @@ class _Builder:
             (self._place(names), labels) for names, labels in self.model_labels if len(names)
         ]
         unsettled = (resolution >= TIE) & (resolution != CONFLICT)
-        _put(answers, BY_MODEL, label, resolution, unsettled, pools=False)
+        _put_answers(answers, BY_MODEL, label, resolution, unsettled, pools=False)
 
     def _put_adjudicated(self, label: Array, resolution: Array) -> None:
         answers = []
-        for each, panel in zip(self.labelled, self.panels, strict=True):
-            places, labels = each.adjudicated.on(panel.items, self.scale)
+        for labelled_round, panel in zip(self.labelled, self.panels, strict=True):
+            places, labels = labelled_round.adjudicated.on(panel.items, self.scale)
             answers.append((self._place(panel.items)[places], labels))
         everywhere = np.ones(len(label), dtype=bool)
-        _put(answers, ADJUDICATED, label, resolution, everywhere, pools=self.scale.numeric)
+        _put_answers(answers, ADJUDICATED, label, resolution, everywhere, pools=self.scale.numeric)
 
     def _rounds_by_item(self) -> tuple[Array, Array]:
         if len(self.labelled) == 1:
             return np.arange(len(self.items) + 1), np.zeros(len(self.items), dtype=np.int32)
         items, ids = [], []
         for n, (panel, (names, _)) in enumerate(zip(self.panels, self.model_labels, strict=True)):
-            here = np.unique(np.concatenate([self._place(panel.items), self._place(names)]))
-            items.append(here)
-            ids.append(np.full(len(here), n, dtype=np.int32))
+            items_of_round = np.unique(
+                np.concatenate([self._place(panel.items), self._place(names)])
+            )
+            items.append(items_of_round)
+            ids.append(np.full(len(items_of_round), n, dtype=np.int32))
         item = np.concatenate(items)
         starts = np.append(0, np.cumsum(np.bincount(item, minlength=len(self.items))))
         return starts, np.concatenate(ids)[np.argsort(item, kind="stable")]
@@ -435,41 +448,47 @@ class _Builder:
     def _item_columns(self) -> dict[str, pd.Series]:
         """The first value that a round has, by the name of the column."""
         columns = dict.fromkeys(
-            name for each in self.labelled for name in _content_names(each.ratings)
+            name
+            for labelled_round in self.labelled
+            for name in _content_names(labelled_round.ratings)
         )
         by_name: dict[str, pd.Series] = {}
-        for each in self.labelled:
-            names = [name for name in columns if name in each.ratings.has]
+        for labelled_round in self.labelled:
+            names = [name for name in columns if name in labelled_round.ratings.has]
             if not names:
                 continue
-            frame: pd.DataFrame = in_pandas(each.ratings.items(names)).set_index("item")
+            frame: pd.DataFrame = in_pandas(labelled_round.ratings.items(names)).set_index("item")
             contents = [name for name in names if name.startswith(CONTENT_PREFIX)]
             if contents and PART_UNIT_OF in frame:
                 # The contents of a document stand at one of its units alone.
                 frame[contents] = frame.groupby(PART_UNIT_OF)[contents].transform("first")
             for name in names:
                 values = frame[name].reindex(self.items)
-                known = by_name.get(name)
-                by_name[name] = values if known is None else known.where(known.notna(), values)
+                earlier_values = by_name.get(name)
+                by_name[name] = (
+                    values
+                    if earlier_values is None
+                    else earlier_values.where(earlier_values.notna(), values)
+                )
         return {name: by_name[name] for name in columns}
 
     def _split_keys(self, columns: Mapping[str, pd.Series]) -> pd.Series:
         """Clusters that share an item, as it is in several rounds, have one key: the first of them
         by name.
         """
-        own = pd.Series(self.items, index=self.items)
+        item_names = pd.Series(self.items, index=self.items)
         if "cluster" not in columns:
-            return own
+            return item_names
         pairs = [
-            in_pandas(each.ratings.items(["cluster"]))
-            for each in self.labelled
-            if "cluster" in each.ratings.has
+            in_pandas(labelled_round.ratings.items(["cluster"]))
+            for labelled_round in self.labelled
+            if "cluster" in labelled_round.ratings.has
         ]
         frame = pd.concat(pairs).dropna().drop_duplicates()
         several = frame[frame["item"].duplicated(keep=False)]
-        parent = _joined_groups(several.groupby("item")["cluster"].agg(list))
+        parent = _first_name_by_member(several.groupby("item")["cluster"].agg(list))
         keys = columns["cluster"].map(lambda name: parent.get(name, name), na_action="ignore")
-        return keys.where(keys.notna(), own)
+        return keys.where(keys.notna(), item_names)
 
 
 def _read_panel(labelled: LabelledRound) -> _RoundLabels:
@@ -487,20 +506,22 @@ def _read_panel(labelled: LabelledRound) -> _RoundLabels:
     is_whole = not (ratings.gold or ratings.classifiers or ratings.preceded)
     names_column = [] if is_whole else ["item"]
     table = ratings.first(["at", "place", kind, *later, *names_column], raters=ratings.raters)
-    item, first = table["at"].to_numpy(), table[kind].to_numpy()
+    item, first_labels = table["at"].to_numpy(), table[kind].to_numpy()
     names = (
         ratings.rated()
         if is_whole
         else table["item"].take(np.flatnonzero(np.diff(item, prepend=-1)))
     )
-    last = first
+    last_labels = first_labels
     if later and table["last_label"].null_count < len(table):
-        last = first.copy()
+        last_labels = first_labels.copy()
         texts = table["last_label"].to_pylist()
-        changed = [place for place, text in enumerate(texts) if text is not None]
-        last[changed] = [Adjudicated.place(texts[place], scale) for place in changed]
+        changed_places = [place for place, text in enumerate(texts) if text is not None]
+        last_labels[changed_places] = [
+            Adjudicated.place(texts[place], scale) for place in changed_places
+        ]
     items = pd.Index(in_pandas(names))
-    return _RoundLabels(items, item, table["place"].to_numpy(), first, last)
+    return _RoundLabels(items, item, table["place"].to_numpy(), first_labels, last_labels)
 
 
 def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
@@ -521,16 +542,16 @@ def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
 def _content_names(ratings: Ratings) -> list[str]:
     """The columns of items that go into training rows."""
     prefixes = STRATUM, PART_PREFIX, CONTENT_PREFIX
-    others = sorted(name for name in ratings.has if name.startswith(prefixes))
-    return [name for name in ("text", "cluster", *others) if name in ratings.has]
+    prefixed_names = sorted(name for name in ratings.has if name.startswith(prefixes))
+    return [name for name in ("text", "cluster", *prefixed_names) if name in ratings.has]
 
 
-def _put(
+def _put_answers(
     answers: Iterable[tuple[Array, Array]],
     resolved_as: int,
     label: Array,
     resolution: Array,
-    where: Array,
+    may_put: Array,
     *,
     pools: bool,
 ) -> None:
@@ -541,21 +562,23 @@ def _put(
     if not answered:
         return
     place = np.concatenate([places for places, _ in answered])
-    given = np.concatenate([labels for _, labels in answered])
-    order = np.lexsort((given, place))
-    place, given = place[order], given[order]
+    given_labels = np.concatenate([labels for _, labels in answered])
+    order = np.lexsort((given_labels, place))
+    place, given_labels = place[order], given_labels[order]
     starts = np.flatnonzero(np.diff(place, prepend=-1))
-    ends = np.append(starts[1:], len(place))
-    chosen = place[starts]
-    differ = given[starts] != given[ends - 1]
-    labels = given[starts]
+    stops = np.append(starts[1:], len(place))
+    answered_items = place[starts]
+    differ = given_labels[starts] != given_labels[stops - 1]
+    labels = given_labels[starts]
     if pools:
-        sums = [math.fsum(given[start:end]) for start, end in zip(starts, ends, strict=True)]
-        labels = np.array(sums) / (ends - starts)
+        sums = [
+            math.fsum(given_labels[start:stop]) for start, stop in zip(starts, stops, strict=True)
+        ]
+        labels = np.array(sums) / (stops - starts)
     resolutions = np.where(differ & (not pools), CONFLICT, resolved_as)
-    here = where[chosen]
-    label[chosen[here]] = labels[here]
-    resolution[chosen[here]] = resolutions[here]
+    is_open = may_put[answered_items]
+    label[answered_items[is_open]] = labels[is_open]
+    resolution[answered_items[is_open]] = resolutions[is_open]
 
 
 def _codes_of(numbers: Array, scale: Scale) -> Array:
@@ -565,10 +588,10 @@ def _codes_of(numbers: Array, scale: Scale) -> Array:
     return np.asarray(order[np.searchsorted(values[order], numbers)])
 
 
-def _joined_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
+def _first_name_by_member(groups: Iterable[Sequence[str]]) -> dict[str, str]:
     """The first name of all that are joined with a name, directly or by way of others.
 
-    >>> _joined_groups([["b", "c"], ["a", "c"], ["x", "y"]])
+    >>> _first_name_by_member([["b", "c"], ["a", "c"], ["x", "y"]])
     {'b': 'a', 'c': 'a', 'a': 'a', 'x': 'x', 'y': 'x'}
     """
     parent: dict[str, str] = {}
@@ -579,6 +602,6 @@ def _joined_groups(groups: Iterable[Sequence[str]]) -> dict[str, str]:
         return name
 
     for group in groups:
-        first, *_ = roots = sorted({root(name) for name in group})
-        parent.update(dict.fromkeys(roots, first))
+        first_name, *_ = roots = sorted({root(name) for name in group})
+        parent.update(dict.fromkeys(roots, first_name))
     return {name: root(name) for name in parent}

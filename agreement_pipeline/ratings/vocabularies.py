@@ -53,19 +53,22 @@ class ForeignWords:
     def sentence(self) -> str:
         """What was found, and the setting that maps the words."""
         verb = "uses" if len(self.raters) == 1 else "use"
-        only = "only " if self.has_no_common_word else ""
-        groups = [[other, label] for label, other in self.translation.items()]
-        options = " ".join(f"--same-label {json.dumps(f'{one}={two}')}" for one, two in groups)
+        only_word = "only " if self.has_no_common_word else ""
+        groups = [[other_label, label] for label, other_label in self.translation.items()]
+        options = " ".join(
+            f"--same-label {json.dumps(f'{first_word}={second_word}')}"
+            for first_word, second_word in groups
+        )
         in_project = json.dumps(groups, ensure_ascii=False)
-        how = (
+        advice = (
             f"Map them, if they mean the same: {options} (same_label: {in_project} in a project)."
             if groups
             else "Map them: --same-label NAME=OTHER (same_label: [[NAME, OTHER]] in a project)."
         )
         return (
-            f"{joined(self.raters, MAX_SHOWN)} {verb} {only}{_quoted(self.labels)}, which nobody "
-            f"else uses; the others use {_quoted(self.other_labels)} on the {self.n_items:,} items "
-            f"that they share. {how}"
+            f"{joined(self.raters, MAX_SHOWN)} {verb} {only_word}{_quoted(self.labels)}, which "
+            f"nobody else uses; the others use {_quoted(self.other_labels)} on the "
+            f"{self.n_items:,} items that they share. {advice}"
         )
 
 
@@ -91,91 +94,114 @@ def foreign_words(ratings: "Ratings") -> tuple[ForeignWords, ...]:
     for row, rater, code in rows:
         np.add.at(counts, (rater, code), ratings.patterns.n[row])
     counts[:, [names.index(label) for label in placeholders_among(names)]] = 0
-    group = _groups(counts)
-    found = [int(each) for each in np.unique(group[counts.any(axis=1)])]
-    if len(found) < 2:
+    group = _groups_of_raters(counts)
+    group_numbers = [int(number) for number in np.unique(group[counts.any(axis=1)])]
+    if len(group_numbers) < 2:
         return ()
-    largest = max(found, key=lambda each: (counts[group == each].sum(), -each))
-    answers = (_compared(ratings, rows, group == each, counts) for each in found if each != largest)
-    return tuple(each for each in answers if each is not None)
+    largest = max(
+        group_numbers, key=lambda group_number: (counts[group == group_number].sum(), -group_number)
+    )
+    answers = (
+        _compare_words(ratings, rows, group == group_number, counts)
+        for group_number in group_numbers
+        if group_number != largest
+    )
+    return tuple(words for words in answers if words is not None)
 
 
 def _usual_words(counts: Array) -> np.ndarray:
     """The most common labels of each row of counts, which make up `USUAL_SHARE` of it."""
     order = np.argsort(-counts, axis=1, kind="stable")
     ordered = np.take_along_axis(counts, order, axis=1)
-    before = np.cumsum(ordered, axis=1) - ordered
+    shares_before = np.cumsum(ordered, axis=1) - ordered
     total = counts.sum(axis=1, keepdims=True)
-    usual = np.zeros(counts.shape, dtype=bool)
-    np.put_along_axis(usual, order, (before < USUAL_SHARE * total) & (ordered > 0), axis=1)
-    return usual
+    is_usual = np.zeros(counts.shape, dtype=bool)
+    np.put_along_axis(
+        is_usual, order, (shares_before < USUAL_SHARE * total) & (ordered > 0), axis=1
+    )
+    return is_usual
 
 
-def _groups(counts: Array) -> Codes:
+def _groups_of_raters(counts: Array) -> Codes:
     """The number of each rater's group: raters whose words meet, also by way of others."""
-    usual = _usual_words(counts).astype(float)
+    is_usual = _usual_words(counts).astype(float)
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    common = shares @ usual.T
+    common = shares @ is_usual.T
     meets = np.maximum(common, common.T) >= MAX_COMMON_SHARE
     group: Codes = np.arange(len(counts))
-    before: Codes = np.empty(0, dtype=np.int64)
-    while not np.array_equal(group, before):
-        before = group
+    previous: Codes = np.empty(0, dtype=np.int64)
+    while not np.array_equal(group, previous):
+        previous = group
         group = np.where(meets, group[None, :], len(counts)).min(axis=1, initial=len(counts))
-        group = np.minimum(group, before)
+        group = np.minimum(group, previous)
     return group
 
 
-def _compared(
+def _compare_words(
     ratings: "Ratings",
     rows: Sequence[tuple[Codes, Codes, Codes]],
-    inside: np.ndarray,
+    is_inside: np.ndarray,
     counts: Array,
 ) -> ForeignWords | None:
     names, patterns = ratings.scale.names, ratings.patterns
-    said = np.zeros((2, len(patterns.n), len(names)), dtype=np.int32)
+    counts_by_side = np.zeros((2, len(patterns.n), len(names)), dtype=np.int32)
     for row, rater, code in rows:
         is_word = counts[rater, code] > 0
-        np.add.at(said, (inside[rater[is_word]].astype(int), row[is_word], code[is_word]), 1)
-    shared = said.any(axis=2).all(axis=0)
+        np.add.at(
+            counts_by_side, (is_inside[rater[is_word]].astype(int), row[is_word], code[is_word]), 1
+        )
+    shared = counts_by_side.any(axis=2).all(axis=0)
     n_items = int(patterns.n[shared].sum())
-    others, own = np.einsum("i,sik->sk", patterns.n[shared].astype(float), said[:, shared])
-    usual = _usual_words(np.stack([others, own]))
-    n_labels = int(usual.sum(axis=1).max(initial=0))
+    other_counts, own_counts = np.einsum(
+        "i,sik->sk", patterns.n[shared].astype(float), counts_by_side[:, shared]
+    )
+    is_usual = _usual_words(np.stack([other_counts, own_counts]))
+    n_labels = int(is_usual.sum(axis=1).max(initial=0))
     if n_items < max(MIN_SHARED_ITEMS, MIN_ITEMS_PER_LABEL * n_labels) or n_labels > MAX_LABELS:
         return None
-    common = max(own[usual[0]].sum() / own.sum(), others[usual[1]].sum() / others.sum())
+    common = max(
+        own_counts[is_usual[0]].sum() / own_counts.sum(),
+        other_counts[is_usual[1]].sum() / other_counts.sum(),
+    )
     if common >= MAX_COMMON_SHARE:
         return None
-    if usual.sum(axis=1).min() < 2 and (own * others).any():
+    if is_usual.sum(axis=1).min() < 2 and (own_counts * other_counts).any():
         return None  # who always says one thing that others say too has no words of their own
-    alone = usual[1] & ~usual[0]
-    beside = usual[0] & ~usual[1]
-    borrowed = max(others[alone].sum() / others.sum(), own[beside].sum() / own.sum())
+    is_only_theirs = is_usual[1] & ~is_usual[0]
+    is_only_others = is_usual[0] & ~is_usual[1]
+    borrowed = max(
+        other_counts[is_only_theirs].sum() / other_counts.sum(),
+        own_counts[is_only_others].sum() / own_counts.sum(),
+    )
     if borrowed > MAX_BORROWED_SHARE:
         return None
-    together = np.einsum(
-        "i,ik,il->kl", patterns.n[shared].astype(float), said[1, shared], said[0, shared]
+    co_occurrences = np.einsum(
+        "i,ik,il->kl",
+        patterns.n[shared].astype(float),
+        counts_by_side[1, shared],
+        counts_by_side[0, shared],
     )
     return ForeignWords(
-        tuple(name for name, is_in in zip(ratings.names, inside, strict=True) if is_in),
-        tuple(np.array(names, dtype=object)[alone]),
-        tuple(np.array(names, dtype=object)[beside]),
+        tuple(name for name, is_in in zip(ratings.names, is_inside, strict=True) if is_in),
+        tuple(np.array(names, dtype=object)[is_only_theirs]),
+        tuple(np.array(names, dtype=object)[is_only_others]),
         n_items,
-        not (usual[0] & usual[1]).any(),
-        _translation(together, np.flatnonzero(alone), np.flatnonzero(beside), names),
+        not (is_usual[0] & is_usual[1]).any(),
+        _translation(
+            co_occurrences, np.flatnonzero(is_only_theirs), np.flatnonzero(is_only_others), names
+        ),
     )
 
 
 def _translation(
-    together: Array, own: Codes, others: Codes, names: Sequence[str]
+    co_occurrences: Array, own_labels: Codes, other_labels: Codes, names: Sequence[str]
 ) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for label in own:
-        if not len(others) or not together[label, others].any():
+    translation: dict[str, str] = {}
+    for label in own_labels:
+        if not len(other_labels) or not co_occurrences[label, other_labels].any():
             continue
-        likely = int(others[np.argmax(together[label, others])])
-        back = int(own[np.argmax(together[own, likely])])
+        likely_label = int(other_labels[np.argmax(co_occurrences[label, other_labels])])
+        back = int(own_labels[np.argmax(co_occurrences[own_labels, likely_label])])
         if back == label:
-            found[names[label]] = names[likely]
-    return found
+            translation[names[label]] = names[likely_label]
+    return translation

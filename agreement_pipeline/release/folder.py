@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidError
 from agreement_pipeline.large_files import Content, Files
-from agreement_pipeline.ratings import InTurn, ParquetRows, Rows
+from agreement_pipeline.ratings import ParquetRows, RowQueue, Rows
 from agreement_pipeline.release.contents import (
     DOCUMENTS,
     EACH,
@@ -229,7 +229,7 @@ def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) ->
     plain = any_footer or found.describes_only_rows(derived.schema.metadata or {})
     if not (same_columns and plain) or len(found) != len(derived):
         return False
-    again = InTurn(derived)
+    again = RowQueue(derived)
     for part in found.parts():
         due = again.take(len(part))
         for name in due.column_names:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, growing
+from agreement_pipeline.ratings import RESOLUTIONS, PanelLabels, Scale, growing_batches
 from agreement_pipeline.release.training_table import NOWHERE, UNIT_OF, UnitPlaces
 
 UNRESOLVED_TO_FORM_3 = "data/unresolved-00000-of-00001.parquet"
@@ -37,7 +37,7 @@ class LabelRowsToForm3:
         return len(self.rows)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        return growing(len(self), self._batch)
+        return growing_batches(len(self), self._batch)
 
     def _batch(self, rows: slice) -> pa.RecordBatch:
         some = self.labels.take(self.rows[rows])

@@ -21,7 +21,7 @@ from agreement_pipeline.ratings import (
     Scale,
     TrainingRows,
     Trains,
-    growing,
+    growing_batches,
     in_pandas,
     meaning_of,
     shares_of,
@@ -308,7 +308,7 @@ class TrainingTable:
         return len(self.places)
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        return growing(len(self), self._batch)
+        return growing_batches(len(self), self._batch)
 
     def to_pandas(self) -> pd.DataFrame:
         """The rows as a DataFrame, with lists in the place of arrays."""

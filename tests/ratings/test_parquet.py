@@ -75,7 +75,7 @@ def test_a_stored_table_gives_the_same_ratings_from_a_file_as_from_memory(more, 
     given = Ratings.from_frame(frame.astype({"text": TEXT}), SCALE)
     data = parquet_bytes(RatingsRows(given))
     again = ratings_of(stored_cells(ParquetRows(data), "here"), SCALE)
-    monkeypatch.setattr(parquet, "FEW_BYTES", 0)
+    monkeypatch.setattr(parquet, "MIN_BYTES_TO_READ_IN_PLACE", 0)
     file = LargeFile.of([data])
     path, found = file.path, ratings_of(stored_cells(ParquetRows(file), "here"), SCALE)
     del file
@@ -92,7 +92,7 @@ def test_a_stored_table_gives_the_same_ratings_from_a_file_as_from_memory(more, 
 
 @pytest.mark.parametrize("n_bytes", [2, 40])
 def test_a_stored_file_that_is_broken_is_refused_before_anybody_asks(n_bytes, monkeypatch):
-    monkeypatch.setattr(parquet, "FEW_BYTES", 0)
+    monkeypatch.setattr(parquet, "MIN_BYTES_TO_READ_IN_PLACE", 0)
     data = bytearray(parquet_bytes(RatingsRows(ratings(3))))
     data[n_bytes : n_bytes + 40] = bytes(40)
     with pytest.raises(RatingsError, match="Parquet file: found one that cannot be read"):
@@ -113,7 +113,7 @@ def test_equal_rows_in_other_chunks_give_equal_bytes():
 
 def test_long_texts_make_row_groups_short(monkeypatch):
     monkeypatch.setattr(parquet, "PART_BYTES", 30_000)
-    monkeypatch.setattr(parquet, "GROUP_BYTES", 100_000)
+    monkeypatch.setattr(parquet, "ROW_GROUP_BYTES", 100_000)
     rows = pa.table({"text": [f"{n} " + "word " * 200 for n in range(500)], "n": range(500)})
     stored = ParquetRows(parquet_bytes(rows))
     parts = list(stored.parts())

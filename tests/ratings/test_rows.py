@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.ratings import TEXT, InTurn, RatingsRows
+from agreement_pipeline.ratings import TEXT, RatingsRows, RowQueue
 from agreement_pipeline.store import Store
 
 YES = Scale(("no", "yes"))
@@ -65,7 +65,7 @@ def test_small_parts_give_the_same_rows(monkeypatch):
     sizes = [len(batch) for batch in RatingsRows(ratings).to_batches()]
     assert (sum(sizes), sizes[0], max(sizes)) == (6000, 64, 2048)
     rows = whole(RatingsRows(ratings))
-    monkeypatch.setattr("agreement_pipeline.ratings.arrays.FIRST", 100_000)
+    monkeypatch.setattr("agreement_pipeline.ratings.arrays.FIRST_PART_ROWS", 100_000)
     assert [len(batch) for batch in RatingsRows(ratings).to_batches()] == [5000, 1000]
     assert whole(RatingsRows(ratings)).equals(rows)
 
@@ -98,7 +98,7 @@ def test_items_without_any_text_may_have_a_column_of_texts():
 @pytest.mark.parametrize("sizes", [(1, 1, 1, 9), (3, 9), (6,), (4, 4)])
 def test_rows_are_taken_in_turn(sizes):
     table = pa.table({"n": range(6)})
-    rows = InTurn(pa.concat_tables([table.slice(0, 2), table.slice(2, 1), table.slice(3)]))
+    rows = RowQueue(pa.concat_tables([table.slice(0, 2), table.slice(2, 1), table.slice(3)]))
     parts = [rows.take(size) for size in sizes]
     assert pa.concat_tables(parts).equals(table)
     assert [len(part) for part in parts[:-1]] == list(sizes[:-1])

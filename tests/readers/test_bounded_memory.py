@@ -124,7 +124,7 @@ def test_r7_annotations_of_a_release_are_bounded_before_they_are_expanded(monkey
     table = pa.table({"text": ["x" * 200_000] * 999 + ["y"]})
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd")
-    monkeypatch.setattr(release_parquet, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(release_parquet, "MAX_EXPANDED_BYTES", 10_000_000)
     with pytest.raises(RatingsError, match="found more than 10000000 bytes in column 'text'"):
         next(ParquetRows(sink.getvalue()).parts())
 
@@ -192,7 +192,7 @@ def test_the_texts_of_an_export_are_on_disk(long_texts):
 @row_by_row
 def test_the_texts_of_an_export_are_on_disk_while_it_is_kept(long_texts, tmp_path, monkeypatch):
     """Each text is in two rows of the stored table. So the rows are 240 MB."""
-    monkeypatch.setattr(release_parquet, "GROUP_BYTES", 2**22)
+    monkeypatch.setattr(release_parquet, "ROW_GROUP_BYTES", 2**22)
     path, ratings, _ = long_texts
     store = Store(tmp_path / "store")
     assert most_of(lambda: store.ingest("2026-09", ratings, path)) < 120_000_000

@@ -193,7 +193,7 @@ def operations(request, monkeypatch):
     """Those that write tables, in memory or too large for it, and once the others."""
     if request.param == "in memory":
         return OPERATIONS
-    monkeypatch.setattr(parquet, "ROW_GROUP", 50)
+    monkeypatch.setattr(parquet, "ROW_GROUP_ROWS", 50)
     monkeypatch.setattr(local, "MAX_BYTES_IN_MEMORY", 1000)
     return {name: OPERATIONS[name] for name in ("ingest", "release")}
 
