@@ -5,7 +5,7 @@ import click
 from agreement_pipeline.cli.options import command
 from agreement_pipeline.cli.output import say
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.report import aligned
+from agreement_pipeline.report import align_table
 from agreement_pipeline.text import meant
 
 PACKAGE = Path(__file__).parents[1]
@@ -32,7 +32,7 @@ def guide(topic: str | None) -> int:
             lines = page.read_text(encoding="utf-8").splitlines()
             title = next(line for line in lines if line.startswith("# "))
             rows.append([name, title.removeprefix("# ")])
-        say(aligned(["topic", "page"], rows))
+        say(align_table(["topic", "page"], rows))
         return 0
     found = dict(pages).get(topic)
     if found is None:

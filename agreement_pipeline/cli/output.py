@@ -91,10 +91,10 @@ def say_found(
 
 
 def say_table(rows: Sequence[Mapping[Any, object]], wrapped: str | None = None) -> None:
-    from agreement_pipeline.report import aligned
+    from agreement_pipeline.report import align_table
 
     header = list(rows[0]) if rows else []
-    say(aligned(header, (row.values() for row in rows), wrapped, terminal_width()))
+    say(align_table(header, (row.values() for row in rows), wrapped, terminal_width()))
 
 
 def as_json(data: object) -> str:

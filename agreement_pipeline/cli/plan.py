@@ -35,7 +35,7 @@ from agreement_pipeline.policy import (
     unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
-from agreement_pipeline.report import file_of
+from agreement_pipeline.report import svg_file
 from agreement_pipeline.text import listed
 
 ASSUMED, SIMULATION = "Without a table", "Simulation"
@@ -179,7 +179,7 @@ def plan(
         say_aside(silver)
     figure = plan_figure(found) if plot else None
     if plot and figure:
-        plot.write_text(file_of(figure), encoding="utf-8")
+        plot.write_text(svg_file(figure), encoding="utf-8")
     elif plot:
         say_aside(f"{plot}: not written, since no rounds were simulated")
     return 0

@@ -18,9 +18,9 @@ RATERS = ("fay", "gus", "hana")
 WORDS = ("the", "patient", "took", "and", "then", "slept", "well", "again", "felt", "no", "pain")
 DRUGS = ("aspirin", "ibuprofen", "codeine", "insulin")
 DOSES = ("200 mg", "5 ml", "two tablets", "10 units")
-IMAGE = 400
-CELL = 40
-OTHER = {"DRUG": "DOSE", "DOSE": "DRUG", "cell": "debris", "debris": "cell"}
+IMAGE_PIXELS = 400
+CELL_PIXELS = 40
+CONFUSED_LABELS = {"DRUG": "DOSE", "DOSE": "DRUG", "cell": "debris", "debris": "cell"}
 Draws = np.random.Generator
 Part = dict[str, Any]
 
@@ -45,64 +45,69 @@ CELLS: dict[str, Habits] = {"2026-W01": Habits(), "2026-W02": Habits(confused=Tr
 """A clean round, and one in which a rater takes debris for cells."""
 
 
-def _note(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
+def _draw_note(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
     text, truth = "", []
     for _ in range(1 + int(draws.random() * 5)):
-        text += " ".join(_chosen(draws, WORDS) for _ in range(6)) + " "
+        text += " ".join(_choose(draws, WORDS) for _ in range(6)) + " "
         for label, names in (("DRUG", DRUGS), ("DOSE", DOSES)):
             if draws.random() < 0.7:
-                said = _chosen(draws, names)
-                value = {"start": len(text), "end": len(text) + len(said)}
+                name = _choose(draws, names)
+                value = {"start": len(text), "end": len(text) + len(name)}
                 truth.append(({"type": "labels", "from_name": "entity", "value": value}, label))
-                text += f"{said} "
+                text += f"{name} "
     return {"text": text.rstrip(), "note": f"note-{number:03d}"}, truth
 
 
-def _image(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
+def _draw_image(number: int, draws: Draws) -> tuple[dict[str, str], list[tuple[Part, str]]]:
     truth = []
-    for x in range(0, IMAGE, 80):
-        for y in range(0, IMAGE, 80):
+    for x in range(0, IMAGE_PIXELS, 80):
+        for y in range(0, IMAGE_PIXELS, 80):
             if draws.random() < 0.25:
                 part = {
                     "type": "rectanglelabels",
                     "from_name": "cell",
-                    "original_width": IMAGE,
-                    "original_height": IMAGE,
-                    "value": {"x": 100 * x / IMAGE, "y": 100 * y / IMAGE},
+                    "original_width": IMAGE_PIXELS,
+                    "original_height": IMAGE_PIXELS,
+                    "value": {"x": 100 * x / IMAGE_PIXELS, "y": 100 * y / IMAGE_PIXELS},
                 }
                 truth.append((part, "cell" if draws.random() < 0.6 else "debris"))
     return {"image": f"slide-{number:03d}"}, truth
 
 
-def _chosen(draws: Draws, among: Sequence[str]) -> str:
+def _choose(draws: Draws, among: Sequence[str]) -> str:
     return among[int(draws.random() * len(among))]
 
 
-def _marked(part: Part, label: str, habits: Habits, draws: Draws, last: bool) -> list[Part]:
-    missed, named, moved = draws.random(), draws.random(), draws.random()
-    if missed < (0.5 if last and label in habits.careless else habits.overlooks):
+def _mark_object(
+    part: Part, label: str, habits: Habits, draws: Draws, is_last_rater: bool
+) -> list[Part]:
+    overlook_draw, misname_draw, width_draw = draws.random(), draws.random(), draws.random()
+    if overlook_draw < (0.5 if is_last_rater and label in habits.careless else habits.overlooks):
         return []
-    wrong = named < (0.5 if last and habits.confused else habits.misnames)
+    is_misnamed = misname_draw < (0.5 if is_last_rater and habits.confused else habits.misnames)
     kind, value = part["type"], dict(part["value"])
     if kind == "rectanglelabels":
-        value |= {"width": 100 * (CELL + int(moved * 4)) / IMAGE, "height": 100 * CELL / IMAGE}
-    return [{**part, "value": {**value, kind: [OTHER[label] if wrong else label]}}]
+        value |= {
+            "width": 100 * (CELL_PIXELS + int(width_draw * 4)) / IMAGE_PIXELS,
+            "height": 100 * CELL_PIXELS / IMAGE_PIXELS,
+        }
+    return [{**part, "value": {**value, kind: [CONFUSED_LABELS[label] if is_misnamed else label]}}]
 
 
-def _write(
+def _write_rounds(
     rounds: Mapping[str, Habits],
     n_items: int,
-    before: int,
-    drawn: Callable[[int, Draws], tuple[dict[str, str], list[tuple[Part, str]]]],
+    n_before: int,
+    draw_item: Callable[[int, Draws], tuple[dict[str, str], list[tuple[Part, str]]]],
     folder: Path,
 ) -> tuple[Path, ...]:
     """The number of an item is a seed of its draws, with the numbers `before` it."""
-    written = []
+    paths = []
     for name, habits in rounds.items():
         tasks = []
         for number in range(1, n_items + 1):
-            draws = np.random.default_rng([SEED, *name.encode(), before + number])
-            data, truth = drawn(number, draws)
+            draws = np.random.default_rng([SEED, *name.encode(), n_before + number])
+            data, truth = draw_item(number, draws)
             annotations = [
                 {
                     "id": f"{number}-{rater}",
@@ -110,17 +115,17 @@ def _write(
                     "result": [
                         marked
                         for part, label in truth
-                        for marked in _marked(part, label, habits, draws, rater == RATERS[-1])
+                        for marked in _mark_object(part, label, habits, draws, rater == RATERS[-1])
                     ],
                 }
                 for rater in RATERS
             ]
             tasks.append({"id": number, "data": data, "annotations": annotations})
-        written.append(write_whole(folder / f"{name}.json", f"{json.dumps(tasks)}\n".encode()))
-    return tuple(written)
+        paths.append(write_whole(folder / f"{name}.json", f"{json.dumps(tasks)}\n".encode()))
+    return tuple(paths)
 
 
-WRITTEN: dict[str, Callable[[Path], tuple[Path, ...]]] = {
-    "entities": partial(_write, ENTITIES, 120, 0, _note),
-    "cells": partial(_write, CELLS, 90, 1000, _image),
+WRITE_ROUNDS_BY_PROJECT: dict[str, Callable[[Path], tuple[Path, ...]]] = {
+    "entities": partial(_write_rounds, ENTITIES, 120, 0, _draw_note),
+    "cells": partial(_write_rounds, CELLS, 90, 1000, _draw_image),
 }

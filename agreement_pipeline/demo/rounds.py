@@ -76,8 +76,8 @@ def simulate_round(
 
     A change to one rater leaves the others as they are.
     """
-    drawn = _stream(seed, name, "truth").random(n_items)
-    truth = np.searchsorted(np.cumsum(prevalence)[:-1], drawn, side="right").astype(np.int64)
+    truth_draws = _stream(seed, name, "truth").random(n_items)
+    truth = np.searchsorted(np.cumsum(prevalence)[:-1], truth_draws, side="right").astype(np.int64)
     times = np.where(
         _stream(seed, name, "replicated").random(n_items).argsort(kind="stable")
         < round(replicated * n_items),
@@ -126,24 +126,24 @@ def write_export(path: Path, *, worse: bool = False) -> Path:
         classifiers={},
     )
     tasks = []
-    for number, (item, of) in enumerate(ratings.groupby("item"), 1):
+    for number, (item, rows) in enumerate(ratings.groupby("item"), 1):
         annotations = []
-        for rater, label in zip(of["rater"], of["label"], strict=True):
+        for rater, label in zip(rows["rater"], rows["label"], strict=True):
             minutes = number + 480 * raters.index(rater)
-            given = (start + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
+            time = (start + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
             choice = {"type": "choices", "from_name": "label", "value": {"choices": [label]}}
             annotations.append(
                 {
                     "id": number * 10 + raters.index(rater),
                     "completed_by": {"email": rater},
-                    "created_at": given,
-                    "updated_at": given,
+                    "created_at": time,
+                    "updated_at": time,
                     "was_cancelled": False,
                     "ground_truth": False,
                     "result": [choice],
                 }
             )
-        data = {"post": item, "text": of["text"].iloc[0]}
+        data = {"post": item, "text": rows["text"].iloc[0]}
         tasks.append({"id": number, "data": data, "annotations": annotations})
     return write_whole(path, (json.dumps(tasks, indent=1) + "\n").encode())
 
@@ -161,7 +161,7 @@ def _labels(draws: np.random.Generator, meant: Codes, accuracy: float, occurrenc
 
 def _rows(name: str, rater: str, labels: Codes, times: Codes) -> pd.DataFrame:
     item, occurrence = np.nonzero(np.arange(labels.shape[1]) < times[:, None])
-    numbers = [int(at) + 1 for at in item]
+    numbers = [int(position) + 1 for position in item]
     items = [f"{name}-{number:03d}" for number in numbers]
     # A post of one round is no post of another, so its text names the round.
     texts = [

@@ -4,14 +4,14 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from agreement_pipeline.demo.objects import WRITTEN
+from agreement_pipeline.demo.objects import WRITE_ROUNDS_BY_PROJECT
 from agreement_pipeline.demo.rounds import write_moderation_rounds, write_whole
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration import ProjectRun, run_projects
 from agreement_pipeline.projects import Project, load_project
 
 PROJECTS = ("cells", "entities", "moderation", "serology")
-COPIED = ("policies", "rounds")
+COPIED_FOLDERS = ("policies", "rounds")
 MARK = "MADE-BY-DEMO.txt"
 MARK_TEXT = """This folder was made by `agreement-pipeline demo`, which overwrites it the next time.
 Nothing outside of it was touched. You may delete it.
@@ -32,10 +32,10 @@ def run_demo(folder: Path) -> list[ProjectRun]:
     """
     _make_folder(folder)
     configs = _bundled_configs()
-    for name in COPIED:
+    for name in COPIED_FOLDERS:
         shutil.copytree(configs / name, folder / "configs" / name, dirs_exist_ok=True)
     projects = {name: _copy_project(configs, folder, name) for name in PROJECTS}
-    for name, write_rounds in WRITTEN.items():
+    for name, write_rounds in WRITE_ROUNDS_BY_PROJECT.items():
         write_rounds(folder / str(projects[name].settings.inbox))
     for delivery in _deliveries(projects["moderation"]):
         write_moderation_rounds(folder / str(projects["moderation"].settings.inbox), delivery)
@@ -62,8 +62,8 @@ def _make_folder(folder: Path) -> None:
 
 def _bundled_configs() -> Path:
     """They come with the package, or stand beside it in a checkout."""
-    inside = Path(__file__).parent / "configs"
-    return inside if inside.is_dir() else Path(__file__).parents[2] / "configs"
+    packaged = Path(__file__).parent / "configs"
+    return packaged if packaged.is_dir() else Path(__file__).parents[2] / "configs"
 
 
 def _copy_project(configs: Path, folder: Path, name: str) -> Project:
@@ -71,9 +71,9 @@ def _copy_project(configs: Path, folder: Path, name: str) -> Project:
     source = configs / "projects" / f"{name}.yaml"
     copy = write_whole(folder / "configs" / "projects" / source.name, source.read_bytes())
     project = Project(load_project(copy))
-    inside = folder.resolve()
+    demo_folder = folder.resolve()
     for place in _written_places(project):
-        if not (folder / place).resolve().is_relative_to(inside):
+        if not (folder / place).resolve().is_relative_to(demo_folder):
             raise ProjectError(
                 f"{source}: found {place!r}, which leads out of the demo's folder {folder}; "
                 "expected places inside it. Correct the project, or move it to a folder of yours "

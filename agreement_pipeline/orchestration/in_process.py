@@ -15,7 +15,7 @@ from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.runs import UNRELEASED
 from agreement_pipeline.projects import TOGETHER, Project, joint_release
-from agreement_pipeline.report import aligned, printable
+from agreement_pipeline.report import align_table, printable
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 INSTANCE_SETTINGS = """telemetry:
@@ -156,7 +156,9 @@ def _open_instance(root: Path) -> dg.DagsterInstance:
 
 def _describe_run(run: ProjectRun, width: int | None) -> str:
     rounds = round_text(run.rounds)
-    table = aligned(list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width)
+    table = align_table(
+        list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width
+    )
     title = ": ".join(filter(None, (run.project.name, run.project.settings.description)))
     unreleased = [
         f"not released: {f'round {name}' if name else TOGETHER}: {printable(why)}"

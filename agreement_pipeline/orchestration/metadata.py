@@ -25,7 +25,13 @@ from agreement_pipeline.evidence import (
 )
 from agreement_pipeline.projects import Project
 from agreement_pipeline.release import Release
-from agreement_pipeline.report import glance, image, markdown_text, printable, steps_as_markdown
+from agreement_pipeline.report import (
+    draw_glance,
+    markdown_text,
+    printable,
+    steps_as_markdown,
+    svg_data_url,
+)
 from agreement_pipeline.text import DIGITS, counted
 from agreement_pipeline.version import __version__
 
@@ -140,7 +146,7 @@ def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
 def _plot(name: str, drawn: Figure | Glance) -> Any:
     """A plot never fails its asset."""
     try:
-        address = glance(drawn.figure) if isinstance(drawn, Glance) else image(drawn)
+        address = draw_glance(drawn.figure) if isinstance(drawn, Glance) else svg_data_url(drawn)
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")

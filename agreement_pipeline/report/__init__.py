@@ -1,9 +1,9 @@
 """How evidence is shown: as HTML, as text for a terminal, as Markdown, and drawn."""
 
 from agreement_pipeline.report.drawing import (
-    file_of as file_of,
-    glance as glance,
-    image as image,
+    svg_file as svg_file,
+    draw_glance as draw_glance,
+    svg_data_url as svg_data_url,
 )
 from agreement_pipeline.report.page import (
     Render as Render,
@@ -11,7 +11,7 @@ from agreement_pipeline.report.page import (
     report_page as report_page,
 )
 from agreement_pipeline.report.tables import (
-    aligned as aligned,
+    align_table as align_table,
     markdown_text as markdown_text,
     printable as printable,
 )

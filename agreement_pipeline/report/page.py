@@ -12,7 +12,7 @@ from agreement_pipeline.contract import Contract, Finding
 from agreement_pipeline.evidence import Before, Page, judge_page
 from agreement_pipeline.policy import NONE, Policy, Waivers
 from agreement_pipeline.ratings import Ratings, Trains
-from agreement_pipeline.report.drawing import key_of, svg
+from agreement_pipeline.report.drawing import draw_key, draw_svg
 from agreement_pipeline.version import __version__
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def _template() -> "Template":
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined
     )
-    environment.globals["svg"] = lambda figure, name: Markup(svg(figure, name))
-    environment.globals["key"] = lambda sign: Markup(key_of(sign))
+    environment.globals["svg"] = lambda figure, name: Markup(draw_svg(figure, name))
+    environment.globals["key"] = lambda sign: Markup(draw_key(sign))
     return environment.get_template("page.html.jinja")
 
 

@@ -9,9 +9,10 @@ from agreement_pipeline.evidence import cut
 from agreement_pipeline.text import unlinked
 
 REASON_WIDTH = 78
-READABLE, NARROWEST = 30, 9
+MIN_WRAPPED_WIDTH = 30
+MIN_COLUMN_WIDTH = 9
 
-MARKDOWN = re.compile(r"[\\`*_\[\]()#!|]")
+MARKDOWN_CHARACTERS = re.compile(r"[\\`*_\[\]()#!|]")
 
 
 def printable(text: str) -> str:
@@ -26,7 +27,7 @@ def printable(text: str) -> str:
     )
 
 
-def aligned(
+def align_table(
     header: Sequence[str],
     rows: Iterable[Iterable[object]],
     wrapped: str | None = None,
@@ -37,22 +38,22 @@ def aligned(
     """
     texts = [[printable(str(cell)) for cell in row] for row in rows]
     column = header.index(wrapped) if wrapped in header else None
-    most = [max(map(len, cells)) for cells in zip(header, *texts, strict=True)]
+    column_widths = [max(map(len, cells)) for cells in zip(header, *texts, strict=True)]
     if column is not None and width is None:
-        most[column] = REASON_WIDTH
+        column_widths[column] = REASON_WIDTH
     elif column is not None and width is not None:
-        _give_way(most, [column], width, READABLE)
+        _shrink_columns(column_widths, [column], width, MIN_WRAPPED_WIDTH)
     if width is not None:
-        _give_way(most, range(len(most)), width, NARROWEST)
-    lines = [line for row in texts for line in _lines(row, column, most)]
+        _shrink_columns(column_widths, range(len(column_widths)), width, MIN_COLUMN_WIDTH)
+    lines = [line for row in texts for line in _wrap_row(row, column, column_widths)]
     widths = [max(map(len, cells)) for cells in zip(header, *lines, strict=True)]
-    rule = ["-" * each for each in widths]
+    rule = ["-" * column_width for column_width in widths]
     return "\n".join(
         "  ".join(map(str.ljust, line, widths)).rstrip() for line in (header, rule, *lines)
     )
 
 
-def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: int) -> None:
+def _shrink_columns(widths: list[int], columns: Sequence[int], width: int, narrowest: int) -> None:
     gaps = 2 * (len(widths) - 1)
     while sum(widths) + gaps > width:
         widest = max(columns, key=lambda column: widths[column])
@@ -61,17 +62,19 @@ def _give_way(widths: list[int], columns: Sequence[int], width: int, narrowest: 
         widths[widest] -= 1
 
 
-def _lines(row: Sequence[str], wrapped: int | None, most: Sequence[int]) -> list[list[str]]:
-    cells = [cut(cell, limit) for cell, limit in zip(row, most, strict=True)]
+def _wrap_row(
+    row: Sequence[str], wrapped: int | None, column_widths: Sequence[int]
+) -> list[list[str]]:
+    cells = [cut(cell, limit) for cell, limit in zip(row, column_widths, strict=True)]
     if wrapped is None:
         return [cells]
-    first, *rest = wrap(row[wrapped], most[wrapped]) or [""]
-    cells[wrapped] = first
+    first_part, *other_parts = wrap(row[wrapped], column_widths[wrapped]) or [""]
+    cells[wrapped] = first_part
     empty = [""] * len(row)
-    return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in rest)]
+    return [cells, *([*empty[:wrapped], part, *empty[wrapped + 1 :]] for part in other_parts)]
 
 
 def markdown_text(text: str) -> str:
     """Nothing in it is Markdown or a link."""
     escaped = html.escape(unlinked(printable(text)), quote=False)
-    return MARKDOWN.sub(r"\\\g<0>", escaped)
+    return MARKDOWN_CHARACTERS.sub(r"\\\g<0>", escaped)

@@ -15,11 +15,17 @@ from agreement_pipeline.evidence import (
     cut,
     tick_text,
 )
-from agreement_pipeline.report.tables import aligned, markdown_text, printable
+from agreement_pipeline.report.tables import align_table, markdown_text, printable
 
-LINE, AXIS, LONGEST_LABEL, LONG = 100, 40, 48, 30
+LINE_WIDTH = 100
+AXIS_WIDTH = 40
+MAX_LABEL_LENGTH = 48
+MIN_WRAPPED_LENGTH = 30
+"""Columns with longer texts may be wrapped."""
 SIGNS: dict[Tone, str] = {"plain": "o", "good": "o", "partly": "+", "bad": "x", "unknown": "?"}
-TENTATIVE, RELIABLE, BETWEEN = ":", "|", "-"
+TENTATIVE_SIGN = ":"
+RELIABLE_SIGN = "|"
+INTERVAL_SIGN = "-"
 
 
 def as_text(page: Page, width: int | None = None) -> str:
@@ -45,8 +51,8 @@ def steps_as_text(steps: Iterable[Step]) -> Iterator[str]:
        agreement-pipeline plan
     """
     for place, step in enumerate(steps, 1):
-        said = f"{place}. {printable(step.what)} {printable(step.why)}"
-        yield f"{said}\n   {printable(step.by)}" if step.by else said
+        sentence = f"{place}. {printable(step.what)} {printable(step.why)}"
+        yield f"{sentence}\n   {printable(step.by)}" if step.by else sentence
 
 
 def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
@@ -62,26 +68,29 @@ def steps_as_markdown(steps: Iterable[Step]) -> Iterator[str]:
 
 
 def _blocks(answer: Answer, width: int | None) -> Iterator[str]:
-    lines = (wrap(printable(said), min(width or LINE, LINE)) for said in answer.sentences)
-    yield "\n".join("\n".join(each) for each in lines)
+    lines = (
+        wrap(printable(sentence), min(width or LINE_WIDTH, LINE_WIDTH))
+        for sentence in answer.sentences
+    )
+    yield "\n".join("\n".join(paragraph) for paragraph in lines)
     for figure in answer.figures:
         if figure.kind in ("intervals", "course"):
-            yield drawn(figure)
+            yield draw_ascii(figure)
     for table in answer.tables:
         longest = [max(map(len, column)) for column in zip(*table.texts, strict=True)]
         wide = max(longest, default=0)
-        wrapped = table.columns[longest.index(wide)] if wide > LONG else None
-        shown = aligned(table.columns, table.texts, wrapped, width)
+        wrapped = table.columns[longest.index(wide)] if wide > MIN_WRAPPED_LENGTH else None
+        text = align_table(table.columns, table.texts, wrapped, width)
         left_out = f"\n{table.left_out}" if table.left_out else ""
-        yield f"{printable(table.caption)}\n\n{shown}{left_out}"
+        yield f"{printable(table.caption)}\n\n{text}{left_out}"
 
 
-def drawn(figure: Figure) -> str:
+def draw_ascii(figure: Figure) -> str:
     """A figure of intervals in ASCII, a line a mark.
 
     >>> from agreement_pipeline.evidence import Series
     >>> marks = (Mark("W1", 0.5, 0.25, 0.75, cutoffs=(0.0, 1.0)),)
-    >>> print(drawn(Figure("intervals", "By round", "", (Series("s", marks),), bounds=(0, 1))))
+    >>> print(draw_ascii(Figure("intervals", "By round", "", (Series("s", marks),), bounds=(0, 1))))
     By round
     <BLANKLINE>
     W1  :         ----------o---------         |  0.500 (0.250 to 0.750)
@@ -89,35 +98,38 @@ def drawn(figure: Figure) -> str:
     <BLANKLINE>
     | reliable from, : tentative from
     """
-    axis = Axis(*bounds_of(figure), 0, AXIS - 1)
-    labels = [cut(printable(mark.label), LONGEST_LABEL) for mark in figure.marks]
+    axis = Axis(*bounds_of(figure), 0, AXIS_WIDTH - 1)
+    labels = [cut(printable(mark.label), MAX_LABEL_LENGTH) for mark in figure.marks]
     wide = max(map(len, labels), default=0)
     rows = [
-        f"{label:{wide}}  {_line(figure, axis, mark)}"
+        f"{label:{wide}}  {_draw_mark(figure, axis, mark)}"
         for label, mark in zip(labels, figure.marks, strict=True)
     ]
-    low, high = (tick_text(round(end, 2)) for end in (axis.low, axis.high))
-    scale = f"{' ' * (wide + 2)}{low}{high:>{AXIS - len(low)}}"
+    low, high = (tick_text(round(limit, 2)) for limit in (axis.low, axis.high))
+    scale = f"{' ' * (wide + 2)}{low}{high:>{AXIS_WIDTH - len(low)}}"
     used = {mark.tone for mark in figure.marks if mark.value is not None}
     key = [f"{SIGNS[tone]} {words}" for tone, words in figure.legend if tone in used]
     if figure.cutoffs:
-        (_, first), *others = sorted(figure.cutoffs, reverse=True)
-        strokes = [f"{RELIABLE} {first}", *(f"{TENTATIVE} {name}" for _, name in others)]
+        (_, first_name), *other_cutoffs = sorted(figure.cutoffs, reverse=True)
+        strokes = [
+            f"{RELIABLE_SIGN} {first_name}",
+            *(f"{TENTATIVE_SIGN} {name}" for _, name in other_cutoffs),
+        ]
         key.append(", ".join(strokes))
     elif any(mark.cutoffs for mark in figure.marks):
-        key.append(f"{RELIABLE} reliable from, {TENTATIVE} tentative from")
+        key.append(f"{RELIABLE_SIGN} reliable from, {TENTATIVE_SIGN} tentative from")
     lines = [printable(figure.title), "", *rows, scale, *(["", "   ".join(key)] if key else [])]
     return "\n".join(lines)
 
 
-def _line(figure: Figure, axis: Axis, mark: Mark) -> str:
-    cells = [" "] * AXIS
+def _draw_mark(figure: Figure, axis: Axis, mark: Mark) -> str:
+    cells = [" "] * AXIS_WIDTH
     cutoffs = sorted(mark.cutoffs or {value for value, _ in figure.cutoffs})
     for value in cutoffs:
-        cells[round(axis.at(value))] = RELIABLE if value == cutoffs[-1] else TENTATIVE
+        cells[round(axis.at(value))] = RELIABLE_SIGN if value == cutoffs[-1] else TENTATIVE_SIGN
     if mark.value is not None:
         low, high = map(round, axis.span(mark.low, mark.high))
-        for at in range(low, high + 1):
-            cells[at] = BETWEEN if cells[at] == " " else cells[at]
+        for column in range(low, high + 1):
+            cells[column] = INTERVAL_SIGN if cells[column] == " " else cells[column]
         cells[round(axis.at(mark.value))] = SIGNS[mark.tone]
     return f"{''.join(cells)}  {mark.said}"

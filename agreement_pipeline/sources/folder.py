@@ -63,9 +63,9 @@ class DeliveryFolder:
             os.fsync(file.fileno())
         unfinished.replace(target)
         # A project that changed its source would have the round in two files.
-        for other in ENDINGS:
-            if other != ending:
-                (self.place / f"{name}{other}").unlink(missing_ok=True)
+        for other_ending in ENDINGS:
+            if other_ending != ending:
+                (self.place / f"{name}{other_ending}").unlink(missing_ok=True)
 
     def _remove_abandoned(self) -> None:
         """Remove what processes that were killed left behind."""

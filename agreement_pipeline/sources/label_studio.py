@@ -94,9 +94,9 @@ class LabelStudio:
                 may_pass=True,
             )
         project = matching[title]
-        before = self._version(token, project)
+        version = self._version(token, project)
         self._write_snapshot(token, project, path)
-        if self._version(self._access_token(), project) != before:
+        if self._version(self._access_token(), project) != version:
             raise RatingsError(
                 f"{self.url}, project {title!r}: found that it changed while it was taken; "
                 "expected one that is at rest. It is taken again later.",
@@ -109,9 +109,9 @@ class LabelStudio:
             if not fnmatchcase(project.title, self.projects):
                 continue
             if project.title in matching or (self.is_whole and matching):
-                what = "more than one project" if self.is_whole else "two projects"
+                problem = "more than one project" if self.is_whole else "two projects"
                 raise ProjectError(
-                    f"{self.url}: found {what} {project.title!r}; expected one for each "
+                    f"{self.url}: found {problem} {project.title!r}; expected one for each "
                     "round. Rename one in Label Studio, or correct projects."
                 )
             matching[project.title] = project
@@ -120,8 +120,8 @@ class LabelStudio:
     def _list_projects(self, token: str) -> Iterator[ServerProject]:
         page = 1
         while True:
-            where = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
-            answer = self._ask(token, "GET", where)
+            path = f"/api/projects?page={page}&page_size={PROJECTS_PER_PAGE}"
+            answer = self._ask(token, "GET", path)
             yield from map(_project_of, answer["results"])
             if not answer.get("next"):
                 return
@@ -194,9 +194,9 @@ class LabelStudio:
     def _write_snapshot(self, token: str, project: ServerProject, path: Path) -> None:
         exports = f"/api/projects/{project.id}/exports/"
         options = {"annotations__completed_by": {"only_id": self.raters == "id"}}
-        wanted = {"title": "agreement-pipeline", "serialization_options": options}
+        request_body = {"title": "agreement-pipeline", "serialization_options": options}
         # The community edition answers when the snapshot is complete, not when it is begun.
-        snapshot = self._ask(token, "POST", exports, wanted, timeout_seconds=SNAPSHOT_SECONDS)
+        snapshot = self._ask(token, "POST", exports, request_body, timeout_seconds=SNAPSHOT_SECONDS)
         place = f"{exports}{snapshot['id']}"
         try:
             patience = time.monotonic() + SNAPSHOT_SECONDS
@@ -206,8 +206,8 @@ class LabelStudio:
                 time.sleep(SNAPSHOT_INTERVAL_SECONDS)
                 snapshot = self._ask(token, "GET", place)
             if snapshot["status"] != "completed":
-                what = f"a snapshot that is {snapshot['status']}"
-                raise self._broken(project, what, may_pass=True)
+                problem = f"a snapshot that is {snapshot['status']}"
+                raise self._broken(project, problem, may_pass=True)
             digest = hashlib.md5(usedforsecurity=False)
             with (
                 self._answer(token, "GET", f"{place}/download?exportType=JSON") as answer,
@@ -223,9 +223,9 @@ class LabelStudio:
             with suppress(AgreementError), self._answer(token, "DELETE", place):
                 pass
 
-    def _broken(self, project: ServerProject, what: str, *, may_pass: bool) -> RatingsError:
+    def _broken(self, project: ServerProject, problem: str, *, may_pass: bool) -> RatingsError:
         return RatingsError(
-            f"{self.url}, project {project.title!r}: found {what}; expected a whole one. "
+            f"{self.url}, project {project.title!r}: found {problem}; expected a whole one. "
             "It is taken again later.",
             may_pass=may_pass,
         )
@@ -247,11 +247,11 @@ class LabelStudio:
         self,
         token: str,
         method: str,
-        where: str,
+        path: str,
         body: object = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        with self._answer(token, method, where, body, timeout_seconds) as answer:
+        with self._answer(token, method, path, body, timeout_seconds) as answer:
             content = answer.read(MAX_ANSWER_BYTES)
         try:
             return json.loads(content)
@@ -268,7 +268,7 @@ class LabelStudio:
         self,
         token: str,
         method: str,
-        where: str,
+        path: str,
         body: object = None,
         timeout_seconds: float | None = None,
     ) -> Iterator[HTTPResponse]:
@@ -277,7 +277,7 @@ class LabelStudio:
         if token:
             headers["Authorization"] = token
         content = None if body is None else json.dumps(body).encode()
-        url = self.url.rstrip("/") + where
+        url = self.url.rstrip("/") + path
         request = urllib.request.Request(url, content, headers, method=method)
         status, reason, answer = 0, "", None
         try:
@@ -296,13 +296,13 @@ class LabelStudio:
 
     def _refused(self, status: int, reason: str) -> AgreementError:
         may_pass = status in (0, 408, 429) or status >= 500
-        later = "It is asked again later." if may_pass else "Look at the url and the token."
+        next_step = "It is asked again later." if may_pass else "Look at the url and the token."
         if 300 <= status < 400:
-            later = "Write the url to which the server sends, with https."
-        what = f"status {status}" if status else f"no answer ({reason})"
+            next_step = "Write the url to which the server sends, with https."
+        problem = f"status {status}" if status else f"no answer ({reason})"
         return ProjectError(
-            f"{self.url}: found {what}; expected an answer of Label Studio. "
-            f"{NEXT_STEPS.get(status, later)}",
+            f"{self.url}: found {problem}; expected an answer of Label Studio. "
+            f"{NEXT_STEPS.get(status, next_step)}",
             may_pass=may_pass,
         )
 

@@ -103,8 +103,8 @@ class AdjudicateIn(BaseModel):
         >>> AdjudicateIn(label_studio="adjudicate {round}").title("2026-W41", "3fa4b2c19d")
         'adjudicate 2026-W41 3fa4b2c1'
         """
-        named = self.label_studio.replace("{round}", round_name)
-        return f"{named} {ratings_digest[:VERSION_LENGTH]}"
+        title_of_round = self.label_studio.replace("{round}", round_name)
+        return f"{title_of_round} {ratings_digest[:VERSION_LENGTH]}"
 
 
 class RoundsFrom(BaseModel):
@@ -151,9 +151,9 @@ class RoundsFrom(BaseModel):
                 f"found {joined(kinds) if kinds else 'no source'}; expected one of "
                 f"{listed(KEYS_BESIDE)}. Name the source of the rounds."
             )
-        if others := [key for key in keys if key not in (*kinds, *KEYS_BESIDE[kinds[0]])]:
+        if unfitting := [key for key in keys if key not in (*kinds, *KEYS_BESIDE[kinds[0]])]:
             raise ValueError(
-                f"found {joined(others)} beside {kinds[0]}; expected "
+                f"found {joined(unfitting)} beside {kinds[0]}; expected "
                 f"{listed([kinds[0], *KEYS_BESIDE[kinds[0]]])}. Leave the others out."
             )
         if self.query is not None and None in (self.rounds, self.connection_from):

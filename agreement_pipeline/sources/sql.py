@@ -60,11 +60,11 @@ class QuerySource:
     interval_seconds = 300
 
     def list_versions(self) -> dict[str, str]:
-        with _opened(self.connection_from) as database:
+        with _open_database(self.connection_from) as database:
             return {name: listed.version for name, listed in self._rounds(database).items()}
 
     def write(self, round_name: str | None, path: Path) -> None:
-        with _opened(self.connection_from) as database:
+        with _open_database(self.connection_from) as database:
             rounds = self._rounds(database)
             if round_name not in rounds:
                 raise RatingsError(
@@ -104,7 +104,7 @@ class QuerySource:
 
 def write_query(query: str, connection_from: str, path: Path) -> int:
     """Write the rows of a query as Parquet, a batch at a time. How many there are."""
-    with _opened(connection_from) as database:
+    with _open_database(connection_from) as database:
         return _write_rows(database, query, "query", path)
 
 
@@ -118,7 +118,7 @@ class Database(NamedTuple):
         self, query: str, name: str, parameter: pa.Array | None = None
     ) -> Iterator[tuple[pa.Schema, Iterator[pa.RecordBatch]]]:
         """Errors call the query by its `name`."""
-        text, n_places = _with_marks(query, MARKS.get(self.scheme, "?"))
+        text, n_places = _place_marks(query, MARKS.get(self.scheme, "?"))
         if parameter is not None and not n_places:
             raise ProjectError(
                 f"{name}: found no :{ROUND}; expected it in a condition, as where week = :{ROUND}. "
@@ -169,7 +169,7 @@ def _write_rows(
         return write_batches(schema, batches, path)
 
 
-def _with_marks(query: str, mark: str) -> tuple[str, int]:
+def _place_marks(query: str, mark: str) -> tuple[str, int]:
     """The query with the driver's mark in each place of the round, and how many places there are.
 
     >>> _with_marks("select a::text, ':round' from t where week = :round", "$1")
@@ -188,14 +188,14 @@ def _with_marks(query: str, mark: str) -> tuple[str, int]:
 
 
 @contextmanager
-def _opened(connection_from: str) -> Iterator[Database]:
+def _open_database(connection_from: str) -> Iterator[Database]:
     url = os.environ.get(connection_from, "")
     scheme = url.partition("://")[0] if "://" in url else ""
     if scheme not in DRIVERS:
         # The value may be the secret itself, so it is not repeated.
-        what = "another value" if url else "no such environment variable"
+        problem = "another value" if url else "no such environment variable"
         raise ProjectError(
-            f"connection_from: {connection_from}: found {what}; expected a URL that begins with "
+            f"connection_from: {connection_from}: found {problem}; expected a URL that begins with "
             f"one of {listed([f'{name}://' for name in DRIVERS])}. Set the variable."
         )
     try:

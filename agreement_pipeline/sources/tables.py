@@ -21,7 +21,9 @@ def write_table(table: Any, path: Path, name: str) -> int:
     try:
         n_rows = write_batches(reader.schema, reader, path)
     except pa.ArrowException as error:
-        raise _not_a_table(name, f"a {_kind_of(table)} that Arrow cannot write ({error})") from None
+        raise _not_a_table_error(
+            name, f"a {_kind_of(table)} that Arrow cannot write ({error})"
+        ) from None
     if not n_rows:
         raise RatingsError(
             f"{name}: found a table without rows; expected a row for each rating. "
@@ -66,16 +68,20 @@ def _batches_of(table: Any, name: str) -> pa.RecordBatchReader:
         if hasattr(table, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(table)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise _not_a_table(name, f"a {_kind_of(table)} that Arrow cannot read ({error})") from None
-    raise _not_a_table(name, "None" if table is None else f"a value of type {_kind_of(table)}")
+        raise _not_a_table_error(
+            name, f"a {_kind_of(table)} that Arrow cannot read ({error})"
+        ) from None
+    raise _not_a_table_error(
+        name, "None" if table is None else f"a value of type {_kind_of(table)}"
+    )
 
 
 def _kind_of(table: object) -> str:
     return type(table).__name__
 
 
-def _not_a_table(name: str, what: str) -> RatingsError:
+def _not_a_table_error(name: str, problem: str) -> RatingsError:
     return RatingsError(
-        f"{name}: found {what}; expected a table: a DataFrame of pandas or Polars, or a table of "
-        "Arrow. Return one of these, or correct rounds_from."
+        f"{name}: found {problem}; expected a table: a DataFrame of pandas or Polars, or a table "
+        "of Arrow. Return one of these, or correct rounds_from."
     )

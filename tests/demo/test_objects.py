@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agreement_pipeline.demo.objects import WRITTEN
+from agreement_pipeline.demo.objects import WRITE_ROUNDS_BY_PROJECT
 from agreement_pipeline.policy import judge
 from agreement_pipeline.projects import Project, load_project
 from agreement_pipeline.readers import read
@@ -19,7 +19,7 @@ def judged(request, tmp_path_factory):
     project = Project(load_project(PROJECTS / f"{request.param}.yaml"))
     said = project.settings
     found = {}
-    for path in WRITTEN[request.param](tmp_path_factory.mktemp(request.param)):
+    for path in WRITE_ROUNDS_BY_PROJECT[request.param](tmp_path_factory.mktemp(request.param)):
         ratings = read(path, said.columns, scale=said.scale, rules=said.rules)
         found[path.stem] = judge(ratings, project.policy).verdicts
     return request.param, found
@@ -47,7 +47,7 @@ def test_a_seed_gives_the_same_bytes(tmp_path):
     digests = [
         hashlib.sha256(path.read_bytes()).hexdigest()
         for folder in ("one", "other")
-        for path in WRITTEN["entities"](tmp_path / folder)
+        for path in WRITE_ROUNDS_BY_PROJECT["entities"](tmp_path / folder)
     ]
     assert digests[:2] == digests[2:]
     assert len(set(digests)) == 2

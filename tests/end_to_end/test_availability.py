@@ -163,7 +163,7 @@ def test_a_plot_that_crashes_is_shown_as_such(monkeypatch):
     def crash(*_: object) -> str:
         raise RuntimeWarning("a glyph is missing")
 
-    monkeypatch.setattr(metadata, "image", crash)
+    monkeypatch.setattr(metadata, "svg_data_url", crash)
     said = rendered({"plot": Figure("intervals", "limits", "", ()), "items": 3})
     assert said["items"] == 3
     assert said["plot"].startswith("plot: found RuntimeWarning while it was drawn (a glyph is")

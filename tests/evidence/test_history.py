@@ -9,7 +9,7 @@ from agreement_pipeline.evidence import not_admitted, round_text
 from agreement_pipeline.evidence.history import decisions, round_counts
 from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.drawing import svg_data_url
 
 HELD = ("held: w1, w4",)
 NOT_JUDGED = ("not judged: ['w3']; the table says why",)
@@ -57,7 +57,7 @@ def test_the_plot_shows_the_cut_offs_of_the_rule():
 def test_reliable_tentative_and_held_rounds_differ_and_a_legend_names_each_once():
     figure = course_of("admitted", "admitted (tentative)", "held", "held")
     assert [mark.tone for mark in figure.marks] == ["good", "partly", "bad", "bad"]
-    drawn = b64decode(image(figure).partition(",")[2]).decode()
+    drawn = b64decode(svg_data_url(figure).partition(",")[2]).decode()
     shapes = {
         tone: set(re.findall(rf'<(\w+) class="mark {tone}"', drawn))
         for tone in ("good", "partly", "bad")
@@ -69,7 +69,7 @@ def test_reliable_tentative_and_held_rounds_differ_and_a_legend_names_each_once(
 
 
 def test_an_image_is_small_and_stands_by_itself():
-    drawn = image(course_of(*["held"] * 300))
+    drawn = svg_data_url(course_of(*["held"] * 300))
     assert len(drawn) < 40_000
     root = ElementTree.fromstring(b64decode(drawn.partition(",")[2]))
     assert root.find("{http://www.w3.org/2000/svg}style").text.startswith(":root")

@@ -10,7 +10,7 @@ from agreement_pipeline.evidence.objects import marked_objects, other_settings
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import report_page
-from agreement_pipeline.report.drawing import svg
+from agreement_pipeline.report.drawing import draw_svg
 from agreement_pipeline.units import (
     Box,
     Keypoints,
@@ -143,7 +143,7 @@ def test_polygons_and_bodies_in_a_frame_and_who_dissents(kind, drawn, points):
         ends = [*zip(*mark.points, strict=True)]
         limits = mark.across_low, mark.low, mark.across_high, mark.high
         assert limits == (min(ends[0]), min(ends[1]), max(ends[0]), max(ends[1]))
-    drawing = ElementTree.fromstring(svg(figure, "f"))
+    drawing = ElementTree.fromstring(draw_svg(figure, "f"))
     if kind == "polygons":
         corners = [each.get("points").split() for each in drawing.iter("polygon")]
         assert [len(each) for each in corners] == [4, 4, 3]

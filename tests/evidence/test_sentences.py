@@ -18,7 +18,7 @@ from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, Silver, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.readers import Rules, read
-from agreement_pipeline.report.terminal import drawn
+from agreement_pipeline.report.terminal import draw_ascii
 from tests.report.pages import POLICY
 
 RULE = Rule("krippendorff_alpha")
@@ -142,7 +142,7 @@ def test_strokes_that_have_names_are_called_by_them():
     marks = (Mark("model", 0.5, 0.4, 0.6),)
     band = ((0.3, "lowest rater"), (0.7, "highest rater"))
     figure = Figure("intervals", "Models", "", (Series("s", marks),), cutoffs=band)
-    assert drawn(figure).splitlines()[-1] == "| highest rater, : lowest rater"
+    assert draw_ascii(figure).splitlines()[-1] == "| highest rater, : lowest rater"
 
 
 def test_items_that_only_a_model_labelled_are_no_items_that_raters_could_differ_on():

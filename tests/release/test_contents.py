@@ -24,7 +24,7 @@ from agreement_pipeline.release import (
     verify_release,
 )
 from agreement_pipeline.release.card import card
-from agreement_pipeline.report.drawing import image
+from agreement_pipeline.report.drawing import svg_data_url
 from agreement_pipeline.store import Store
 from tests.release.rounds import LENIENT, RATERS, SCALE, bytes_of, make_ratings, released
 
@@ -210,7 +210,7 @@ def test_the_history_and_the_plots_show_that_an_interval_has_no_limit(store, ori
         course_figure(rounds, rule),
         interval_figure(estimates, Policy("p", 1, (rule,))),
     ):
-        kind, _, said = image(figure).partition(",")
+        kind, _, said = svg_data_url(figure).partition(",")
         assert kind == "data:image/svg+xml;base64"
         assert b"no limit to 1.000" in b64decode(said)
 

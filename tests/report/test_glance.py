@@ -10,7 +10,13 @@ import pytest
 from agreement_pipeline.evidence.history import COLUMNS, decisions
 from agreement_pipeline.evidence.rounds import course_figure
 from agreement_pipeline.policy import Rule
-from agreement_pipeline.report.drawing import LONGEST, LONGEST_NAME, MOST_ROUNDS, SIGNS, glance
+from agreement_pipeline.report.drawing import (
+    MAX_GLANCE_LENGTH,
+    MAX_GLANCE_NAME_LENGTH,
+    MAX_GLANCE_ROUNDS,
+    SIGNS,
+    draw_glance,
+)
 
 RULE = Rule("krippendorff_alpha", reliable=0.9, tentative=0.7)
 
@@ -38,8 +44,8 @@ def rounds_of(*rows):
 
 
 def drawn(rounds):
-    uri = glance(course_figure(rounds, RULE))
-    assert len(uri) <= LONGEST
+    uri = draw_glance(course_figure(rounds, RULE))
+    assert len(uri) <= MAX_GLANCE_LENGTH
     assert not re.search(r"[ <>()\"]", uri)
     return ElementTree.fromstring(unquote(uri.partition(",")[2]))
 
@@ -75,9 +81,11 @@ def test_more_agreement_stands_higher(decision):
 
 @pytest.mark.parametrize("name", ["2026-W{:02}", "{:02}-" + "long" * 30])
 def test_of_many_rounds_as_many_are_drawn_as_have_room(name):
-    names = [(name.format(n), ("held", "admitted")[n % 2], 0.5) for n in range(3 * MOST_ROUNDS)]
+    names = [
+        (name.format(n), ("held", "admitted")[n % 2], 0.5) for n in range(3 * MAX_GLANCE_ROUNDS)
+    ]
     words = list(drawn(rounds_of(*names)).itertext())
-    assert names[-1][0][:LONGEST_NAME] in words
+    assert names[-1][0][:MAX_GLANCE_NAME_LENGTH] in words
 
 
 def test_without_a_value_there_is_no_picture():
@@ -99,12 +107,12 @@ def test_the_names_of_the_first_and_the_last_round_stand_apart(n):
         int(each.get("x")) for each in found.iter() if (each.text or "").startswith("2026-09")
     )
     widest_letter = 7
-    assert last - first >= widest_letter * LONGEST_NAME
+    assert last - first >= widest_letter * MAX_GLANCE_NAME_LENGTH
 
 
 def test_the_names_of_two_near_cut_offs_stand_apart():
     rule = Rule("krippendorff_alpha", reliable=0.8, tentative=0.667)
-    uri = glance(course_figure(rounds_of(("w1", "held", -0.9)), rule))
+    uri = draw_glance(course_figure(rounds_of(("w1", "held", -0.9)), rule))
     found = ElementTree.fromstring(unquote(uri.partition(",")[2]))
     high, low = (int(each.get("y")) for each in found.iter() if each.text in ("0.8", "0.667"))
     assert low - high >= 11

@@ -17,7 +17,7 @@ from agreement_pipeline.evidence.section import Cell, Grid, grid
 from agreement_pipeline.policy import Rule, assess
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.report import as_html, report_page
-from agreement_pipeline.report.drawing import svg
+from agreement_pipeline.report.drawing import draw_svg
 from tests.report.pages import HOSTILE, POLICY, RATERS, a_round, rows
 
 
@@ -192,7 +192,7 @@ def test_every_kind_of_figure_is_drawn_with_its_name_and_without_markup(kind):
         Mark("three", 0.75, 0.5, 1.0, across=2.0, tone="bad", cutoffs=(0.8,), crossed=True),
     )
     figure = Figure(kind, "A <i>title</i>", "What it says.", (Series("s", marks),))
-    root = ElementTree.fromstring(svg(figure, "f"))
+    root = ElementTree.fromstring(draw_svg(figure, "f"))
     assert [(each.get("id"), each.text) for each in root[:2]] == [
         ("f-title", "A <i>title</i>"),
         ("f-desc", "What it says."),
