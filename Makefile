@@ -28,11 +28,9 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(VENV)/.runs
 	@$(BIN)/agreement-pipeline demo
 
-ui: export DAGSTER_HOME := $(CURDIR)/agreement-demo/.agreement/dagster
-ui: export AGREEMENT_ROOT := $(CURDIR)/agreement-demo
 ui: $(VENV)/.runs
 	-@$(BIN)/agreement-pipeline demo > /dev/null
-	$(BIN)/dagster dev -w workspace.yaml
+	$(BIN)/agreement-pipeline ui --root agreement-demo
 
 test: lint types definitions tests
 

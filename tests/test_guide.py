@@ -190,33 +190,29 @@ def test_every_command_of_the_readme_runs(root, entered):
     rows = [f"{n},{rater},{'xyz'[n % 3]}" for n in range(60) for rater in ("ana", "ben")]
     for name, columns in (("labels", "post_id,annotator"), ("before", LONG), ("after", LONG)):
         (root / f"{name}.csv").write_text("\n".join([f"{columns},label", *rows, ""]))
-    sizes = "".join(f"Größe {n};{n},5;{n},{n % 10}\n" for n in range(20))
-    (root / "sizes.csv").write_bytes(f"part;ana;ben\n{sizes}".encode("cp1252"))
     (release,) = (root / ".agreement/store/moderation").glob("releases/**/manifest.json")
     for name in ("toxicity", "posts_by_model"):  # those of the guide
         for path in (root / "configs").glob(f"*/{name}.yaml"):
             path.unlink()
     told = [line for text in blocks(README, "console") for line in text.splitlines()]
     asked = [line for line in told if line.startswith("agreement-pipeline ")]
-    assert len(asked) >= 10
+    assert len(asked) >= 6
     for line in asked:
         there = line.replace("RELEASE", str(release.parent)).replace("2026-W06", "2026-W01")
         _, errors, status = entered(there)
-        assert status == 0, f"{line}: {errors}"
-    for name in ("toxicity", "sizes"):
-        settings = load_project(root / f"configs/projects/{name}.yaml")
-        assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")
+        assert status == (1 if "2026-W03" in line else 0), f"{line}: {errors}"
+    settings = load_project(root / "configs/projects/toxicity.yaml")
+    assert Project(settings).delivered(Path(settings.inbox).stem)[1].raters == ("ana", "ben")
 
 
 def test_command_of_the_readme_prints_what_stands_below_it(root, entered, monkeypatch):
-    """What `make run` prints is compared where the demo runs."""
     monkeypatch.chdir(root)
     found = re.findall(
         r"^```console\n(agreement-pipeline [^\n]*)\n```\n\n```text\n(.*?)^```$",
         README.read_text(),
         re.DOTALL | re.MULTILINE,
     )
-    assert len(found) == len(blocks(README, "text")) - 1 >= 1
+    assert len(found) == len(blocks(README, "text")) >= 1
     for command, printed in found:
         assert entered(command)[0] == printed
 

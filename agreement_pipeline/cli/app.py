@@ -30,6 +30,7 @@ PURPOSES = {
     "plan": "Print how many items a policy needs to decide.",
     "pull": "Take rounds from a labelling server or a database.",
     "run": "Judge what is new in your projects, and release what is admitted.",
+    "ui": "Open the Dagster UI on your projects.",
     "history": "Print the log of a store.",
     "reassess": "Judge the rounds of a project again by today's policy.",
     "disputed": "Write the disputed items of a round as tasks for a labelling tool.",

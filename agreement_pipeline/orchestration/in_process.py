@@ -77,9 +77,7 @@ def run_projects(projects: Iterable[Project], *, release: bool = False) -> list[
 def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
     """The rounds of each project as a table, what could not be released, and where releases are."""
     folders = "\n".join(f"  {_seen_from_here(run.project.store.root / 'releases')}" for run in runs)
-    where = (
-        f"Releases:\n{folders}\nSee it all in the Dagster UI: agreement-pipeline guide in-dagster"
-    )
+    where = f"Releases:\n{folders}\nSee it all in the Dagster UI: agreement-pipeline ui"
     return "\n\n".join([*(_describe_run(run, width) for run in runs), where])
 
 
@@ -144,14 +142,19 @@ def _reasons_not_released(
             yield (by_us and by_us.description) or by_library or "the run does not say why"
 
 
-def _open_instance(root: Path) -> dg.DagsterInstance:
-    """The environment's DAGSTER_HOME does not count, since it may be that of another deployment."""
+def prepare_instance(root: Path) -> Path:
+    """The folder of the Dagster instance of the projects below `root`, with its settings."""
     home = root / ".agreement" / "dagster"
     home.mkdir(parents=True, exist_ok=True)
     settings = home / "dagster.yaml"
     if not settings.exists():
         settings.write_text(INSTANCE_SETTINGS.format(n_cores=os.cpu_count() or 1))
-    return dg.DagsterInstance.from_config(str(home))
+    return home
+
+
+def _open_instance(root: Path) -> dg.DagsterInstance:
+    """The environment's DAGSTER_HOME does not count, since it may be that of another deployment."""
+    return dg.DagsterInstance.from_config(str(prepare_instance(root)))
 
 
 def _describe_run(run: ProjectRun, width: int | None) -> str:

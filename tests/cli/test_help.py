@@ -20,6 +20,7 @@ IN_ORDER = [
     "plan",
     "pull",
     "run",
+    "ui",
     "history",
     "reassess",
     "disputed",

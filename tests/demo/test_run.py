@@ -10,7 +10,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.demo import run as demo_run
 from agreement_pipeline.demo.run import MARK
 
-README = Path(__file__).parents[2] / "README.md"
+GUIDE = Path(__file__).parents[2] / "docs/guide.md"
 OWN_PROJECT = """project: moderation
 inbox: inbox/moderation
 policy: standard
@@ -60,7 +60,7 @@ def test_demo_leaves_everything_around_its_folder_as_it_was(team, capsys):
     said = capsys.readouterr().out
     assert "2026-W06  held, version 2  withdrawn" in said
     assert "agreement-demo/.agreement/store/moderation/releases" in said
-    (shown,) = re.findall(r"```text\n(moderation: .*?)\n```", README.read_text(), re.DOTALL)
+    (shown,) = re.findall(r"```text\n(moderation: .*?)\n```", GUIDE.read_text(), re.DOTALL)
     assert shown in said
 
 
