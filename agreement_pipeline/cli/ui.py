@@ -3,8 +3,6 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-import click
-
 from agreement_pipeline.cli.options import FOLDER, INPUT, command, option
 from agreement_pipeline.errors import ProjectError
 

@@ -134,6 +134,7 @@ DEFAULTS = {
     "--wrong": "0.02",
 }
 OF_COMMANDS = {
+    ("ui", "--port"): "3000",
     ("init", "--name"): "(of the export)",
     ("measure", "--measure"): "(all that the level allows)",
     ("compare", "--measure"): "(krippendorff_alpha of tables, schouten_kappa of names)",
