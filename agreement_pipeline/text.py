@@ -100,6 +100,11 @@ def counted(n: int, what: str) -> str:
     return f"{n:,} {what if n == 1 else _plural(what)}"
 
 
+def one_line(message: object) -> str:
+    """A message in one line."""
+    return " ".join(str(message).split())
+
+
 def chained(sentences: Iterable[str]) -> str:
     return "; ".join(each.removesuffix(".") for each in sentences if each)
 

@@ -6,7 +6,7 @@ import pytest
 
 from agreement_pipeline import errors
 from agreement_pipeline.evidence.page import OF_ROUND
-from agreement_pipeline.integrity.facts import FACTS
+from agreement_pipeline.integrity import Integrity
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.policy import Rule
 from agreement_pipeline.projects import ProjectSettings
@@ -195,10 +195,10 @@ def test_every_key_of_a_rule_is_in_the_guide():
 
 @pytest.mark.parametrize(
     ("page", "form", "names"),
-    [("contract", "| `{}` |", FACTS), ("report", "| {} |", OF_ROUND)],
-    ids=["facts", "sections"],
+    [("policy", "| `{}` |", vars(Integrity())), ("report", "| {} |", OF_ROUND)],
+    ids=["bounds", "sections"],
 )
-def test_every_fact_and_every_section_has_a_line_in_the_guide(page, form, names):
+def test_every_bound_and_every_section_has_a_line_in_the_guide(page, form, names):
     guide = (DOCS / "guide" / f"{page}.md").read_text()
 
     assert {name for name in names if form.format(name) not in guide} == set()

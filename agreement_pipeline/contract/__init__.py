@@ -12,12 +12,10 @@ from agreement_pipeline.contract.delivery import (
     validate_delivery,
 )
 from agreement_pipeline.contract.suite import Suite, SuiteEntry
-from agreement_pipeline.contract.validation import Finding
 
 __all__ = [
     "OF_DELIVERY",
     "Contract",
-    "Finding",
     "Suite",
     "SuiteEntry",
     "as_json",

@@ -1,26 +1,45 @@
 """The data contract: is this a round at all?
 
-Three tables are derived here from the ratings, and checked as Great Expectations checks them.
+Tables of rows and items are derived here from the ratings, and checked as Great Expectations checks
+them. A contract of earlier versions has bounds of its own on facts about the round.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.suite import Suite
-from agreement_pipeline.contract.validation import Finding, validate
+from agreement_pipeline.contract.validation import DERIVED, validate
 from agreement_pipeline.errors import ContractError
-from agreement_pipeline.integrity import FACTS, Panel
+from agreement_pipeline.integrity import (
+    FACTS,
+    USUAL_INTEGRITY,
+    Check,
+    Finding,
+    Panel,
+    check_integrity,
+)
 from agreement_pipeline.large_files import digest_of_plain
-from agreement_pipeline.mistakes import CLOSED, Need, Value, refuse_mistakes, shown, whole
+from agreement_pipeline.mistakes import (
+    CLOSED,
+    Need,
+    Value,
+    is_number,
+    refuse_mistakes,
+    shown,
+    whole,
+)
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-OPTIONAL = ("round",)
+ROUND = "round"
+OPTIONAL = (ROUND,)
+BETWEEN, BOUNDS = "expect_column_values_to_be_between", ("min_value", "max_value")
 NAMED = "contract"
 BUILT_IN = Path(__file__).with_name("default")
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
@@ -51,7 +70,8 @@ class Contract:
         At least one on the table with a row for each item that the panel rated in this round:
         `item`, `n_raters`, `n_labels`, `replicated` and, if delivered, `cluster`.
     round
-        Those on the facts of `integrity/facts.py`.
+        Of a contract that was written before policies had `integrity`: bounds on the facts of
+        `integrity/facts.py`, which are asked in the place of those of the policy.
     suite
         What is asked of the delivered table, as Great Expectations writes it.
     contract, version
@@ -112,6 +132,14 @@ class Contract:
                 f"one of {', '.join(sorted(FACTS))}",
                 found=repr(column),
             )
+            bounds = {name: each.kwargs[name] for name in BOUNDS if name in each.kwargs}
+            is_bound = each.type == BETWEEN and all(map(is_number, bounds.values()))
+            yield Need(
+                ("round", number),
+                is_bound and {*each.kwargs} == {"column", *bounds},
+                f"{BETWEEN} with {' or '.join(BOUNDS)}",
+                found=f"{each.type} with {', '.join(each.kwargs)}",
+            )
 
     @property
     def tables(self) -> dict[str, tuple[Expectation, ...]]:
@@ -131,9 +159,8 @@ class Contract:
                 f"{suite.place}: found a suite of the name {suite.name}, which the built-in "
                 "contract has; expected another. Rename the file."
             )
-        if taken := {each.check for each in usual.expectations} & {
-            entry.check for entry in suite.entries
-        }:
+        own = {each.check for each in usual.expectations} | {*vars(USUAL_INTEGRITY)}
+        if taken := own & {entry.check for entry in suite.entries}:
             raise ContractError(
                 f"{suite.place}: found checks {listed(sorted(taken))}, which the built-in contract "
                 "has too; expected names of their own. Name them with meta.check."
@@ -231,7 +258,19 @@ class Contract:
         """
         personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
         panel, findings = Panel(ratings), list[Finding]()
-        for table, expectations in self.tables.items():
+        for table in DERIVED:
             where = self.where / table
-            findings += validate(expectations, panel, table, personal, where, before)
+            findings += validate(self.tables[table], panel, table, personal, where, before)
+        findings += check_integrity(panel, tuple(map(_bound, self.round)), ROUND, personal)
         return tuple(findings)
+
+
+def _bound(expectation: Expectation) -> Check:
+    limits = [expectation.kwargs.get(name) for name in BOUNDS]
+    least, most = (
+        otherwise if limit is None else limit
+        for limit, otherwise in zip(limits, (-inf, inf), strict=True)
+    )
+    fact = expectation.kwargs["column"]
+    words, severity = expectation.description, expectation.weight
+    return Check(expectation.check, fact, words, severity, least, most)

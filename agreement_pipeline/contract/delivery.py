@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from agreement_pipeline.contract.suite import Suite, SuiteEntry
-from agreement_pipeline.contract.validation import Finding
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.integrity import Finding
+from agreement_pipeline.text import one_line
 
 if TYPE_CHECKING:
     from agreement_pipeline.readers import DeliveredTable
@@ -35,7 +36,7 @@ def validate_delivery(
 
     What was not asked, and why, stands in its `meta`: whether that passes, and a sentence.
     """
-    from agreement_pipeline.contract.gx import one_line, refuse_unknown, validate_frame
+    from agreement_pipeline.contract.gx import refuse_unknown, validate_frame
 
     not_run: dict[str, tuple[bool, str]] = {}
     entries: list[dict[str, Any]] = []
@@ -76,7 +77,7 @@ def validate_delivery(
 
 def findings_of(suite: Suite, result: Result) -> tuple[Finding, ...]:
     """A finding for each expectation, in the order of the suite. They have counts and no values."""
-    from agreement_pipeline.contract.gx import one_line, raised_message
+    from agreement_pipeline.contract.gx import raised_message
 
     by_check = {each["expectation_config"]["meta"]["check"]: each for each in result["results"]}
     not_run = result["meta"][NOT_RUN]

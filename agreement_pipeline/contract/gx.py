@@ -17,6 +17,7 @@ import pandas as pd
 from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_coded, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.text import one_line
 from agreement_pipeline.yaml_files import Place
 
 PYSPARK_CLIENT = "pyspark.sql.connect"
@@ -160,11 +161,6 @@ def _asked(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict
         )
         for each in results
     }
-
-
-def one_line(message: object) -> str:
-    """A message in one line."""
-    return " ".join(str(message).split())
 
 
 def _raised(info: Mapping[str, Any]) -> str | None:

@@ -1,8 +1,7 @@
-"""The three tables that are checked, and what is found in them."""
+"""The tables of rows and items that are checked, and what is found in them."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,8 +11,8 @@ import pyarrow as pa
 
 from agreement_pipeline.contract.answers import KEPT, Answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
-from agreement_pipeline.contract.gx import answers, one_line, suite_of
-from agreement_pipeline.integrity import FACTS, Codes, Panel, some
+from agreement_pipeline.contract.gx import answers, suite_of
+from agreement_pipeline.integrity import REDACTED, Codes, Finding, Panel, some
 from agreement_pipeline.ratings import (
     EXTRAS,
     TEXT,
@@ -22,12 +21,11 @@ from agreement_pipeline.ratings import (
     in_pandas,
     slices_of_whole_items,
 )
-from agreement_pipeline.text import listed
+from agreement_pipeline.text import listed, one_line
 from agreement_pipeline.yaml_files import Place
 
 PART = 1 << 18
 SHOWN = 5
-REDACTED = "(redacted)"
 NOTHING = Answer(False, {}, "no result came back")
 
 
@@ -80,17 +78,6 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     return frame if clusters is None else frame.assign(cluster=clusters.array)
 
 
-def round_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
-    found = {name: FACTS[name](panel) for name in FACTS if name in asked}
-    values = {name: [np.nan if each.value is None else each.value] for name, each in found.items()}
-    words = {in_words(name): [each.words] for name, each in found.items()}
-    return pd.DataFrame({**values, **words}, index=[0])
-
-
-def in_words(fact: str) -> str:
-    return f"{fact} in words"
-
-
 def _extra(panel: Panel, name: str) -> pd.Series:
     column: pd.Series = in_pandas(pa.Table.from_batches(panel.ratings.every([name])))[name]
     return column.astype("boolean") if name == "assisted" else column
@@ -109,29 +96,7 @@ def _n_labels(panel: Panel) -> Codes:
 DERIVED = {
     "rows": Derived(["item", "rater"], rows_of),
     "items": Derived(["item"], items_of),
-    "round": Derived([], round_of),
 }
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What a check found. `description` says it in words and numbers, and `observed` more as plain
-    data.
-    """
-
-    check: str
-    table: str
-    passed: bool
-    severity: str
-    description: str
-    observed: tuple[tuple[str, Any], ...] = ()
-
-    @property
-    def holds(self) -> bool:
-        return not self.passed and self.severity not in ("warning", "info")
-
-    def to_mapping(self) -> dict[str, Any]:
-        return {name: said for name, said in vars(self).items() if name != "observed"}
 
 
 def validate(
@@ -173,8 +138,8 @@ def _is_of_any_raters(expectation: Expectation, found: Finding) -> bool:
     """True if the names of raters do not matter for what was found: not to items, nor to a column
     in which no rating fails.
     """
-    if found.table != "rows":
-        return found.table == "items"
+    if found.table == "items":
+        return True
     column, failing = expectation.kwargs.get("column"), dict(found.observed).get("unexpected")
     return is_usual(expectation) and column not in (None, "rater") and failing == 0
 
@@ -195,9 +160,7 @@ def _finding(
         found, severity = f"could not be run ({plain(one_line(said.raised))})", "error"
     else:
         observed = _observed(said.result, frame, DERIVED[table].keys, plain)
-        facts = [in_words(name) for name in expectation.columns if in_words(name) in frame]
-        words = "; ".join(str(plain(frame[name].iloc[0])) for name in facts)
-        found = words or _found(observed, table)
+        found = _found(observed, table)
     words = f"{expectation.check}: {found}; {expectation.description}"
     return Finding(expectation.check, table, passed, severity, words, tuple(observed.items()))
 

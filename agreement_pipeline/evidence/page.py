@@ -6,7 +6,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import require_ratings
 from agreement_pipeline.evidence.advice import Step
 from agreement_pipeline.evidence.disputed import items
@@ -38,6 +38,7 @@ from agreement_pipeline.evidence.verdicts import (
     policy,
     rules,
 )
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import (
     NONE,
     Decision,

@@ -1,5 +1,18 @@
 """What a round tells about itself: facts, copies, labels that changed, a chosen overlap."""
 
+from agreement_pipeline.integrity.checks import (
+    OF_INTEGRITY,
+    REDACTED,
+    SEVERITY_BY_EFFECT,
+    USUAL_INTEGRITY,
+    AtLeast,
+    AtMost,
+    Check,
+    CheckEffect,
+    Finding,
+    Integrity,
+    check_integrity,
+)
 from agreement_pipeline.integrity.copied_rows import without_copied_rows
 from agreement_pipeline.integrity.facts import FACTS, raters_too_near
 from agreement_pipeline.integrity.given_again import (
@@ -16,12 +29,23 @@ from agreement_pipeline.integrity.panel import Codes, Panel, some
 __all__ = [
     "FACTS",
     "FALSE_ALARM_RATE",
+    "OF_INTEGRITY",
+    "REDACTED",
+    "SEVERITY_BY_EFFECT",
+    "USUAL_INTEGRITY",
+    "AtLeast",
+    "AtMost",
     "Changes",
+    "Check",
+    "CheckEffect",
     "Codes",
     "Dropped",
+    "Finding",
+    "Integrity",
     "Panel",
     "changes_of",
     "changes_since",
+    "check_integrity",
     "compare_overlap",
     "dropped_since",
     "if_they_had_differed",

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import ReleaseInvalidError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models.identity import Identity, identified, known_in
 from agreement_pipeline.models.silver import CertifiedBy, SilverAudit
 from agreement_pipeline.policy import Policy

@@ -8,8 +8,8 @@ from os.path import isfile
 from pathlib import Path
 from typing import Annotated, Any
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
 from agreement_pipeline.policy import is_digest, of_gate

@@ -13,8 +13,8 @@ from typing import Annotated, Any
 
 import pandas as pd
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, DrawError, RatingsError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.mistakes import Value, day
 from agreement_pipeline.models.certificates import (
     Certificate,

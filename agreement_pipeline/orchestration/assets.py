@@ -62,7 +62,7 @@ from agreement_pipeline.orchestration.runs import (
     unreleased_tag,
 )
 from agreement_pipeline.orchestration.sensors import shown_state
-from agreement_pipeline.policy import Decision, judged_part
+from agreement_pipeline.policy import Decision, check_round, judged_part
 from agreement_pipeline.projects import (
     INDEX,
     Project,
@@ -126,8 +126,8 @@ def delivered_table(project: Project) -> Result:
 def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    contract, said = project.contract, project.settings
-    found = tuple(contract.check(ratings))
+    policy, contract, said = project.policy, project.contract, project.settings
+    found = check_round(ratings, policy, contract)
     findings = (*found, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     del delivered  # its table is kept, and is read from there when the suite is asked
@@ -147,7 +147,8 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
             **first_rows(ratings.head(20)),
         },
     )
-    return result, Checked(version, ratings, contract.digest, found, by_suite)
+    digests = policy.digest, contract.digest
+    return result, Checked(version, ratings, digests, found, by_suite)
 
 
 @dataclass(frozen=True, eq=False)

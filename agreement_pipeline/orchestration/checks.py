@@ -9,7 +9,7 @@ from typing import Any
 import dagster as dg
 import pandas as pd
 
-from agreement_pipeline.contract import Finding, Suite, failed_rows
+from agreement_pipeline.contract import Suite, failed_rows
 from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.estimates import Charted
 from agreement_pipeline.evidence import (
@@ -23,6 +23,7 @@ from agreement_pipeline.evidence import (
     verdict_grid,
 )
 from agreement_pipeline.evidence import like_before as like_others
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import open_certificate
 from agreement_pipeline.orchestration.compat import check_spec
 from agreement_pipeline.orchestration.host import ASSETS, Host

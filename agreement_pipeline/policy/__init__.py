@@ -5,6 +5,7 @@ from agreement_pipeline.policy.decision import (
     Assessment as Assessment,
     Decision as Decision,
     assess as assess,
+    check_round as check_round,
     decide as decide,
     first_labels as first_labels,
     given_again as given_again,

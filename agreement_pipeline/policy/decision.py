@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from agreement_pipeline.contract import OF_DELIVERY, Contract, Finding, not_checked
+from agreement_pipeline.contract import OF_DELIVERY, Contract, not_checked
 from agreement_pipeline.counting import require_ratings
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.estimates import (
@@ -23,8 +23,14 @@ from agreement_pipeline.estimates import (
     values_of,
 )
 from agreement_pipeline.integrity import (
+    SEVERITY_BY_EFFECT,
+    USUAL_INTEGRITY,
     Changes,
+    CheckEffect,
+    Finding,
+    Panel,
     changes_of,
+    check_integrity,
     if_they_had_differed,
     without_copied_rows,
 )
@@ -263,7 +269,7 @@ def assess(
     the same decision. `also` are findings of the gate itself.
     """
     found = _estimates(judged_part(ratings, policy), policy)
-    kept = contract.check(ratings) if checked is None else checked
+    kept = check_round(ratings, policy, contract) if checked is None else checked
     if contract.suite is not None and not any(each.table == OF_DELIVERY for each in also):
         also = (*also, not_checked("found ratings alone; expected the delivery of the suite."))
     failed = {finding.check for finding in kept if not finding.passed}
@@ -296,6 +302,24 @@ def assess(
     return Assessment(found, decision)
 
 
+def check_round(
+    ratings: Ratings, policy: Policy, contract: Contract, before: Sequence[Finding] = ()
+) -> tuple[Finding, ...]:
+    """What the contract and the policy's bounds on facts find in the ratings.
+
+    A contract that was written before policies had such bounds may have its own.
+    """
+    found = contract.check(ratings, before)
+    if not contract.round:
+        return (*found, *check_integrity(Panel(ratings), policy.integrity.checks))
+    if policy.integrity != USUAL_INTEGRITY:
+        raise PolicyError(
+            f"policy {policy.policy}: found integrity, beside a contract that bounds facts of the "
+            "round itself; expected these bounds in one place. Remove round.yaml from the contract."
+        )
+    return found
+
+
 def _not_compared(verdict: Verdict) -> Verdict:
     """Raters whose words do not meet never agree, whatever they saw."""
     rule = verdict.rule
@@ -325,8 +349,9 @@ def _doubts(
         for check, (code, other, words) in MET_WITH.items()
         if check in failed
     ]
-    n_late, if_late = if_they_had_differed(part) or (0, part)
-    if n_late:
+    effect = policy.integrity.labels_given_again
+    n_late, if_late = (effect != "not_asked" and if_they_had_differed(part)) or (0, part)
+    if n_late and effect == "hold":
         words = f"if the {counted(n_late, 'label')} that were changed late had differed before,"
         beside.append((if_late, "labels_given_again", words))
     again = cache(partial(_judged_again, policy))
@@ -353,7 +378,8 @@ def _of_placeholders(
     """Labels such as `n/a` that nobody declared. A decision must be the same without each of them,
     and without all.
     """
-    if not (counts := ratings.undeclared_placeholders):
+    effect = policy.integrity.placeholders_not_declared
+    if effect == "not_asked" or not (counts := ratings.undeclared_placeholders):
         return
     verdicts = [doubted(verdict) for verdict in policy.judge(estimates)]
     differing = None
@@ -379,7 +405,7 @@ def _of_placeholders(
         f"{shown} may say that nobody gave a label, and nobody declared "
         f"{'it' if one else 'them'}. The decision rests on that: {differing}. {either}"
     )
-    yield of_gate("placeholders_not_declared", words)
+    yield of_gate("placeholders_not_declared", words, SEVERITY_BY_EFFECT[effect])
 
 
 def _verdicts_without(
@@ -517,8 +543,8 @@ def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     policy for all parts together (Holm). Strata on which the policy has rules are left to these.
     What came in one delivery first is a part too, so a bad week does not hide behind good ones.
     """
-    found, rule = verdict.estimate, verdict.rule
-    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+    found, rule, effect = verdict.estimate, verdict.rule, policy.integrity.weak_part
+    if effect == "not_asked" or not _is_met_by_round(verdict, policy) or found is None:
         return verdict
     cutoff = rule.tentative if "tentative" in policy.admit else rule.reliable
     has_rule = any(each.scope == "stratum" for each in policy.rules)
@@ -537,8 +563,11 @@ def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     if not said:
         return verdict
     n = f"{len(weak)} of {len(judged)} parts under {cutoff:g}: " if weak else ""
-    reason = f"{verdict.reason}; but {n}{'; '.join(said)}"
-    return replace(verdict, kind="inconclusive", reason=reason, code="weak_part")
+    return verdict.doubted(f"but {n}{'; '.join(said)}", code="weak_part", effect=effect)
+
+
+def _is_met_by_round(verdict: Verdict, policy: Policy) -> bool:
+    return verdict.scope.kind == "round" and verdict.kind in policy.admit
 
 
 def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
@@ -546,8 +575,8 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
     declared categories that nobody uses. So a verdict that the policy admits must stand without
     them.
     """
-    found = verdict.estimate
-    if verdict.scope.kind != "round" or verdict.kind not in policy.admit or found is None:
+    found, effect = verdict.estimate, policy.integrity.flattered
+    if effect == "not_asked" or not _is_met_by_round(verdict, policy) or found is None:
         return verdict
     for what, rest, stands in _without(ratings, policy):
         other = _judged_again(policy, verdict.rule, rest)[verdict.scope]
@@ -558,7 +587,7 @@ def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdic
             and round(found.value - other.estimate.value, DIGITS) == 0
         )
         if other.kind not in stands and not same_value:
-            return verdict.taken_back(f"without {what}", other, code="flattered")
+            return verdict.taken_back(f"without {what}", other, code="flattered", effect=effect)
     return verdict
 
 
@@ -685,19 +714,21 @@ def _of_labels(ratings: Ratings, policy: Policy, n_late: int) -> Iterator[Findin
         )
         severity = "error" if rests_on_times else "warning"
         yield of_gate("times_not_read", words, severity)
-    changes = changes_of(ratings)
+    effect = policy.integrity.labels_given_again
+    changes = None if effect == "not_asked" else changes_of(ratings)
     if changes is not None and changes.aimed:
         if ratings.tells_first_labels:
             words = f"{changes.words}; agreement rests on the first labels"
             yield of_gate("labels_given_again", words, "warning")
         else:
-            yield given_again(changes)
+            yield given_again(changes, effect)
     elif n_late:
         words = (
             f"{n_late} of {ratings.n_of_panel} labels were changed late, beside others that "
-            "stayed, and what they were first is not known; a verdict must stand as if they had "
-            "differed then"
+            "stayed, and what they were first is not known"
         )
+        if effect == "hold":
+            words += "; a verdict must stand as if they had differed then"
         yield of_gate("labels_given_again", words, "warning")
 
 
@@ -765,13 +796,13 @@ def _with_and_without(ratings: Ratings, policy: Policy) -> str:
     )
 
 
-def given_again(changes: Changes) -> Finding:
+def given_again(changes: Changes, effect: CheckEffect) -> Finding:
     words = (
         f"found that {changes.words}; expected labels that raters gave before they knew where "
         "they differ. Have a fresh random sample of items labelled, or deliver the first labels. "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
-    return of_gate("labels_given_again", words)
+    return of_gate("labels_given_again", words, SEVERITY_BY_EFFECT[effect])
 
 
 def first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> str:

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from agreement_pipeline.contract import Finding
-from agreement_pipeline.integrity import FALSE_ALARM_RATE, compare_overlap
+from agreement_pipeline.integrity import FALSE_ALARM_RATE, Finding, compare_overlap
 from agreement_pipeline.policy.waivers import of_gate
 from agreement_pipeline.ratings import Ratings, Trains, whole
 from agreement_pipeline.text import counted, joined

@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, get_args
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import SCOPE_KINDS, Estimate, Scope, ScopeKind, registered
+from agreement_pipeline.integrity import USUAL_INTEGRITY, CheckEffect, Integrity
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference, Looks
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import (
@@ -216,9 +217,15 @@ class Verdict(Tabular):
     code: str
     estimate: Estimate | None = None
 
-    def taken_back(self, where: str, other: "Verdict", *, code: str) -> "Verdict":
-        reason = f"{self.reason}; {where} it is {other.kind}: {other.reason}"
-        return replace(self, kind="inconclusive", reason=reason, code=code)
+    def taken_back(
+        self, where: str, other: "Verdict", *, code: str, effect: CheckEffect = "hold"
+    ) -> "Verdict":
+        """One that the policy lets stand only says why it would be taken back."""
+        return self.doubted(f"{where} it is {other.kind}: {other.reason}", code=code, effect=effect)
+
+    def doubted(self, why: str, *, code: str, effect: CheckEffect) -> "Verdict":
+        said = replace(self, reason=f"{self.reason}; {why}")
+        return said if effect == "warn" else replace(said, kind="inconclusive", code=code)
 
     def to_mapping(self) -> dict[str, Any]:
         numbers: dict[str, Any] = dict.fromkeys(
@@ -407,6 +414,8 @@ class Policy:
         again. Then its certificate ends.
     silver
         What is asked of a round whose labels a classifier gave. None: it is held.
+    integrity
+        The bounds on facts about the round, such as copied labels, and what follows beyond them.
     first_labels
         required: a round is held if it is not known of each label whether it is the first that its
         rater gave. not_asked: the decision only says so.
@@ -442,6 +451,7 @@ class Policy:
     waived_by: Annotated[tuple[str, ...], PEOPLE] = ()
     cut: Annotated[str | float | None, CUT] = None
     most_lost: Annotated[float, UNDER_HALF] = 0.05
+    integrity: Integrity = USUAL_INTEGRITY
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError, self._needs())
@@ -514,7 +524,10 @@ class Policy:
         return validated(cls, data, source, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        return asdict(self, dict_factory=_plain)
+        plain: dict[str, Any] = asdict(self, dict_factory=_plain)
+        bounds = self.integrity.to_mapping()
+        del plain["integrity"]
+        return {**plain, **({"integrity": bounds} if bounds else {})}
 
     @property
     def digest(self) -> str:

@@ -1,6 +1,6 @@
 """Waivers: a named person waives one verdict or check on one round, with a reason and an end date.
 
-A waiver is valid for the ratings of one digest, and that of a check for one contract too.
+A waiver is valid for the ratings of one digest, and that of a check for one policy or contract too.
 """
 
 import re
@@ -10,9 +10,10 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any
 
-from agreement_pipeline.contract import OF_DELIVERY, Finding
+from agreement_pipeline.contract import OF_DELIVERY
 from agreement_pipeline.errors import WaiverError
 from agreement_pipeline.estimates import SCOPE_KINDS, Scope, registered
+from agreement_pipeline.integrity import OF_INTEGRITY, Finding
 from agreement_pipeline.mistakes import CLOSED, Need, Value, day, is_text, refuse_mistakes
 from agreement_pipeline.policy.policy import MEASURE, NOBODY, Policy, Verdict
 from agreement_pipeline.text import listed
@@ -47,7 +48,7 @@ SCOPE = Value(
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
 NAMED = Value("text", is_text, "Name the check.")
-WAIVABLE = ("items", "round", OF_DELIVERY)
+WAIVABLE = ("items", "round", OF_INTEGRITY, OF_DELIVERY)
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
@@ -81,9 +82,11 @@ class Waiver:
         `rater ana`. The measure is None if a check is waived.
     who, why, until
         The person who answers for it, the reason, and the last day. The policy bounds it.
-    check, contract_digest
-        A check of the tables `items` or `round`, or of a suite on the delivery, and the digest of
-        its contract; or `labels_given_again` or `disputed_items_dropped` of the gate itself.
+    check
+        A check of the policy's `integrity`, or one of the contract.
+    policy_digest, contract_digest
+        Of a check, one of both: the policy that bounds it, or the contract that asks it. Either
+        will do for `labels_given_again` and `disputed_items_dropped`.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class Waiver:
     scope: Annotated[str, SCOPE] = "round"
     check: Annotated[str | None, NAMED] = None
     contract_digest: Annotated[str | None, BYTES] = None
+    policy_digest: Annotated[str | None, BYTES] = None
 
     def __post_init__(self) -> None:
         if self.measure is not None and is_text(self.measure):
@@ -115,10 +119,11 @@ class Waiver:
         one = (self.measure is None) is not (self.check is None)
         either, step = "either a measure or a check", "Write one waiver for each."
         yield Need("measure", one, either, step, found=None if self.measure else "nothing")
-        bound = (self.check is None) is (self.contract_digest is None)
-        digest, step = "the digest of the contract of a check", "Copy it from the decision."
-        found = None if self.contract_digest else "nothing"
-        yield Need("contract_digest", bound, digest, step, found)
+        n_digests = (self.contract_digest, self.policy_digest).count(None)
+        bound = n_digests == (2 if self.check is None else 1)
+        digest = "for a check the digest of its policy or of its contract, and none for a measure"
+        found = ("both", "one", "nothing")[n_digests]
+        yield Need("policy_digest", bound, digest, "Copy it from the decision.", found)
         whole = self.check is None or self.scope == "round"
         yield Need("scope", whole, "round, since a check is about the whole round")
 
@@ -168,10 +173,23 @@ class Waiver:
             (not turned, f"this round has no verdict on {what}"),
         )
         failed = {each.check for each in found if isinstance(each, Finding) and each.holds}
+        tables = {each.table for each in found if isinstance(each, Finding) and self.turns(each)}
         of_check = (
             (
-                self.contract_digest != contract_digest,
+                self.contract_digest not in (None, contract_digest),
                 f"it is bound to another contract than {contract_digest[:12]}",
+            ),
+            (
+                self.policy_digest not in (None, policy.digest),
+                f"it is bound to another policy than {policy.digest[:12]}",
+            ),
+            (
+                self.policy_digest is None and OF_INTEGRITY in tables,
+                f"{named} bounds {self.check}; write policy_digest instead of contract_digest",
+            ),
+            (
+                self.contract_digest is None and bool(tables - {OF_INTEGRITY, OF_THE_GATE}),
+                f"the contract asks {self.check}; write contract_digest instead of policy_digest",
             ),
             (
                 self.check not in OF_HISTORY and self.check not in failed,

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
     EXPECTED,
     AgreementError,
@@ -18,6 +18,7 @@ from agreement_pipeline.errors import (
     in_a_sentence,
 )
 from agreement_pipeline.evidence import admitted_rounds, blind_tasks, tasks, written_tasks
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import (
     CertifiedBy,
     Draw,

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Protocol
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import ReleaseInvalidError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import Store

@@ -12,15 +12,16 @@ from functools import cached_property, partial
 from itertools import takewhile
 from typing import Any, NamedTuple, TypedDict, Unpack
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
-from agreement_pipeline.integrity import changes_since, dropped_since
+from agreement_pipeline.integrity import SEVERITY_BY_EFFECT, Finding, changes_since, dropped_since
 from agreement_pipeline.policy import (
     Decision,
     Policy,
     Waiver,
     Waivers,
     assess,
+    check_round,
     find_overlap_mistakes,
     for_round,
     given_again,
@@ -96,9 +97,11 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class Checked:
+    """What was found in a version of a round, under a policy and a contract of these `digests`."""
+
     version: RoundVersion
     ratings: Ratings
-    contract_digest: str
+    digests: tuple[str, str]
     findings: tuple[Finding, ...]
     delivery: DeliveryCheck | None = None
 
@@ -253,7 +256,7 @@ def judge_version(
     renamed, findings, delivery = ratings is not None, None, None
     if kept and kept.version == version:
         ratings = kept.ratings
-        if kept.contract_digest == terms.contract.digest:
+        if kept.digests == (terms.policy.digest, terms.contract.digest):
             findings, delivery = kept.findings, kept.delivery
     if ratings is None:
         ratings = store.ratings_of(version)
@@ -294,7 +297,7 @@ def found_by_gate(
             "Put the round's file into the inbox, so that it is read again."
         )
         found = [of_gate("read_otherwise", words)]
-    found += _given_again(store, version, None if renamed else ratings)
+    found += _given_again(store, version, terms.policy, None if renamed else ratings)
     audit = terms.auditor.audit_round(store, version.round, ratings, terms.policy, terms.on)
     found += audit.findings
     found += find_overlap_mistakes(ratings, terms.trains)
@@ -328,7 +331,8 @@ def judge_delivered(
     delivery = None
     if contract.suite is not None and delivered is not None:
         delivery = check_table(contract.suite, delivered, ratings.scale.categories)
-    kept = Checked(version, ratings, contract.digest, tuple(contract.check(ratings)), delivery)
+    digests = policy.digest, contract.digest
+    kept = Checked(version, ratings, digests, check_round(ratings, policy, contract), delivery)
     with store.reading():
         refuse_reused(store, policy, contract)
         store.refuse_erased(ratings, f"round {round_name}")
@@ -336,7 +340,10 @@ def judge_delivered(
         return judge_version(store, version, terms, kept, number=len(came))
 
 
-def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -> Iterator[Finding]:
+def _given_again(
+    store: Store, version: RoundVersion, policy: Policy, ratings: Ratings | None
+) -> Iterator[Finding]:
+    asked = policy.integrity
     before = list[Ratings]()
     every = store.versions(version.round)
     for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
@@ -352,15 +359,16 @@ def _given_again(store: Store, version: RoundVersion, ratings: Ratings | None) -
     since = (before, before[-1:])[: len(before)]
     changes = (changes_since(ratings, some) for some in since)
     again = next((each for each in changes if each is not None and each.aimed), None)
-    if again is not None:
-        yield given_again(again)
+    if again is not None and asked.labels_given_again != "not_asked":
+        yield given_again(again, asked.labels_given_again)
     dropped = dropped_since(ratings, before)
-    if dropped is not None and dropped.aimed:
+    if dropped is not None and dropped.aimed and asked.disputed_items_dropped != "not_asked":
         words = (
             f"found that {dropped.words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
-        yield of_gate("disputed_items_dropped", words)
+        severity = SEVERITY_BY_EFFECT[asked.disputed_items_dropped]
+        yield of_gate("disputed_items_dropped", words, severity)
     everyone = {*ratings.raters}.union(*(each.raters for each in before))
     if gone := everyone - {*ratings.raters}:
         words = (

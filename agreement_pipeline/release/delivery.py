@@ -13,7 +13,6 @@ from typing import Any
 
 from agreement_pipeline.contract import (
     Contract,
-    Finding,
     Suite,
     as_json,
     findings_of,
@@ -21,6 +20,7 @@ from agreement_pipeline.contract import (
     validate_delivery,
 )
 from agreement_pipeline.errors import StoreError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.ratings import LIMITS, Limits, Scale
 from agreement_pipeline.readers import (

@@ -9,14 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from agreement_pipeline.contract import Contract, Finding, findings_recorded
+from agreement_pipeline.contract import Contract, findings_recorded
 from agreement_pipeline.errors import ReleaseHeldError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import (
     NONE,
     Assessment,
     Policy,
     Waivers,
     assess,
+    check_round,
     find_overlap_mistakes,
 )
 from agreement_pipeline.ratings import (
@@ -90,7 +92,7 @@ class Member:
         also += find_overlap_mistakes(self.ratings, self.trains)
         also += self.recorded
         by = self.policy, self.contract, self.waivers
-        found = self.contract.check(self.ratings, self.before)
+        found = check_round(self.ratings, self.policy, self.contract, self.before)
         return assess(self.ratings, *by, also, self.version, found)
 
     @property

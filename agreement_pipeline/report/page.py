@@ -8,8 +8,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.evidence import Before, Page, judge_page
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import NONE, Policy, Waivers
 from agreement_pipeline.ratings import Ratings, Trains
 from agreement_pipeline.report.drawing import draw_key, draw_svg

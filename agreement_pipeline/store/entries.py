@@ -77,7 +77,7 @@ FACTS_BY_EVENT = {
     "erased": ("subject", "versions", "entries", "head", "by", "why"),
 }
 WAIVER_FACTS = ("round", "ratings_digest", "scope", "who", "why", "until")
-DECISION_BOUND_FACTS = ("round", "ratings_digest", "contract_digest")
+DECISION_BOUND_FACTS = ("round", "ratings_digest", "contract_digest", "policy_digest")
 LOG_FIELDS = (
     *("number", "time", "event", "round", "previous", "index", "project", "location", "carried"),
     "format",
@@ -206,7 +206,8 @@ def _unbound_waiver_message(decided: Entry) -> str | None:
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
         of_check = "check" in waiver
-        subject_facts = ("check", "contract_digest") if of_check else ("measure",)
+        digest = "policy_digest" if "policy_digest" in waiver else "contract_digest"
+        subject_facts = ("check", digest) if of_check else ("measure",)
         for name in (*WAIVER_FACTS[:2], *subject_facts, *WAIVER_FACTS[2:]):
             value = waiver.get(name)
             if not value or (name in DECISION_BOUND_FACTS and value != decided[name]):

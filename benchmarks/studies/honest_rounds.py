@@ -1,7 +1,7 @@
 """How often honest rounds are held by what a round tells about itself, and how often copies are.
 
 Each line is for one kind of round: how many of the simulated rounds are held by a critical check
-of the built-in contract, or since a verdict does not stand with what was left out or repeated.
+of the policy's bounds, or since a verdict does not stand with what was left out or repeated.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.contract import Contract, Finding
-from agreement_pipeline.integrity.facts import FACTS
-from agreement_pipeline.integrity.panel import Panel
+from agreement_pipeline.contract import Contract
+from agreement_pipeline.integrity import Finding, Panel, check_integrity
 from agreement_pipeline.policy import assess, load_policy
 from agreement_pipeline.policy.decision import MET_WITH
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study
@@ -158,15 +157,11 @@ def held(frame: pd.DataFrame) -> bool:
     """True if the contract or a verdict that was taken back holds the round."""
     ratings = Ratings.from_frame(frame, SCALE)
     contract, looked, found = Contract.default(), Panel(ratings), list[Finding]()
-    for each in contract.round:
-        value = FACTS[each.kwargs["column"]](looked).value
-        least, most = (each.kwargs.get(name) for name in ("min_value", "max_value"))
-        fails = value is not None and (
-            (least is not None and value < least) or (most is not None and value > most)
-        )
-        if fails and each.severity == "critical":
+    for check in POLICY.integrity.checks:
+        (finding,) = check_integrity(looked, [check])
+        if finding.holds:
             return True
-        found.append(Finding(each.check, "round", not fails, each.weight, ""))
+        found.append(finding)
     if all(each.passed for each in found if each.check in MET_WITH):
         return False
     decision = assess(ratings, POLICY, contract, checked=found).decision

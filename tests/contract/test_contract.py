@@ -175,20 +175,21 @@ def test_the_built_in_contract_has_a_new_version_where_its_checks_change():
     """A store refuses other checks under one name and version."""
     assert (DEFAULT.contract, DEFAULT.version, DEFAULT.digest[:12]) == (
         "default",
-        4,
-        "473432439c2c",
+        5,
+        "b34808792164",
     )
 
 
 def test_a_contract_with_the_name_and_version_of_the_built_in_one_has_its_checks(tmp_path):
     own = copytree(BUILT_IN, tmp_path / "default")
     assert Contract.load(own) == DEFAULT
-    (own / "round.yaml").unlink()
+    items = (own / "items.yaml").read_text()
+    (own / "items.yaml").write_text(items.replace("0.95", "0.9"))
     with pytest.raises(ContractError) as refused:
         Contract.load(own)
     assert str(refused.value) == (
         f"{own}: found other checks under the name and version of the built-in contract, default "
-        "4; expected a name of its own, since pages name a contract. Rename the folder."
+        "5; expected a name of its own, since pages name a contract. Rename the folder."
     )
     assert Contract.load(own.rename(tmp_path / "own")).contract == "own"
 

@@ -102,11 +102,6 @@ def test_each_default_check_of_rows_fails_on_its_bad_table_and_no_other_does(tab
             {"items_present"},
             id="earlier ratings only",
         ),
-        pytest.param(
-            good_table().assign(occurrence=lambda made: made["occurrence"] + 1),
-            {"occurrences_in_order"},
-            id="occurrences from 2 on",
-        ),
     ],
 )
 def test_each_default_check_fails_on_its_bad_round_and_no_other_does(table, expected):

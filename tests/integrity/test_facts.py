@@ -6,23 +6,17 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import ContractError
+from agreement_pipeline.integrity import Integrity, check_integrity
 from agreement_pipeline.integrity.panel import Panel
 from agreement_pipeline.ratings import Ratings, Scale
-from tests.contract.tables import DEFAULT, contract_of, entry
+from tests.contract.tables import contract_of, entry
 
 pytestmark = pytest.mark.slow
 
 YES_NO = Scale(("no", "yes"))
-ROUND = DEFAULT.to_mapping()["round"]
-OF_ROUNDS = Contract.from_mapping({"rows": [entry()], "items": [entry("on_items")], "round": ROUND})
-"""The default contract without most of what is asked of rows and items."""
-OF_COPIES = Contract.from_mapping(
-    {
-        **OF_ROUNDS.to_mapping(),
-        "round": [each for each in ROUND if each["meta"]["check"] == "raters_not_copied"],
-    }
-)
-"""What it asks of raters who may be one rater under several names."""
+CHECKS = Integrity().checks
+OF_COPIES = [each for each in CHECKS if each.name == "raters_not_copied"]
+"""What is asked of raters who may be one rater under several names."""
 
 
 def latent(n_items, raters, guess, seed=1, categories=("no", "yes")):
@@ -61,13 +55,13 @@ def copied(frame, rater, copies, changed=0.0, seed=2):
     return pd.concat(parts, ignore_index=True)
 
 
-def findings(frame, scale=YES_NO, contract=OF_ROUNDS, **more):
-    return {each.check: each for each in contract.check(Ratings.from_frame(frame, scale, **more))}
+def findings(frame, scale=YES_NO, checks=CHECKS, **more):
+    panel = Panel(Ratings.from_frame(frame, scale, **more))
+    return {each.check: each for each in check_integrity(panel, checks)}
 
 
 def failed(frame, scale=YES_NO):
-    found = findings(frame, scale)
-    return {each.check for each in OF_ROUNDS.round if not found[each.check].passed}
+    return {check for check, found in findings(frame, scale).items() if not found.passed}
 
 
 def test_s1_the_same_items_ten_times_under_other_names_are_held():
@@ -172,7 +166,7 @@ def test_s2_one_rater_under_nine_names_is_named_and_held_only_where_two_others_t
 def test_raters_who_are_right_are_not_taken_for_copies(errors):
     for seed in range(4):
         frame = independent(600, errors, seed)
-        assert findings(frame, contract=OF_COPIES)["raters_not_copied"].passed
+        assert findings(frame, checks=OF_COPIES)["raters_not_copied"].passed
 
 
 @pytest.mark.parametrize(
@@ -188,8 +182,8 @@ def test_copies_of_a_rater_with_errors_are_held(names, error, n_items, copies):
     for seed in range(4):
         frame = independent(n_items, dict.fromkeys(names, error), seed)
         twins = copied(frame, "a", copies)
-        assert findings(frame, contract=OF_COPIES)["raters_not_copied"].passed
-        assert findings(twins, contract=OF_COPIES)["raters_not_copied"].holds
+        assert findings(frame, checks=OF_COPIES)["raters_not_copied"].passed
+        assert findings(twins, checks=OF_COPIES)["raters_not_copied"].holds
 
 
 def test_two_identical_columns_among_ordinary_raters_are_held():

@@ -8,7 +8,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.integrity.panel import Panel
-from agreement_pipeline.policy import assess
+from agreement_pipeline.policy import assess, check_round
 from benchmarks.studies.skipped import (
     FACT,
     HONEST,
@@ -158,7 +158,7 @@ def test_a_judge_that_copies_is_named(kind, words):
     found = FACTS["classifiers_that_copy"](Panel(ratings))
     assert found.value == bool(words)
     assert found.words.startswith(words or "no classifier always follows")
-    checks = {each.check: each for each in Contract.default().check(ratings)}
+    checks = {each.check: each for each in check_round(ratings, POLICY, Contract.default())}
     assert checks["classifiers_look_alone"].passed == (not words)
     assert not checks["classifiers_look_alone"].holds
 

@@ -10,6 +10,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale, Store
 from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.evidence import event_table
+from agreement_pipeline.integrity import AtMost, Integrity
 from agreement_pipeline.intervals import Looks
 from agreement_pipeline.models import Identity, certificates, open_certificate
 from agreement_pipeline.policy import Rule, Waiver, load_policy
@@ -194,7 +195,8 @@ def test_a_panel_that_was_admitted_by_a_waiver_is_said(store, ingested, same_day
 )
 def test_a_panel_of_models_certifies_nothing(store, ingested, raters, identity):
     ingested("r2", raters=raters, prefix="k")
-    refused("certificate_panel_models", certified, store, ["r2"], identity)
+    careless = replace(POLICY, integrity=Integrity(rater_names_differ=AtMost(0, "not_asked")))
+    refused("certificate_panel_models", certified, store, ["r2"], identity, policy=careless)
 
 
 def test_a_classifier_must_have_labelled_the_round(store, ingested):

@@ -11,8 +11,8 @@ import pytest
 
 from agreement_pipeline import open_release, verify_release
 from agreement_pipeline.cli import main
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import CertifiedBy, Draw, Identity, ModelsAuditor, certify, draw
 from agreement_pipeline.policy import OF_THE_GATE, Policy, Silver, Waiver, Waivers, assess, judge
 from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import Policy, Rule, decide, judge
 from tests.release.forging import make_ratings

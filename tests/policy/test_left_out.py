@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.policy import judge, load_policy
 from agreement_pipeline.ratings import Ratings
-from tests.contract.test_integrity import YES_NO, latent
+from tests.integrity.test_facts import YES_NO, latent
 
 STANDARD = replace(load_policy("standard"), n_resamples=1000)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.estimates import estimate
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.intervals import Inference, Looks, Percentiles, estimate_repeat_rate
 from agreement_pipeline.policy import Rule, Silver, decide, load_policy
 from benchmarks.studies import repeats

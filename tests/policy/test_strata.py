@@ -15,7 +15,9 @@ from agreement_pipeline.ratings import Ratings, Scale
 from tests.policy.verdicts import found
 
 ALPHA = "krippendorff_alpha"
-NO_CONTRACT = SimpleNamespace(check=lambda ratings: (), digest="none", contract="", suite=None)
+NO_CONTRACT = SimpleNamespace(
+    check=lambda ratings, before: (), digest="none", contract="", suite=None, round=()
+)
 
 
 def estimated(name, value, error, n_items=100):

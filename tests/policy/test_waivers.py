@@ -8,9 +8,9 @@ from itertools import combinations
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.contract import Finding
 from agreement_pipeline.errors import PolicyError, WaiverError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.intervals import Interval
 from agreement_pipeline.policy import (
     Policy,
@@ -187,6 +187,25 @@ def test_one_of_a_check_that_does_not_hold_is_refused_aloud(waiver, more, why):
     assert decision.admitted is not holds
 
 
+BOUNDED = replace(COPIED, table="integrity")
+OF_BOUND = replace(OF_CHECK, contract_digest=None, policy_digest=POLICY.digest)
+
+
+def test_one_of_a_bound_of_the_policy_is_bound_to_the_policy():
+    assert with_contract(OF_BOUND, findings=(BOUNDED,)).waived == (OF_BOUND,)
+    assert with_contract(OF_BOUND, findings=(BOUNDED,), digest="d" * 64).admitted
+    assert Waiver.from_mapping(OF_BOUND.to_mapping()) == OF_BOUND
+    other = replace(OF_BOUND, policy_digest="e" * 64)
+    for waiver, finding, why in (
+        (other, BOUNDED, f"it is bound to another policy than {POLICY.digest[:12]}"),
+        (OF_CHECK, BOUNDED, "bounds raters_not_copied; write policy_digest"),
+        (OF_BOUND, COPIED, "the contract asks raters_not_copied; write contract_digest"),
+    ):
+        decision = with_contract(waiver, findings=(finding,))
+        assert not decision.admitted
+        assert why in decision.reasons[-1]
+
+
 def test_one_of_a_check_turns_no_other_check_and_no_verdict():
     other = replace(COPIED, check="items_not_repeated")
     assert with_contract(OF_CHECK, findings=(COPIED, other)).codes == (
@@ -202,8 +221,9 @@ def test_one_of_a_check_turns_no_other_check_and_no_verdict():
         ({"check": None}, "measure: found nothing; expected either a measure or a check"),
         (
             {"contract_digest": None},
-            "contract_digest: found nothing; expected the digest of the contract",
+            "policy_digest: found nothing; expected for a check the digest of its policy or of",
         ),
+        ({"policy_digest": "c" * 64}, "policy_digest: found both; expected for a check"),
         ({"scope": "rater ana"}, "scope: .* expected round, since a check is about"),
         ({"contract_digest": "abc"}, "expected 64 hexadecimal digits"),
         ({"check": " "}, "check: found ' '; expected text"),

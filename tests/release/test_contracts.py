@@ -5,9 +5,10 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from agreement_pipeline.contract import Contract, Finding
+from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import StoreError
 from agreement_pipeline.evidence.history import round_table
+from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.release import (
@@ -46,7 +47,7 @@ def store(tmp_path):
 
 def test_other_checks_under_one_name_and_version_are_refused(store):
     judge_round(store, "r1", POLICY, BUILT_IN)
-    words = "contract default, version 4: found other checks than those that round r1 was first"
+    words = "contract default, version 5: found other checks than those that round r1 was first"
     with pytest.raises(StoreError, match=words):
         judge_round(store, "r1", POLICY, weaker(BUILT_IN))
     with pytest.raises(StoreError, match=words):
@@ -77,12 +78,15 @@ def test_what_another_contract_found_in_a_kept_version_is_not_taken_for_this_one
     broken = Finding("labels_known", "rows", False, "error", "3 labels are unknown")
     careful = replace(BUILT_IN, contract="careful")
     for found, admitted in (((), True), ((broken,), False)):
-        kept = Checked(version, ratings, BUILT_IN.digest, found)
+        kept = Checked(version, ratings, (POLICY.digest, BUILT_IN.digest), found)
         judged, _ = judge_round(store, "r1", POLICY, BUILT_IN, kept=kept)
         assert judged.decision.admitted is admitted
         judged, _ = judge_round(store, "r1", POLICY, careful, kept=kept)
         assert judged.decision.admitted
         assert len(judged.decision.findings) >= len(careful.expectations)
+        other = replace(POLICY, policy="other", n_resamples=2000)
+        judged, _ = judge_round(store, "r1", other, BUILT_IN, kept=kept)
+        assert judged.decision.admitted
 
 
 def test_a_contract_without_a_name_is_not_compared(store):

@@ -128,8 +128,8 @@ def test_rounds_of_different_scales_are_refused(store, ingest):
 
 
 def test_one_item_with_two_texts_is_refused_since_one_would_be_lost(store, ingest):
-    ingest("r1", range(60), text="a text")
-    ingest("r2", range(59, 119), text="another text")
+    ingest("r1", range(60), text=lambda item: f"a text of {item}")
+    ingest("r2", range(59, 119), text=lambda item: f"another text of {item}")
     with pytest.raises(
         ReleaseHeldError, match=r"found items \['i059'\] with different texts in different rounds"
     ):
@@ -169,9 +169,8 @@ def test_times_of_any_zone_are_text_and_go_together(store, ingest, other):
 
 def test_columns_that_only_some_rounds_have_do_not_disturb_the_proof(store, ingest):
     ingest("r1", range(60), confidence=0.5, timestamp=pd.Timestamp("2026-11-01", tz="UTC"))
-    ingest(
-        "r2", range(60), text="a text", timestamp=pd.Timestamp("2026-11-01T12:00:00.5", tz="UTC")
-    )
+    at = pd.Timestamp("2026-11-01T12:00:00.5", tz="UTC")
+    ingest("r2", range(60), text=lambda item: f"a text of {item}", timestamp=at)
     assert verify_release(dataset(store, ["r1", "r2"]).path).rounds == ("r1", "r2")
 
 

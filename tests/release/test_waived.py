@@ -233,7 +233,7 @@ def test_a_waived_check_stands_on_card_and_in_the_log_and_verifies(tmp_path, tod
             "project": "demo",
             "round": "r1",
             "ratings_digest": ratings.digest,
-            "contract_digest": contract.digest,
+            "policy_digest": policy.digest,
             "check": "raters_not_copied",
             "who": "Dana Okoye",
             "why": "both were seen at work",
