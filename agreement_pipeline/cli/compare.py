@@ -19,7 +19,7 @@ from agreement_pipeline.cli.options import (
     tell_models,
 )
 from agreement_pipeline.cli.output import say_found
-from agreement_pipeline.estimates import OF_NAMES, OF_ROUNDS
+from agreement_pipeline.estimates import DEFAULT_OF_NAMES, DEFAULT_OF_ROUNDS
 from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.evidence import difference_rows
 from agreement_pipeline.intervals import Inference
@@ -60,7 +60,7 @@ def _both_after_one(
     callback=_both_after_one,
     help="Two classifiers or two raters of the one table: --between ana ben.",
 )
-@measure_option(f"{OF_ROUNDS} of tables, {OF_NAMES} of names")
+@measure_option(f"{DEFAULT_OF_ROUNDS} of tables, {DEFAULT_OF_NAMES} of names")
 @option(
     "--category",
     group=MEASURES,

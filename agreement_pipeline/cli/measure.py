@@ -33,8 +33,8 @@ from agreement_pipeline.cli.options import (
 from agreement_pipeline.cli.output import as_json, say, say_aside, say_found
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
 from agreement_pipeline.estimates import (
-    MOST_SHOWN,
-    OF_ROUNDS,
+    DEFAULT_OF_ROUNDS,
+    MAX_SHOWN,
     SCOPE_KINDS,
     Estimate,
     Shown,
@@ -79,7 +79,7 @@ HEADLINES = ("round", "classifier", "stratum")
     "everything",
     group=MEASURES,
     is_flag=True,
-    help=f"Measure every scope: also categories, raters and pairs. {MOST_SHOWN} raters and pairs "
+    help=f"Measure every scope: also categories, raters and pairs. {MAX_SHOWN} raters and pairs "
     "of a larger panel are shown.",
 )
 @option(
@@ -216,7 +216,7 @@ def _possible(ratings: Rated) -> tuple[str, ...]:
     """First the measure by which the usual policy decides. Counts have those that need no rater by
     name.
     """
-    names = tuple(sorted(applicable(ratings), key=lambda name: name != OF_ROUNDS))
+    names = tuple(sorted(applicable(ratings), key=lambda name: name != DEFAULT_OF_ROUNDS))
     if ratings.raters:
         return names
     possible = tuple(name for name in names if registered(name).needs == "counts")

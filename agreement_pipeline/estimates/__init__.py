@@ -1,12 +1,12 @@
 """A measure's value with its uncertainty."""
 
 from agreement_pipeline.estimates.comparison import (
-    OF_NAMES as OF_NAMES,
-    OF_ROUNDS as OF_ROUNDS,
+    DEFAULT_OF_NAMES as DEFAULT_OF_NAMES,
+    DEFAULT_OF_ROUNDS as DEFAULT_OF_ROUNDS,
     compare as compare,
 )
 from agreement_pipeline.estimates.control import (
-    FEWEST_BEFORE as FEWEST_BEFORE,
+    MIN_EARLIER_ROUNDS as MIN_EARLIER_ROUNDS,
     Charted as Charted,
     Reading as Reading,
     control_chart as control_chart,
@@ -47,7 +47,7 @@ from agreement_pipeline.estimates.panel_labels import (
     label_reliability as label_reliability,
 )
 from agreement_pipeline.estimates.parts import (
-    MOST_SHOWN as MOST_SHOWN,
+    MAX_SHOWN as MAX_SHOWN,
     Shown as Shown,
 )
 from agreement_pipeline.estimates.weak_parts import (

@@ -19,9 +19,9 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates.differences import (
     Difference,
     Side,
+    category_shares,
+    compare_prevalences,
     difference,
-    prevalences,
-    shares_of,
 )
 from agreement_pipeline.estimates.estimates import DEFAULT, registered
 from agreement_pipeline.estimates.scopes import basis_of, require_defined
@@ -31,14 +31,16 @@ from agreement_pipeline.ratings import Array, Flags, Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, Statistic, seed_of
 from agreement_pipeline.text import called, counted, listed
 
-OF_ROUNDS, OF_NAMES = "krippendorff_alpha", "schouten_kappa"
+DEFAULT_OF_ROUNDS = "krippendorff_alpha"
+DEFAULT_OF_NAMES = "schouten_kappa"
+"""The measures by which rounds, and names of a round, are compared unless another is asked for."""
 Names = tuple[str, str]
 
-MOST_STEPS = 1000
-SETTLED = 1e-6
-CELLS = 2_000_000
-FEWEST_RATINGS = 3
-FEW_RATINGS = (
+MAX_STEPS = 1000
+CONVERGENCE_TOLERANCE = 1e-6
+CELLS_PER_BLOCK = 2_000_000
+MIN_RATINGS_PER_ITEM = 3
+TOO_FEW_RATINGS = (
     "fewer than half of its rated items have three ratings, and fewer ratings do not tell "
     "prevalence from errors"
 )
@@ -80,91 +82,103 @@ def compare(
     """
     require_ratings(ratings)
     if other is not None and between is None:
-        measure = measure or OF_ROUNDS
-        one, other = _on_categories_of_both(ratings, other)
-        statistics, shared = _of_rounds(one, other, measure)
-        called_so = [f"of {name}" for name in names]
+        measure = measure or DEFAULT_OF_ROUNDS
+        first_round, other = _on_categories_of_both(ratings, other)
+        statistics, shared = _statistics_of_rounds(first_round, other, measure)
+        side_names = [f"of {name}" for name in names]
     elif between is not None and other is None:
         if common_prevalence:
             raise AgreementError(
                 "compare: found a common prevalence and two names; expected it of two rounds, "
                 "since names of one round have one panel. Leave it out."
             )
-        measure = measure or OF_NAMES
+        measure = measure or DEFAULT_OF_NAMES
         models = {*between} & {*ratings.classifiers}
-        statistics, shared = _of_names(ratings, measure, between, models)
-        called_so = [f"of {'classifier' if models else 'rater'} {name}" for name in between]
+        statistics, shared = _statistics_of_names(ratings, measure, between, models)
+        side_names = [f"of {'classifier' if models else 'rater'} {name}" for name in between]
     else:
-        found = "neither another round nor" if other is None else "both another round and"
+        problem = "neither another round nor" if other is None else "both another round and"
         raise AgreementError(
-            f"compare: found {found} two names; "
+            f"compare: found {problem} two names; "
             "expected one of them. Give another round, or two names of this one."
         )
-    what = measure if category is None else f"{measure} of category {category}"
+    compared_measure = measure if category is None else f"{measure} of category {category}"
     one_side, other_side = (
-        Side(f"{what} {so}", measure, statistic, category)
-        for so, statistic in zip(called_so, statistics, strict=True)
+        Side(f"{compared_measure} {side_name}", measure, statistic, category)
+        for side_name, statistic in zip(side_names, statistics, strict=True)
     )
     sides = one_side, other_side
     seeded = replace(inference, seed=tuple(map(seed_of, statistics)))
     if common_prevalence:
-        return _at_common_prevalence(sides, shared, seeded)
-    compared = difference(*sides, seeded, shared=shared)
-    if between is not None or compared.undefined or not _of_categories(sides):
-        return compared
-    shares = prevalences(*sides, seeded, paired=shared is not None)
-    return replace(compared, prevalences=shares)
+        return _compare_at_common_prevalence(sides, shared, seeded)
+    comparison = difference(*sides, seeded, shared=shared)
+    if between is not None or comparison.undefined or not _have_same_categories(sides):
+        return comparison
+    shares = compare_prevalences(*sides, seeded, paired=shared is not None)
+    return replace(comparison, prevalences=shares)
 
 
-def _at_common_prevalence(
+def _compare_at_common_prevalence(
     sides: tuple[Side, Side], shared: int | None, inference: Inference
 ) -> Difference:
-    if not _of_categories(sides):
+    if not _have_same_categories(sides):
         raise AgreementError(
             f"{sides[0].measure}: found a measure of {SUBJECTS[sides[0].record.needs]} "
             f"beside a common prevalence; expected one of {SUBJECTS['counts']}, on one list of "
             "categories for both rounds. Choose another such as krippendorff_alpha, or compare "
             "without it."
         )
-    weighted, common = at_common_prevalence(sides)
-    found = difference(*weighted, inference, shared=shared)
+    weighted, common = weight_to_common_prevalence(sides)
+    comparison = difference(*weighted, inference, shared=shared)
     return replace(
-        found, common_prevalence=common, method=f"{found.method}; at a common prevalence"
+        comparison, common_prevalence=common, method=f"{comparison.method}; at a common prevalence"
     )
 
 
-def _of_categories(sides: tuple[Side, Side]) -> bool:
-    one, other = (side.statistic.scale for side in sides)
-    return one.categories == other.categories and all(
+def _have_same_categories(sides: tuple[Side, Side]) -> bool:
+    first_scale, second_scale = (side.statistic.scale for side in sides)
+    return first_scale.categories == second_scale.categories and all(
         side.record.needs in ("counts", "patterns") and side.statistic.holds == "labels"
         for side in sides
     )
 
 
-def _of_rounds(one: Rated, other: Rated, measure: str) -> tuple[list[Any], int | None]:
+def _statistics_of_rounds(
+    first_round: Rated, second_round: Rated, measure: str
+) -> tuple[list[Any], int | None]:
     needs = registered(measure).needs
-    for ratings in (one, other):
+    for ratings in (first_round, second_round):
         require_defined(ratings.scale, measure)
-    shared = len(set(counting_of(one).items(one)) & set(counting_of(other).items(other)))
-    clusters = len(one.cluster_names & other.cluster_names)
+    shared = len(
+        set(counting_of(first_round).items(first_round))
+        & set(counting_of(second_round).items(second_round))
+    )
+    clusters = len(first_round.cluster_names & second_round.cluster_names)
     if not shared and not clusters:
-        return [_of_round(ratings, measure) for ratings in (one, other)], None
+        return [
+            _statistic_of_round(ratings, measure) for ratings in (first_round, second_round)
+        ], None
     if needs in ("replicates", "confidence", "groups"):
-        found = counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
-        raise AgreementError(
-            f"{measure}: found {found}; expected a measure of first labels, since the rounds are "
-            "paired. Choose another such as krippendorff_alpha, or rounds of other items."
+        shared_words = (
+            counted(shared, "shared item") if shared else counted(clusters, "shared cluster")
         )
-    continuous = one.scale.continuous or other.scale.continuous
-    if continuous and one.scale.level != other.scale.level:
         raise AgreementError(
-            f"{measure}: found levels {one.scale.level} and {other.scale.level}; expected one "
-            "level, since the rounds are paired. Read both rounds on one level."
+            f"{measure}: found {shared_words}; expected a measure of first labels, since the "
+            "rounds are paired. Choose another such as krippendorff_alpha, or rounds of other "
+            "items."
+        )
+    continuous = first_round.scale.continuous or second_round.scale.continuous
+    if continuous and first_round.scale.level != second_round.scale.level:
+        raise AgreementError(
+            f"{measure}: found levels {first_round.scale.level} and {second_round.scale.level}; "
+            "expected one level, since the rounds are paired. Read both rounds on one level."
         )
     if needs not in ("counts", "patterns", "values"):
-        return [_of_round(ratings, measure) for ratings in (one, other)], shared
+        return [
+            _statistic_of_round(ratings, measure) for ratings in (first_round, second_round)
+        ], shared
     # With exactly the rows of the labels, in their order.
-    aligned = counting_of(one).aligned(one, other)
+    aligned = counting_of(first_round).aligned(first_round, second_round)
     if continuous:
         return list(aligned), shared
     if needs == "counts":
@@ -172,7 +186,7 @@ def _of_rounds(one: Rated, other: Rated, measure: str) -> tuple[list[Any], int |
     return [labels.in_numbers() if needs == "values" else labels for labels in aligned], shared
 
 
-def _of_round(ratings: Rated, measure: str) -> Statistic:
+def _statistic_of_round(ratings: Rated, measure: str) -> Statistic:
     statistic = basis_of(ratings, measure)
     if statistic is None:
         raise AgreementError(
@@ -183,52 +197,63 @@ def _of_round(ratings: Rated, measure: str) -> Statistic:
     return statistic
 
 
-def _on_categories_of_both(one: Rated, other: Rated) -> tuple[Rated, Rated]:
+def _on_categories_of_both(first_round: Rated, second_round: Rated) -> tuple[Rated, Rated]:
     """The rounds on one scale, if neither declares its categories.
 
     Those that were counted before keep their own.
     """
-    first, second = one.scale, other.scale
-    if first == second or first.level != second.level or first.declared or second.declared:
-        return one, other
-    scale = Scale.from_labels([*(first.categories or ()), *(second.categories or ())], first.level)
+    first_scale, second_scale = first_round.scale, second_round.scale
+    if (
+        first_scale == second_scale
+        or first_scale.level != second_scale.level
+        or first_scale.declared
+        or second_scale.declared
+    ):
+        return first_round, second_round
+    scale = Scale.from_labels(
+        [*(first_scale.categories or ()), *(second_scale.categories or ())], first_scale.level
+    )
     on_both = [
-        replace(each, scale=scale) if isinstance(each, Ratings) else each for each in (one, other)
+        replace(round_ratings, scale=scale) if isinstance(round_ratings, Ratings) else round_ratings
+        for round_ratings in (first_round, second_round)
     ]
     return on_both[0], on_both[1]
 
 
-def _of_names(
-    ratings: Rated, measure: str, between: Names, models: set[str]
+def _statistics_of_names(
+    ratings: Rated, measure: str, pair_of_names: Names, models: set[str]
 ) -> tuple[list[Any], int]:
-    if models and (others := {*between} - models):
+    if models and (not_classifiers := {*pair_of_names} - models):
         raise AgreementError(
-            f"compare: found {called('classifier', models)} beside {min(others)!r}, which is none; "
-            "expected two classifiers, or two raters of the panel. "
+            f"compare: found {called('classifier', models)} beside {min(not_classifiers)!r}, which "
+            "is none; expected two classifiers, or two raters of the panel. "
             "Name every model as a classifier when the ratings are read."
         )
     needs: tuple[Needs, ...] = ("panel",) if models else ("panel", "replicates")
-    found = registered(measure).needs
-    if found not in needs:
+    measure_needs = registered(measure).needs
+    if measure_needs not in needs:
         raise AgreementError(
-            f"{measure}: found a measure of {SUBJECTS[found]}; expected a measure of "
+            f"{measure}: found a measure of {SUBJECTS[measure_needs]}; expected a measure of "
             f"{', or of '.join(SUBJECTS[need] for need in needs)}. "
-            f"Choose another, such as {OF_NAMES}."
+            f"Choose another, such as {DEFAULT_OF_NAMES}."
         )
     require_defined(ratings.scale, measure)
     engine = counting_of(ratings)
     if registered(measure).needs == "replicates":
         replicates = engine.replicates(ratings)
-        _require_names(replicates.raters, between)
-        each = [replicates.of(name) for name in between]
-        return each, len(np.intersect1d(*(own.item for own in each)))
+        _require_names(replicates.raters, pair_of_names)
+        replicates_by_name = [replicates.of(name) for name in pair_of_names]
+        return replicates_by_name, len(
+            np.intersect1d(*(own_replicates.item for own_replicates in replicates_by_name))
+        )
     everybody: Any = engine.by_rater(ratings, ratings.classifiers if models else ())
     panel = [name for name in everybody.raters if name not in ratings.classifiers]
-    _require_names(ratings.classifiers if models else everybody.raters, between)
-    both = everybody.only(between).given.all(1)
+    _require_names(ratings.classifiers if models else everybody.raters, pair_of_names)
+    rated_by_both = everybody.only(pair_of_names).given.all(1)
     return [
-        (everybody.only((*panel, name)) if models else everybody).against(name) for name in between
-    ], round(float(everybody.weights[both].sum()))
+        (everybody.only((*panel, name)) if models else everybody).against(name)
+        for name in pair_of_names
+    ], round(float(everybody.weights[rated_by_both].sum()))
 
 
 def _require_names(among: tuple[str, ...], names: Names) -> None:
@@ -255,92 +280,113 @@ class Latent(NamedTuple):
         with np.errstate(divide="ignore"):
             # A label that a class never gets rules the class out; 0 · ln 0 is 0.
             logs = np.maximum(np.log(self.labels), -1e9)
-            likely = rows @ logs.swapaxes(-1, -2) + np.log(self.shares)[..., None, :]
-        likely = np.exp(likely - likely.max(-1, keepdims=True))
-        return np.asarray(likely / likely.sum(-1, keepdims=True))
+            likelihoods = rows @ logs.swapaxes(-1, -2) + np.log(self.shares)[..., None, :]
+        likelihoods = np.exp(likelihoods - likelihoods.max(-1, keepdims=True))
+        return np.asarray(likelihoods / likelihoods.sum(-1, keepdims=True))
 
 
-def latent_classes(rows: Array, weights: Array) -> Latent:
-    most = rows == rows.max(1, keepdims=True)
-    return _settled(rows, weights, _explained(rows, weights, most / most.sum(1, keepdims=True)))
+def estimate_latent_classes(rows: Array, weights: Array) -> Latent:
+    is_most_frequent = rows == rows.max(1, keepdims=True)
+    return _iterate_until_settled(
+        rows,
+        weights,
+        _maximize_likelihood(
+            rows, weights, is_most_frequent / is_most_frequent.sum(1, keepdims=True)
+        ),
+    )
 
 
-def _settled(rows: Array, weights: Array, found: Latent) -> Latent:
-    for _ in range(MOST_STEPS):
-        before, found = found, _explained(rows, weights, found.classes(rows))
-        moved = np.maximum(
-            abs(found.shares - before.shares).max(-1),
-            abs(found.labels - before.labels).max((-1, -2)),
+def _iterate_until_settled(rows: Array, weights: Array, latent: Latent) -> Latent:
+    for _ in range(MAX_STEPS):
+        previous, latent = latent, _maximize_likelihood(rows, weights, latent.classes(rows))
+        change = np.maximum(
+            abs(latent.shares - previous.shares).max(-1),
+            abs(latent.labels - previous.labels).max((-1, -2)),
         )
-        if (moved < SETTLED).all():
+        if (change < CONVERGENCE_TOLERANCE).all():
             break
-    return found._replace(settled=np.asarray(moved < SETTLED))
+    return latent._replace(settled=np.asarray(change < CONVERGENCE_TOLERANCE))
 
 
-def _explained(rows: Array, weights: Array, classes: Array) -> Latent:
-    held = classes * weights[..., None]
-    mass = held.sum(-2)
-    given = held.swapaxes(-1, -2) @ rows
+def _maximize_likelihood(rows: Array, weights: Array, classes: Array) -> Latent:
+    class_weights = classes * weights[..., None]
+    mass = class_weights.sum(-2)
+    label_counts = class_weights.swapaxes(-1, -2) @ rows
     with np.errstate(invalid="ignore"):
         shares = mass / mass.sum(-1, keepdims=True)
-        labels = given / given.sum(-1, keepdims=True)
+        labels = label_counts / label_counts.sum(-1, keepdims=True)
     return Latent(shares, np.nan_to_num(labels), np.zeros(weights.shape[:-1], dtype=bool))
 
 
-def at_common_prevalence(sides: tuple[Side, Side]) -> tuple[tuple[Side, Side], dict[str, float]]:
+def weight_to_common_prevalence(
+    sides: tuple[Side, Side],
+) -> tuple[tuple[Side, Side], dict[str, float]]:
     if any(side.find_undefined_reason() for side in sides):
         return sides, {}
-    one, other = sides
-    shares = [shares_of(side.statistic) for side in sides]
+    first_side, second_side = sides
+    shares = [category_shares(side.statistic) for side in sides]
     used = np.flatnonzero((shares[0] > 0) | (shares[1] > 0))
-    names = [one.statistic.scale.names[k] for k in used]
-    why, why_other = (_why_not(side.statistic, names, used) for side in sides)
-    if why or why_other:
-        return (one._replace(impossible=why), other._replace(impossible=why_other)), {}
-    of_one, of_other = (
-        latent_classes(side.statistic.unnamed().counts[:, used], side.statistic.weights)
+    names = [first_side.statistic.scale.names[k] for k in used]
+    first_reason, second_reason = (
+        _no_common_prevalence_reason(side.statistic, names, used) for side in sides
+    )
+    if first_reason or second_reason:
+        return (
+            first_side._replace(impossible=first_reason),
+            second_side._replace(impossible=second_reason),
+        ), {}
+    first_latent, second_latent = (
+        estimate_latent_classes(side.statistic.unnamed().counts[:, used], side.statistic.weights)
         for side in sides
     )
-    target = (of_one.shares + of_other.shares) / 2
+    target = (first_latent.shares + second_latent.shares) / 2
     weighted = (
-        _weighted(one, of_one, used, target, names),
-        _weighted(other, of_other, used, target, names),
+        _weight_side(first_side, first_latent, used, target, names),
+        _weight_side(second_side, second_latent, used, target, names),
     )
     return weighted, dict(zip(names, map(float, target), strict=True))
 
 
-def _weighted(
+def _weight_side(
     side: Side, latent: Latent, used: NDArray[np.intp], target: Array, names: Sequence[str]
 ) -> Side:
     """A resample without one of the classes has no weights, so its value is undefined."""
 
     def standard(statistic: Any) -> Any:
-        rows, weights, found = statistic.unnamed().counts[:, used], statistic.weights, latent
+        rows, weights, resampled_latent = (
+            statistic.unnamed().counts[:, used],
+            statistic.weights,
+            latent,
+        )
         if weights.ndim > 1:
-            size = max(1, CELLS // rows.size)
-            blocks = (weights[first : first + size] for first in range(0, len(weights), size))
-            parts = [_settled(rows, block, latent) for block in blocks]
-            found = Latent(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+            size = max(1, CELLS_PER_BLOCK // rows.size)
+            blocks = (weights[start : start + size] for start in range(0, len(weights), size))
+            parts = [_iterate_until_settled(rows, block, latent) for block in blocks]
+            resampled_latent = Latent(
+                *(np.concatenate(field_blocks) for field_blocks in zip(*parts, strict=True))
+            )
         with np.errstate(divide="ignore", invalid="ignore"):
-            factors = target / found.shares
-            times = (found.classes(rows) * factors[..., None, :]).sum(-1)
-        known = found.settled & (found.shares > 0).all(-1)
-        return statistic.reweighted(np.where(known[..., None], times, np.nan) * weights)
+            factors = target / resampled_latent.shares
+            times = (resampled_latent.classes(rows) * factors[..., None, :]).sum(-1)
+        is_known = resampled_latent.settled & (resampled_latent.shares > 0).all(-1)
+        return statistic.reweighted(np.where(is_known[..., None], times, np.nan) * weights)
 
-    return side._replace(standard=standard, impossible=_unclear(latent, names))
+    return side._replace(standard=standard, impossible=_unclear_classes_reason(latent, names))
 
 
-def _why_not(statistic: Any, names: Sequence[str], used: NDArray[np.intp]) -> str | None:
+def _no_common_prevalence_reason(
+    statistic: Any, names: Sequence[str], used: NDArray[np.intp]
+) -> str | None:
     counts: CategoryCounts = statistic.unnamed()
-    shares = shares_of(counts)[used]
+    shares = category_shares(counts)[used]
     unused = [name for name, share in zip(names, shares, strict=True) if share == 0]
     if unused:
         return f"nobody gave {listed(unused)}, so there is no prevalence that both sides can have"
-    enough = counts.weights[counts.sizes >= FEWEST_RATINGS].sum()
-    return FEW_RATINGS if 2 * enough < counts.weights[counts.sizes > 0].sum() else None
+    enough = counts.weights[counts.sizes >= MIN_RATINGS_PER_ITEM].sum()
+    return TOO_FEW_RATINGS if 2 * enough < counts.weights[counts.sizes > 0].sum() else None
 
 
-def _unclear(latent: Latent, names: Sequence[str]) -> str | None:
+def _unclear_classes_reason(latent: Latent, names: Sequence[str]) -> str | None:
     lost = [
         name
         for place, name in enumerate(names)

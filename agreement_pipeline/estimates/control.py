@@ -24,9 +24,9 @@ from agreement_pipeline.intervals import Interval
 from agreement_pipeline.ratings import Array
 from agreement_pipeline.students_t import quantile
 
-FEWEST_BEFORE = 7
+MIN_EARLIER_ROUNDS = 7
 """Fewer than eight rounds cannot tell."""
-ANY = (-math.inf, math.inf)
+UNBOUNDED = (-math.inf, math.inf)
 TAIL = 0.00135
 """What a normal distribution has beyond three standard errors on one side."""
 
@@ -68,14 +68,14 @@ class Charted:
 
 def control_chart(
     readings: Iterable[Reading],
-    known: Sequence[Charted] = (),
-    bounds: tuple[float, float] = ANY,
+    earlier_chart: Sequence[Charted] = (),
+    bounds: tuple[float, float] = UNBOUNDED,
 ) -> tuple[Charted, ...]:
     """Each round against the rounds before it, in the order given.
 
     No limit lies beyond the `bounds` of the measure.
 
-    A chart that is `known` is taken over as far as its readings are the same.
+    An `earlier_chart` is taken over as far as its readings are the same.
 
     Examples
     --------
@@ -83,38 +83,41 @@ def control_chart(
     >>> [each.out for each in control_chart([*usual, Reading("w7", 0.65, 0.02)])][-2:]
     [False, True]
     """
-    every = list(readings)
-    same = [each == old.reading for each, old in zip(every, known, strict=False)]
-    chart = list(known[: (*same, False).index(False)])
-    inside = [found.reading for found in chart if not found.out]
-    n = len(inside)
-    values, variances = np.zeros(n + len(every)), np.zeros(n + len(every))
-    values[:n] = [each.value for each in inside]
-    variances[:n] = [each.error * each.error for each in inside]
-    for reading in every[len(chart) :]:
-        against = _against(values[:n], variances[:n], reading, bounds)
-        chart.append(against)
-        if not against.out:
+    all_readings = list(readings)
+    is_unchanged = [
+        new_reading == old.reading
+        for new_reading, old in zip(all_readings, earlier_chart, strict=False)
+    ]
+    chart = list(earlier_chart[: (*is_unchanged, False).index(False)])
+    readings_in_control = [charted.reading for charted in chart if not charted.out]
+    n = len(readings_in_control)
+    values, variances = np.zeros(n + len(all_readings)), np.zeros(n + len(all_readings))
+    values[:n] = [reading.value for reading in readings_in_control]
+    variances[:n] = [reading.error * reading.error for reading in readings_in_control]
+    for reading in all_readings[len(chart) :]:
+        charted_reading = _chart_reading(values[:n], variances[:n], reading, bounds)
+        chart.append(charted_reading)
+        if not charted_reading.out:
             values[n], variances[n] = reading.value, reading.error * reading.error
             n += 1
     return tuple(chart)
 
 
-def _against(
+def _chart_reading(
     values: Array, variances: Array, reading: Reading, bounds: tuple[float, float]
 ) -> Charted:
-    if len(values) < FEWEST_BEFORE:
+    if len(values) < MIN_EARLIER_ROUNDS:
         return Charted(reading)
-    between = spread_between(values, variances)
-    weights = 1 / (variances + between)
+    variance_between = variance_between_rounds(values, variances)
+    weights = 1 / (variances + variance_between)
     centre = float(weights @ values / weights.sum())
     t = -quantile(TAIL, len(values) - 1)
-    reach = t * math.sqrt(reading.error**2 + between + 1 / weights.sum())
+    reach = t * math.sqrt(reading.error**2 + variance_between + 1 / weights.sum())
     low, high = max(bounds[0], centre - reach), min(bounds[1], centre + reach)
     return Charted(reading, centre, Interval(low, high))
 
 
-def spread_between(values: Array, variances: Array) -> float:
+def variance_between_rounds(values: Array, variances: Array) -> float:
     weights = 1 / variances
     centre = weights @ values / weights.sum()
     excess = weights @ (values - centre) ** 2 - (len(values) - 1)

@@ -16,8 +16,8 @@ from agreement_pipeline.estimates.estimates import (
     DEFAULT,
     UNUSED,
     WithLimits,
+    missing_category_reason,
     registered,
-    why_no_lowest,
 )
 from agreement_pipeline.intervals import (
     DEFAULT_METHOD,
@@ -42,8 +42,9 @@ from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PROBABILITY, in_words
 
 METHOD = f"{METHODS[DEFAULT_METHOD].description}; {METHODS[DEFAULT_METHOD].population}"
-FEWEST, MOST_CELLS = 1_000, 20_000_000
-MOST_NAMED = 3
+MIN_AFFORDABLE_RESAMPLES = 1_000
+MAX_CELLS = 20_000_000
+MAX_CATEGORIES_NAMED = 3
 
 
 class Side(NamedTuple):
@@ -86,20 +87,24 @@ class Side(NamedTuple):
 
     @property
     def affordable_resamples(self) -> int:
-        most = affordable_resamples(self.record, self.statistic)
+        max_resamples = affordable_resamples(self.record, self.statistic)
         cells = self.statistic.weights.shape[-1] * len(self.statistic.scale.names)
-        return most if self.standard is None else min(most, max(FEWEST, MOST_CELLS // cells))
+        return (
+            max_resamples
+            if self.standard is None
+            else min(max_resamples, max(MIN_AFFORDABLE_RESAMPLES, MAX_CELLS // cells))
+        )
 
     def find_undefined_reason(self) -> str | None:
         if self.impossible is not None:
             return self.impossible
         basis, place = self._basis(self.statistic), self.place
-        why = find_undefined_reason(self.record, basis)
-        if why is not None or not self.record.per_category:
-            return why
+        reason = find_undefined_reason(self.record, basis)
+        if reason is not None or not self.record.per_category:
+            return reason
         values = self.record(basis).value
         if place is None:
-            return why_no_lowest(values, basis.scale)
+            return missing_category_reason(values, basis.scale)
         return UNUSED if np.isnan(values[place]) else None
 
     def reader(self) -> Callable[[Any], Array]:
@@ -118,15 +123,15 @@ class Side(NamedTuple):
 
     def possible(self, mass: float) -> Any:
         split = self.record.split is not None
-        whole = apply_split(self.record, self._basis(self.statistic)) if split else self.statistic
-        return whole.with_unseen(mass, self.place)
+        basis = apply_split(self.record, self._basis(self.statistic)) if split else self.statistic
+        return basis.with_unseen(mass, self.place)
 
     def _basis(self, statistic: Any) -> Any:
         return statistic.unnamed() if self.record.needs == "counts" else statistic
 
 
-def drawn_sides(
-    one: Side, other: Side, paired: bool, n: int, seed: int | tuple[int, ...]
+def draw_sides(
+    first_side: Side, second_side: Side, paired: bool, n: int, seed: int | tuple[int, ...]
 ) -> Iterator[tuple[Any, Any]]:
     """If the sides are paired, seen rows have the same shares on both. Unseen rows are drawn for
     each.
@@ -134,48 +139,50 @@ def drawn_sides(
     The smaller side has the usual mass of them, and both the same share. Otherwise unseen rows
     would lower the smaller side more, and that would look like a difference.
     """
-    if paired and not _aligned(one.statistic, other.statistic):
-        rows, others = (side.statistic.weights.shape[-1] for side in (one, other))
+    if paired and not _are_aligned(first_side.statistic, second_side.statistic):
+        n_first_rows, n_second_rows = (
+            side.statistic.weights.shape[-1] for side in (first_side, second_side)
+        )
         raise AgreementError(
-            f"comparison: found {rows} and {others} rows that differ; "
+            f"comparison: found {n_first_rows} and {n_second_rows} rows that differ; "
             "expected the same items row by row of sides that share some. Align them."
         )
-    sides = one, other
+    sides = first_side, second_side
     units = [max(side.units, 1) for side in sides]
     possible = [
         side.possible(PRIOR_MASS * (n_units / min(units)))
         for side, n_units in zip(sides, units, strict=True)
     ]
 
-    def drawn(rng: np.random.Generator, size: int) -> list[Array]:
+    def draw_block(rng: np.random.Generator, size: int) -> list[Array]:
         masses = [resampling_masses(side.statistic) for side in sides]
-        of_one = rng.standard_gamma(masses[0], size=(size, len(masses[0])))
-        of_other = of_one
+        first_gammas = rng.standard_gamma(masses[0], size=(size, len(masses[0])))
+        second_gammas = first_gammas
         if not paired:
-            of_other = rng.standard_gamma(masses[1], size=(size, len(masses[1])))
-        found = []
+            second_gammas = rng.standard_gamma(masses[1], size=(size, len(masses[1])))
+        row_weights = []
         for shares, mass, form, side in zip(
-            (of_one, of_other), masses, possible, sides, strict=True
+            (first_gammas, second_gammas), masses, possible, sides, strict=True
         ):
             unseen = form.weights[side.statistic.weights.shape[-1] :]
             gamma = np.hstack([shares, rng.standard_gamma(unseen, size=(size, len(unseen)))])
             weights = gamma * (mass.sum() / gamma.sum(1, keepdims=True))
-            found.append(spread_over_rows(side.statistic, weights))
-        return found
+            row_weights.append(spread_over_rows(side.statistic, weights))
+        return row_weights
 
-    rows = max(each.weights.shape[-1] for each in possible)
-    for first, second in draw_in_blocks(drawn, n, rows, seed):
-        yield possible[0].reweighted(first), possible[1].reweighted(second)
+    n_rows = max(possible_statistic.weights.shape[-1] for possible_statistic in possible)
+    for first_weights, second_weights in draw_in_blocks(draw_block, n, n_rows, seed):
+        yield possible[0].reweighted(first_weights), possible[1].reweighted(second_weights)
 
 
-def _aligned(one: Any, other: Any) -> bool:
-    if not np.array_equal(one.weights, other.weights):
+def _are_aligned(first_statistic: Any, second_statistic: Any) -> bool:
+    if not np.array_equal(first_statistic.weights, second_statistic.weights):
         return False
-    if one.clusters is None or other.clusters is None:
-        return one.clusters is other.clusters
-    return np.array_equal(one.clusters.places, other.clusters.places) and np.array_equal(
-        one.clusters.times, other.clusters.times
-    )
+    if first_statistic.clusters is None or second_statistic.clusters is None:
+        return first_statistic.clusters is second_statistic.clusters
+    return np.array_equal(
+        first_statistic.clusters.places, second_statistic.clusters.places
+    ) and np.array_equal(first_statistic.clusters.times, second_statistic.clusters.times)
 
 
 class Prevalences(NamedTuple):
@@ -186,23 +193,25 @@ class Prevalences(NamedTuple):
     other: tuple[float, ...]
     differing: tuple[str, ...]
 
-    def of(self, category: str) -> str:
+    def describe(self, category: str) -> str:
         place = self.categories.index(category)
-        shares = (in_words(each[place], PROBABILITY) for each in (self.one, self.other))
+        shares = (
+            in_words(side_shares[place], PROBABILITY) for side_shares in (self.one, self.other)
+        )
         return f"{category} {' and '.join(shares)}"
 
     @property
     def farthest(self) -> str:
-        apart = np.abs(np.subtract(self.one, self.other)).argmax()
-        return self.of(self.categories[int(apart)])
+        farthest_place = np.abs(np.subtract(self.one, self.other)).argmax()
+        return self.describe(self.categories[int(farthest_place)])
 
     @property
     def words(self) -> str | None:
         if not self.differing:
             return None
-        named = ", ".join(map(self.of, self.differing[:MOST_NAMED]))
-        more = len(self.differing) - MOST_NAMED
-        return f"prevalence differs: {named}{f' and {more} more' if more > 0 else ''}"
+        described = ", ".join(map(self.describe, self.differing[:MAX_CATEGORIES_NAMED]))
+        n_more = len(self.differing) - MAX_CATEGORIES_NAMED
+        return f"prevalence differs: {described}{f' and {n_more} more' if n_more > 0 else ''}"
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -212,25 +221,38 @@ class Prevalences(NamedTuple):
         }
 
 
-def prevalences(one: Side, other: Side, inference: Inference, *, paired: bool) -> Prevalences:
+def compare_prevalences(
+    first_side: Side, second_side: Side, inference: Inference, *, paired: bool
+) -> Prevalences:
     """The level is that of the comparison for all categories together, by Bonferroni's
     inequality.
     """
-    drawn = drawn_sides(one, other, paired, inference.n_resamples, inference.seed)
-    apart = np.concatenate([shares_of(first) - shares_of(second) for first, second in drawn])
-    tail = inference.tail / apart.shape[1]
-    low, high = np.quantile(apart, [tail, 1 - tail], axis=0)
-    shares, others = shares_of(one.statistic), shares_of(other.statistic)
-    names = one.statistic.scale.names
-    order = np.argsort(-np.abs(shares - others), kind="stable")
+    resampled_sides = draw_sides(
+        first_side, second_side, paired, inference.n_resamples, inference.seed
+    )
+    share_differences = np.concatenate(
+        [
+            category_shares(first_resample) - category_shares(second_resample)
+            for first_resample, second_resample in resampled_sides
+        ]
+    )
+    tail = inference.tail / share_differences.shape[1]
+    low, high = np.quantile(share_differences, [tail, 1 - tail], axis=0)
+    shares, other_shares = (
+        category_shares(first_side.statistic),
+        category_shares(second_side.statistic),
+    )
+    names = first_side.statistic.scale.names
+    order = np.argsort(-np.abs(shares - other_shares), kind="stable")
     differing = tuple(names[k] for k in order if low[k] > 0 or high[k] < 0)
-    return Prevalences(names, tuple(shares.tolist()), tuple(others.tolist()), differing)
+    return Prevalences(names, tuple(shares.tolist()), tuple(other_shares.tolist()), differing)
 
 
-def shares_of(statistic: Any) -> Array:
+def category_shares(statistic: Any) -> Array:
+    """The share of each category in all labels (..., K)."""
     counts: CategoryCounts = statistic.unnamed()
-    given = counts.weights @ counts.counts
-    return np.asarray(given / given.sum(-1, keepdims=True))
+    label_counts = counts.weights @ counts.counts
+    return np.asarray(label_counts / label_counts.sum(-1, keepdims=True))
 
 
 @dataclass(frozen=True)
@@ -314,7 +336,11 @@ class Difference(WithLimits):
 
 
 def difference(
-    one: Side, other: Side, inference: Inference = DEFAULT, *, shared: int | None = None
+    first_side: Side,
+    second_side: Side,
+    inference: Inference = DEFAULT,
+    *,
+    shared: int | None = None,
 ) -> Difference:
     """One minus other, with its interval.
 
@@ -327,7 +353,7 @@ def difference(
     independently.
     """
     inference.require_default_method("difference")
-    sides = one, other
+    sides = first_side, second_side
     for side in sides:
         if side.record.crossed and side.statistic.crossed() is not side.statistic:
             raise AgreementError(
@@ -335,46 +361,62 @@ def difference(
                 "needs every rater's rating. Leave them out."
             )
     level = inference.confidence_level
-    undefined = [f"{side.name}: {why}" for side in sides if (why := side.find_undefined_reason())]
+    undefined = [
+        f"{side.name}: {reason}" for side in sides if (reason := side.find_undefined_reason())
+    ]
     if undefined:
-        why = "; ".join(undefined)
-        return Difference(one.name, other.name, None, None, level, METHOD, shared, undefined=why)
-    n = min(inference.n_resamples, one.affordable_resamples, other.affordable_resamples)
-    read, read_other = one.reader(), other.reader()
-    blocks = drawn_sides(one, other, shared is not None, n, inference.seed)
-    draws = np.concatenate([read(first) - read_other(second) for first, second in blocks])
-    values = float(read(one.statistic)), float(read_other(other.statistic))
-    (low, high), (other_low, other_high) = one.record.bounds, other.record.bounds
+        reason = "; ".join(undefined)
+        return Difference(
+            first_side.name, second_side.name, None, None, level, METHOD, shared, undefined=reason
+        )
+    n = min(
+        inference.n_resamples, first_side.affordable_resamples, second_side.affordable_resamples
+    )
+    read_first_side, read_second_side = first_side.reader(), second_side.reader()
+    blocks = draw_sides(first_side, second_side, shared is not None, n, inference.seed)
+    draws = np.concatenate(
+        [
+            read_first_side(first_resample) - read_second_side(second_resample)
+            for first_resample, second_resample in blocks
+        ]
+    )
+    values = (
+        float(read_first_side(first_side.statistic)),
+        float(read_second_side(second_side.statistic)),
+    )
+    (low, high), (other_low, other_high) = first_side.record.bounds, second_side.record.bounds
     bounds, value = (low - other_high, high - other_low), values[0] - values[1]
-    known: ConfidenceDistribution = BoundsOnly(bounds, TOO_FEW_DRAWS)
+    distribution: ConfidenceDistribution = BoundsOnly(bounds, TOO_FEW_DRAWS)
     if not inference.has_too_few(n):
-        known = build_expanded_percentiles(draws, value, bounds, min(one.units, other.units))
+        distribution = build_expanded_percentiles(
+            draws, value, bounds, min(first_side.units, second_side.units)
+        )
     return Difference(
-        one.name,
-        other.name,
+        first_side.name,
+        second_side.name,
         value,
-        known.limits(inference.tail),
+        distribution.limits(inference.tail),
         level,
-        _method(sides, known, n, inference, shared),
+        _describe_method(sides, distribution, n, inference, shared),
         shared,
         values,
         draws=draws,
     )
 
 
-def _method(
+def _describe_method(
     sides: tuple[Side, Side],
-    known: ConfidenceDistribution,
+    distribution: ConfidenceDistribution,
     n: int,
     inference: Inference,
     shared: int | None,
 ) -> str:
     clustered = any(side.statistic.clusters for side in sides)
-    said = [f"{n} {METHOD}" if n < inference.n_resamples else METHOD]
+    parts = [f"{n} {METHOD}" if n < inference.n_resamples else METHOD]
     if clustered:
-        said.append("whole clusters")
+        parts.append("whole clusters")
     paired = f"paired by {'cluster' if clustered else 'item'}"
-    said.append("drawn apart" if shared is None else paired)
-    if why := known.missing_limits_reason(inference.tail):
-        said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
-    return "; ".join(said)
+    parts.append("drawn apart" if shared is None else paired)
+    if reason := distribution.missing_limits_reason(inference.tail):
+        parts.append(f"{reason} for limits at {100 * inference.confidence_level:g} %")
+    return "; ".join(parts)

@@ -17,7 +17,7 @@ from agreement_pipeline.measures import ratio
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
 from agreement_pipeline.tables import Table
 
-What = Literal["same label", "change of share", "change of mean"]
+DriftKind = Literal["same label", "change of share", "change of mean"]
 ONE_CLUSTER = "the shared items come from one cluster; 2 are required for an interval"
 ONE_ITEM = "one item is shared; 2 are required for an interval"
 IN_CLUSTERS = "items come in clusters, and the interval of a share takes each as drawn by itself"
@@ -31,7 +31,7 @@ class Drift(WithLimits):
     """
 
     scope: Scope
-    what: What
+    what: DriftKind
     value: float
     interval: Interval | None
     confidence_level: float
@@ -67,51 +67,69 @@ def drift(now: Ratings, before: Ratings, level: float = 0.95) -> Table[Drift]:
             "drift: found no item that both rounds share; expected some. "
             "Give a fixed set of items in every round."
         )
-    first = [first_labels(each, items) for each in (now, before)]
-    made = _Maker(now.scale, now.classifiers, clusters_of(now, items), level)
-    return Table((*made.of_raters(*first), *made.of_categories(*first)))
+    labels_of_both = [first_labels(round_ratings, items) for round_ratings in (now, before)]
+    builder = _DriftBuilder(now.scale, now.classifiers, clusters_of(now, items), level)
+    return Table((*builder.of_raters(*labels_of_both), *builder.of_categories(*labels_of_both)))
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _DriftBuilder:
     scale: Scale
     classifiers: tuple[str, ...]
     clusters: Codes | None
     level: float
 
-    def of_raters(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        for name in sorted({*now.raters} & {*before.raters}):
-            values, earlier = (each.of((name,))[:, 0] for each in (now, before))
-            scope = Scope("classifier" if name in self.classifiers else "rater", name)
-            both = ~np.isnan(values + earlier)
-            if both.any() and self.scale.continuous:
-                yield self._change(scope, "change of mean", values, earlier)
-            elif both.any():
-                same, limits = values[both] == earlier[both], None
-                if self.clusters is None:
-                    limits = share_interval(int(same.sum()), len(same), self.level)
-                why = None if limits else IN_CLUSTERS
-                share = float(same.mean())
-                yield Drift(scope, "same label", share, limits, self.level, len(same), why)
-
-    def of_categories(self, now: FirstLabels, before: FirstLabels) -> Iterator[Drift]:
-        panels = [each.of({*each.raters} - {*self.classifiers}) for each in (now, before)]
-        sizes = [np.asarray((~np.isnan(each)).sum(1), dtype=float) for each in panels]
-        for place, name in enumerate(() if self.scale.continuous else self.scale.names):
-            share, earlier = (
-                ratio((each == place).sum(1), size)
-                for each, size in zip(panels, sizes, strict=True)
+    def of_raters(self, new_labels: FirstLabels, old_labels: FirstLabels) -> Iterator[Drift]:
+        for name in sorted({*new_labels.raters} & {*old_labels.raters}):
+            values, old_values = (
+                labels.of_raters((name,))[:, 0] for labels in (new_labels, old_labels)
             )
-            if not np.isnan(share + earlier).all():
-                yield self._change(Scope("category", name), "change of share", share, earlier)
+            scope = Scope("classifier" if name in self.classifiers else "rater", name)
+            rated_in_both = ~np.isnan(values + old_values)
+            if rated_in_both.any() and self.scale.continuous:
+                yield self._change(scope, "change of mean", values, old_values)
+            elif rated_in_both.any():
+                is_same, limits = values[rated_in_both] == old_values[rated_in_both], None
+                if self.clusters is None:
+                    limits = share_interval(int(is_same.sum()), len(is_same), self.level)
+                undefined_reason = None if limits else IN_CLUSTERS
+                share = float(is_same.mean())
+                yield Drift(
+                    scope, "same label", share, limits, self.level, len(is_same), undefined_reason
+                )
 
-    def _change(self, scope: Scope, what: What, now: Array, before: Array) -> Drift:
-        both = np.flatnonzero(~np.isnan(now + before))
-        change, clusters = now[both] - before[both], np.arange(len(both))
+    def of_categories(self, new_labels: FirstLabels, old_labels: FirstLabels) -> Iterator[Drift]:
+        panels = [
+            labels.of_raters({*labels.raters} - {*self.classifiers})
+            for labels in (new_labels, old_labels)
+        ]
+        sizes = [np.asarray((~np.isnan(panel)).sum(1), dtype=float) for panel in panels]
+        for place, name in enumerate(() if self.scale.continuous else self.scale.names):
+            share, old_share = (
+                ratio((panel == place).sum(1), size)
+                for panel, size in zip(panels, sizes, strict=True)
+            )
+            if not np.isnan(share + old_share).all():
+                yield self._change(Scope("category", name), "change of share", share, old_share)
+
+    def _change(self, scope: Scope, kind: DriftKind, new_values: Array, old_values: Array) -> Drift:
+        rated_in_both = np.flatnonzero(~np.isnan(new_values + old_values))
+        change, clusters = (
+            new_values[rated_in_both] - old_values[rated_in_both],
+            np.arange(len(rated_in_both)),
+        )
         if self.clusters is not None:
-            clusters = np.unique(self.clusters[both], return_inverse=True)[1]
+            clusters = np.unique(self.clusters[rated_in_both], return_inverse=True)[1]
         limits = mean_interval(change, clusters, self.level)
-        why = None
+        undefined_reason = None
         if limits is None:
-            why = ONE_ITEM if len(both) == 1 else ONE_CLUSTER
-        return Drift(scope, what, float(change.mean()), limits, self.level, len(both), why)
+            undefined_reason = ONE_ITEM if len(rated_in_both) == 1 else ONE_CLUSTER
+        return Drift(
+            scope,
+            kind,
+            float(change.mean()),
+            limits,
+            self.level,
+            len(rated_in_both),
+            undefined_reason,
+        )

@@ -51,14 +51,14 @@ class Scope(NamedTuple):
     name: str = ""
 
     @classmethod
-    def of_pair(cls, one: str, other: str) -> "Scope":
-        return cls("pair", " and ".join(map(quoted, sorted((one, other)))))
+    def of_pair(cls, name: str, other_name: str) -> "Scope":
+        return cls("pair", " and ".join(map(quoted, sorted((name, other_name)))))
 
     @classmethod
-    def written(cls, text: str) -> "Scope":
+    def parse(cls, text: str) -> "Scope":
         """The scope that is written so.
 
-        >>> Scope.written('rater "a and b"')
+        >>> Scope.parse('rater "a and b"')
         Scope(kind='rater', name='a and b')
         """
         kind, _, name = text.partition(" ")
@@ -75,8 +75,10 @@ class Scope(NamedTuple):
 
     def renamed(self, names: Mapping[str, str]) -> "Scope":
         if self.kind == "pair" and (pair := PAIR.fullmatch(self.name)):
-            one, other = (_unquoted(each) for each in pair.groups())
-            return Scope.of_pair(names.get(one, one), names.get(other, other))
+            first_name, second_name = (_unquoted(quoted_name) for quoted_name in pair.groups())
+            return Scope.of_pair(
+                names.get(first_name, first_name), names.get(second_name, second_name)
+            )
         return (
             self._replace(name=names.get(self.name, self.name))
             if self.kind in ("rater", "without")
@@ -95,15 +97,17 @@ def quoted(name: str) -> str:
     ana "a and b" "ana\n- ben"
     """
     plain = name.isprintable() and not name.startswith('"') and " and " not in f" {name} "
-    written = name if plain else json.dumps(name, ensure_ascii=False)
-    return "".join(each if each.isprintable() else json.dumps(each)[1:-1] for each in written)
+    text = name if plain else json.dumps(name, ensure_ascii=False)
+    return "".join(
+        character if character.isprintable() else json.dumps(character)[1:-1] for character in text
+    )
 
 
-def _unquoted(written: str) -> str:
+def _unquoted(text: str) -> str:
     try:
-        return str(json.loads(written)) if written.startswith('"') else written
+        return str(json.loads(text)) if text.startswith('"') else text
     except ValueError:
-        return written
+        return text
 
 
 ROUND = Scope("round")
@@ -263,13 +267,13 @@ MAPPED = (
     *("raters_left_out", "misled"),
 )
 DEFAULT = Inference()
-CHOSEN = 0.001
+CHOSEN_RATINGS_LEVEL = 0.001
 """The level at which ratings are taken to depend on what was said."""
 
-NEARLY_ALL = 0.95
+PREVAILING_SHARE = 0.95
 """The share of the labels from which chance alone gives nearly all agreement."""
 
-ALSO_CALLED = {
+MEASURE_SYNONYMS = {
     "alpha": "krippendorff_alpha",
     "pabak": "bennett_s",
     "randolph_kappa": "bennett_s",
@@ -309,15 +313,20 @@ def estimate_each(
     measures use 400 resamples, and statistics of more than 20,000 rows fewer than others. If too
     few would lie beyond a limit, the limits are the measure's bounds.
     """
-    asked = [registered(name) for name in measures]
-    records = [registered(name) for name in dict.fromkeys(record.computed_as for record in asked)]
+    requested = [registered(name) for name in measures]
+    records = [
+        registered(name) for name in dict.fromkeys(record.computed_as for record in requested)
+    ]
     points = compute_points(records, statistic)
     evidence = gather_evidence(points, statistic, inference)
-    found = {
-        point.record.name: list(_Maker(point, inference).each(scope, evidence)) for point in points
+    estimates_by_measure = {
+        point.record.name: list(_EstimateBuilder(point, inference).build_all(scope, evidence))
+        for point in points
     }
     return [
-        replace(each, measure=record.name) for record in asked for each in found[record.computed_as]
+        replace(estimate, measure=record.name)
+        for record in requested
+        for estimate in estimates_by_measure[record.computed_as]
     ]
 
 
@@ -325,10 +334,10 @@ def registered(name: str) -> Measure:
     """The measure of that name, or a `PolicyError`. A distance may follow the name of a family."""
     record = measure_named(name) if isinstance(name, str) else None
     if record is None:
-        near = get_close_matches(str(name).lower(), [*ALSO_CALLED, *MEASURES], n=1)
+        similar_names = get_close_matches(str(name).lower(), [*MEASURE_SYNONYMS, *MEASURES], n=1)
         hint = "`agreement-pipeline guide measures` lists them."
-        if near:
-            hint = f"Did you mean {ALSO_CALLED.get(near[0], near[0])!r}?"
+        if similar_names:
+            hint = f"Did you mean {MEASURE_SYNONYMS.get(similar_names[0], similar_names[0])!r}?"
         raise PolicyError(
             f"measure: found {name!r}; "
             f"expected one of the {len(MEASURES)} registered measures. {hint}"
@@ -337,44 +346,58 @@ def registered(name: str) -> Measure:
 
 
 @dataclass(frozen=True)
-class _Maker:
+class _EstimateBuilder:
     point: Point
     inference: Inference
 
-    def each(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
-        found, record = self.point.coefficient, self.point.record
-        known, scale = evidence.get(record.name), self.point.statistic.scale
-        if known is None or not record.per_category:
-            yield self.one(scope, found, known, undefined=self.point.undefined)
+    def build_all(self, scope: Scope, evidence: Mapping[str, Evidence]) -> Iterator[Estimate]:
+        all_coefficients, record = self.point.coefficient, self.point.record
+        measure_evidence, scale = evidence.get(record.name), self.point.statistic.scale
+        if measure_evidence is None or not record.per_category:
+            yield self.build(
+                scope, all_coefficients, measure_evidence, undefined=self.point.undefined
+            )
             return
-        used = ~np.isnan(found.value)
-        if why := why_no_lowest(found.value, scale):
-            yield self.one(scope, UNDEFINED_COEFFICIENT, known, undefined=why)
+        used = ~np.isnan(all_coefficients.value)
+        if reason := missing_category_reason(all_coefficients.value, scale):
+            yield self.build(scope, UNDEFINED_COEFFICIENT, measure_evidence, undefined=reason)
         else:
-            lowest = int(np.nanargmin(found.value))
-            of_lowest = known.at(lambda each: each[..., used].min(-1))
-            yield self.one(scope, _category(found, lowest), of_lowest, lowest=scale.names[lowest])
+            lowest = int(np.nanargmin(all_coefficients.value))
+            of_lowest = measure_evidence.at(lambda draws: draws[..., used].min(-1))
+            yield self.build(
+                scope,
+                _coefficient_of_category(all_coefficients, lowest),
+                of_lowest,
+                lowest=scale.names[lowest],
+            )
         for k, name in enumerate(scale.names if scope == ROUND else ()):
-            of_category = known.at(itemgetter((..., k)))
-            why = None if used[k] else UNUSED
-            yield self.one(Scope("category", name), _category(found, k), of_category, undefined=why)
+            of_category = measure_evidence.at(itemgetter((..., k)))
+            reason = None if used[k] else UNUSED
+            yield self.build(
+                Scope("category", name),
+                _coefficient_of_category(all_coefficients, k),
+                of_category,
+                undefined=reason,
+            )
 
-    def one(
+    def build(
         self,
         scope: Scope,
-        found: Coefficient,
+        coefficient: Coefficient,
         evidence: Evidence | None,
         *,
         lowest: str | None = None,
         undefined: str | None = None,
     ) -> Estimate:
         record, statistic, inference = self.point.record, self.point.statistic, self.inference
-        rests_on, known, judged_on = record.rests_on, None, inference.judged_on
+        rests_on, confidence, judged_on = record.rests_on, None, inference.judged_on
         n_items, clusters = rests_on.among(statistic), statistic.clusters
         if judged_on is None:
             judged_on = n_items if clusters is None else clusters.n
         if evidence is not None and undefined is None:
-            known = build_confidence_distribution(evidence, inference, record.bounds, judged_on)
+            confidence = build_confidence_distribution(
+                evidence, inference, record.bounds, judged_on
+            )
         dropped = n_items - rests_on.items(statistic)
         of_panel = scope.kind in ("round", "category")
         counts = None
@@ -383,15 +406,15 @@ class _Maker:
         return Estimate(
             measure=record.name,
             scope=scope,
-            value=None if known is None else float(found.value),
-            interval=None if known is None else known.limits(inference.tail),
+            value=None if confidence is None else float(coefficient.value),
+            interval=None if confidence is None else confidence.limits(inference.tail),
             confidence_level=inference.confidence_level,
-            method=self._method(found, known, evidence),
+            method=self._method(coefficient, confidence, evidence),
             n_items=n_items,
             n_raters=rests_on.raters(statistic),
             n_ratings=rests_on.ratings(statistic),
-            observed=_number(found.observed),
-            expected=_number(found.expected),
+            observed=_finite_number(coefficient.observed),
+            expected=_finite_number(coefficient.expected),
             lowest=lowest,
             on_marking=_on_marking(record, counts, lowest or scope.name),
             undefined=undefined,
@@ -403,80 +426,89 @@ class _Maker:
             always_valid_at=inference.always_valid_at,
             looks=inference.looks,
             judged_on=None if inference.looks is None else judged_on,
-            chosen=_chosen(record, counts),
-            prevailing=_prevailing(record, counts),
+            chosen=_chosen_ratings_p(record, counts),
+            prevailing=_prevailing_category(record, counts),
             population=inference.interval_method.population,
-            distribution=known,
+            distribution=confidence,
         )
 
     def _method(
-        self, found: Coefficient, known: ConfidenceDistribution | None, evidence: Evidence | None
+        self,
+        coefficient: Coefficient,
+        distribution: ConfidenceDistribution | None,
+        evidence: Evidence | None,
     ) -> str:
         inference, statistic = self.inference, self.point.statistic
         method, n_draws = inference.interval_method, 0 if evidence is None else len(evidence.draws)
         units = "clusters" if statistic.clusters else "items"
-        fewer = f"{n_draws} " if 0 < n_draws < inference.n_resamples else ""
-        said = [f"{fewer}{method.description}"]
+        n_draws_prefix = f"{n_draws} " if 0 < n_draws < inference.n_resamples else ""
+        parts = [f"{n_draws_prefix}{method.description}"]
         if statistic.clusters:
-            said.append("whole clusters")
+            parts.append("whole clusters")
         if inference.always_valid_at is not None:
-            said.append(f"always valid, tightest at {inference.always_valid_at} {units}")
+            parts.append(f"always valid, tightest at {inference.always_valid_at} {units}")
         elif inference.looks is not None:
-            said.append(f"for looks at {inference.looks} {units}")
-        said.append(method.population)
-        if known is not None and (why := known.missing_limits_reason(inference.tail)):
-            said.append(f"{why} for limits at {100 * inference.confidence_level:g} %")
+            parts.append(f"for looks at {inference.looks} {units}")
+        parts.append(method.population)
+        if distribution is not None and (
+            reason := distribution.missing_limits_reason(inference.tail)
+        ):
+            parts.append(f"{reason} for limits at {100 * inference.confidence_level:g} %")
         if self.point.record.crossed and statistic.left_out:
-            said.append(f"items with missing ratings left out: {statistic.left_out}")
-        if found.monte_carlo_error is not None:
-            error = found.monte_carlo_error
-            said.append(f"value from random sampling, standard error {error:.1g}")
-        return "; ".join(said)
+            parts.append(f"items with missing ratings left out: {statistic.left_out}")
+        if coefficient.monte_carlo_error is not None:
+            error = coefficient.monte_carlo_error
+            parts.append(f"value from random sampling, standard error {error:.1g}")
+        return "; ".join(parts)
 
 
 def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -> float | None:
     if counts is None or not record.per_category or not {NONE, category} <= {*counts.scale.names}:
         return None
     names, sizes = counts.scale.names, counts.sizes
-    c, nothing = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
-    others = np.maximum(sizes - 1, 1)
-    on_marking = counts.weights @ (c * (sizes - c if category == NONE else nothing) / others)
-    every = counts.weights @ (c * (sizes - c) / others)
-    return float(on_marking / every) if every > 0 else None
+    c, none_counts = counts.counts[:, names.index(category)], counts.counts[:, names.index(NONE)]
+    n_other_ratings = np.maximum(sizes - 1, 1)
+    on_marking = counts.weights @ (
+        c * (sizes - c if category == NONE else none_counts) / n_other_ratings
+    )
+    disagreement = counts.weights @ (c * (sizes - c) / n_other_ratings)
+    return float(on_marking / disagreement) if disagreement > 0 else None
 
 
-def _chosen(record: Measure, counts: CategoryCounts | None) -> float | None:
+def _chosen_ratings_p(record: Measure, counts: CategoryCounts | None) -> float | None:
     if counts is None or record.withstands_chosen:
         return None
     p = chosen_ratings(counts)
-    return p if p <= CHOSEN else None
+    return p if p <= CHOSEN_RATINGS_LEVEL else None
 
 
-def _prevailing(record: Measure, counts: CategoryCounts | None) -> tuple[str, float] | None:
+def _prevailing_category(
+    record: Measure, counts: CategoryCounts | None
+) -> tuple[str, float] | None:
     if counts is None or not record.chance_corrected:
         return None
-    given = np.atleast_2d(counts.meeting)[0]
-    most, whole = int(given.argmax()), float(given.sum())
-    if not whole or given[most] < NEARLY_ALL * whole:
+    label_weights = np.atleast_2d(counts.meeting)[0]
+    prevailing, total = int(label_weights.argmax()), float(label_weights.sum())
+    if not total or label_weights[prevailing] < PREVAILING_SHARE * total:
         return None
-    return counts.scale.names[most], float(given[most]) / whole
+    return counts.scale.names[prevailing], float(label_weights[prevailing]) / total
 
 
-def why_no_lowest(values: Array, scale: Scale) -> str | None:
+def missing_category_reason(values: Array, scale: Scale) -> str | None:
     """A category that was declared and not seen may be the lowest. `values` are theirs (K,)."""
     unseen = [name for name, value in zip(scale.names, values, strict=True) if np.isnan(value)]
     if not scale.declared or not unseen:
         return None
-    found = f"category {unseen[0]!r}" if len(unseen) == 1 else f"categories {listed(unseen)}"
-    return f"no pair of ratings holds the declared {found}"
+    subject = f"category {unseen[0]!r}" if len(unseen) == 1 else f"categories {listed(unseen)}"
+    return f"no pair of ratings holds the declared {subject}"
 
 
-def _category(point: Coefficient, k: int) -> Coefficient:
+def _coefficient_of_category(point: Coefficient, k: int) -> Coefficient:
     parts = (None if part is None else part[..., k] for part in point)
     return Coefficient(*parts)  # type: ignore[arg-type]
 
 
-def _number(value: Array | None) -> float | None:
+def _finite_number(value: Array | None) -> float | None:
     if value is None or np.ndim(value) > 0 or not np.isfinite(value):
         return None
     return float(value)

@@ -25,7 +25,7 @@ class FirstLabels(NamedTuple):
     raters: tuple[str, ...]
     values: Array
 
-    def of(self, raters: Collection[str]) -> Array:
+    def of_raters(self, raters: Collection[str]) -> Array:
         return self.values[:, [name in raters for name in self.raters]]
 
 
@@ -35,21 +35,23 @@ def first_labels(ratings: Ratings, items: list[str]) -> FirstLabels:
             f"first labels: found level {ratings.scale.level}; expected labels of one dimension. "
             "Compare each dimension alone."
         )
-    said = "number" if ratings.scale.continuous else "code"
-    first = ratings.first(["at", "place", said], items=items, gold=True)
+    value_column = "number" if ratings.scale.continuous else "code"
+    columns = ratings.first(["at", "place", value_column], items=items, gold=True)
     values = np.full((len(items), len(ratings.everyone)), np.nan)
-    values[first["at"], first["place"]] = first[said]
+    values[columns["at"], columns["place"]] = columns[value_column]
     return FirstLabels(ratings.everyone, values)
 
 
 def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
-    known, names = right_labels(ratings), tuple(raters)
+    right_by_item, names = right_labels(ratings), tuple(raters)
     codes, clusters = np.empty((0, len(names)), dtype=np.int64), None
-    if known:
-        whole, items = cast(Ratings, ratings), list(known)
-        said, clusters = first_labels(whole, items), clusters_of(whole, items)
-        places = [said.raters.index(name) if name in said.raters else -1 for name in names]
-        values = np.column_stack([said.values, np.full(len(items), np.nan)])[:, places]
+    if right_by_item:
+        full_ratings, items = cast(Ratings, ratings), list(right_by_item)
+        first_values, clusters = first_labels(full_ratings, items), clusters_of(full_ratings, items)
+        places = [
+            first_values.raters.index(name) if name in first_values.raters else -1 for name in names
+        ]
+        values = np.column_stack([first_values.values, np.full(len(items), np.nan)])[:, places]
         codes = np.where(np.isnan(values), -1, values).astype(np.int64)
     labels = LabelsByRater(
         codes,
@@ -57,16 +59,16 @@ def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
         raters=names,
         clusters=None if clusters is None else Clusters.named(clusters),
     )
-    right = np.asarray(ratings.scale.places(known.values()), dtype=np.int64)
-    beside = labels.with_classifier(right, "the right label")
-    return beside.with_scale(ratings.scale.canonical).merged() if known else beside
+    right = np.asarray(ratings.scale.places(right_by_item.values()), dtype=np.int64)
+    with_right = labels.with_classifier(right, "the right label")
+    return with_right.with_scale(ratings.scale.canonical).merged() if right_by_item else with_right
 
 
 def right_labels(ratings: Rated) -> dict[str, str]:
     if "gold_label" not in ratings.has:
         return {}
-    whole = cast(Ratings, ratings)
-    right = whole.items(["gold_label"], names=ratings.gold)
+    full_ratings = cast(Ratings, ratings)
+    right = full_ratings.items(["gold_label"], names=ratings.gold)
     pairs = zip(right["item"].to_pylist(), right["gold_label"].to_pylist(), strict=True)
-    known = {item: label for item, label in pairs if label is not None}
-    return {item: known[item] for item in rated_items(whole, known)}
+    label_by_item = {item: label for item, label in pairs if label is not None}
+    return {item: label_by_item[item] for item in rated_items(full_ratings, label_by_item)}

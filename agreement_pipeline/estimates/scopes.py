@@ -23,13 +23,13 @@ from agreement_pipeline.estimates.estimates import (
 )
 from agreement_pipeline.estimates.gold import right_labels
 from agreement_pipeline.estimates.parts import (
-    Asked,
+    ScopeRequest,
     Shown,
     Stratum,
     parts_of,
     parts_of_stratum,
+    pool_strata,
     strata_of,
-    together,
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, compute_points, map_in_order
 from agreement_pipeline.measures import MEASURES, Needs
@@ -39,7 +39,7 @@ from agreement_pipeline.tables import Table
 
 DETAILS = ("rater", "without", "pair")
 DETAIL_RESAMPLES = 1_000
-NAMED = ("rater", "pair")
+SCOPES_OF_NAMED_RATERS = ("rater", "pair")
 OF_RATER = {
     "no rater met an item twice": "the rater met no item twice",
     "no rater met two items again": "the rater did not meet two items again",
@@ -60,8 +60,8 @@ def applicable(ratings: Rated, question: str | None = None) -> tuple[str, ...]:
 
 
 def basis_of(ratings: Rated, measure: str) -> Statistic | None:
-    parts = parts_of(ratings, registered(measure).needs, Asked(("round",)))
-    return next((made() for _, made in parts), None)
+    parts = parts_of(ratings, registered(measure).needs, ScopeRequest(("round",)))
+    return next((build_statistic() for _, build_statistic in parts), None)
 
 
 def measure(
@@ -88,19 +88,21 @@ def measure(
     """
     require_ratings(ratings)
     require_defined(ratings.scale, measure)
-    found = next(measure_ratings(ratings, [measure], inference, scopes=("round",)), None)
-    if found is None:
+    round_estimate = next(measure_ratings(ratings, [measure], inference, scopes=("round",)), None)
+    if round_estimate is None:
         raise AgreementError(
             f"{measure}: found a measure of parts of a round; expected one with a value for the "
             "whole round. Use survey, which gives the value of each part."
         )
-    return found
+    return round_estimate
 
 
 def values_of(ratings: Rated, measure: str, kind: ScopeKind) -> dict[Scope, float]:
     record = registered(registered(measure).computed_as)
-    parts = parts_of(ratings, record.needs, Asked((kind,)))
-    points = ((scope, compute_points([record], made())[0]) for scope, made in parts)
+    parts = parts_of(ratings, record.needs, ScopeRequest((kind,)))
+    points = (
+        (scope, compute_points([record], build_statistic())[0]) for scope, build_statistic in parts
+    )
     return {
         scope: float(point.coefficient.value) for scope, point in points if point.undefined is None
     }
@@ -142,8 +144,8 @@ class _Task(NamedTuple):
 
     def estimated(self) -> list[Estimate]:
         seeded = replace(self.inference, seed=seed_of(self.statistic))
-        found = estimate_each(self.names, self.statistic, seeded, scope=self.scope)
-        return [each for each in found if each.scope.kind in self.kinds]
+        estimates = estimate_each(self.names, self.statistic, seeded, scope=self.scope)
+        return [estimate for estimate in estimates if estimate.scope.kind in self.kinds]
 
 
 def _tasks(
@@ -151,14 +153,14 @@ def _tasks(
     measures: Iterable[str],
     inference: Inference,
     scopes: Container[str],
-    shown: Shown | None,
+    shown_raters: Shown | None,
 ) -> Iterator[_Task]:
     if inference.looks is not None:
         # The size of the whole round says at which look of a plan it is.
         panel = counting_of(ratings).by_rater(ratings)
         judged_on = panel.n_items if panel.clusters is None else panel.clusters.n
         inference = replace(inference, judged_on=judged_on)
-    asked = Asked(scopes, shown, named=inference.interval_method.at_large)
+    request = ScopeRequest(scopes, shown_raters, keeps_names=inference.interval_method.at_large)
     records = [
         record
         for record in map(registered, dict.fromkeys(measures))
@@ -166,75 +168,86 @@ def _tasks(
     ]
     for needs in dict.fromkeys(record.needs for record in records):
         of_needs = [record for record in records if record.needs == needs]
-        for scope, made in parts_of(ratings, needs, asked):
+        for scope, build_statistic in parts_of(ratings, needs, request):
             group = [
-                each.name
-                for each in of_needs
-                if not (each.classifiers_only and scope.kind == "rater")
-                and (scope == ROUND or not each.expensive)
+                measure_record.name
+                for measure_record in of_needs
+                if not (measure_record.classifiers_only and scope.kind == "rater")
+                and (scope == ROUND or not measure_record.expensive)
             ]
             if group:
-                yield _Task(group, scope, made(), _about(inference, scope, needs), scopes)
+                yield _Task(
+                    group, scope, build_statistic(), _inference_for(inference, scope, needs), scopes
+                )
 
 
-def _of_tasks(tasks: Iterable[_Task], ratings: Rated, shown: Shown | None) -> Iterator[Estimate]:
-    large = shown is not None and shown.left_out() is not None
+def _of_tasks(
+    tasks: Iterable[_Task], ratings: Rated, shown_raters: Shown | None
+) -> Iterator[Estimate]:
+    large = shown_raters is not None and shown_raters.left_out() is not None
     cores = (os.cpu_count() or 1) if large else 1
-    for found in map_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
-        yield from (_of(ratings, each) for each in _as_listed(found, ratings.scale))
+    for estimates in map_in_order(_Task.estimated, tasks, cores=cores, ahead=TASKS_AHEAD):
+        yield from (
+            _of(ratings, estimate) for estimate in _sort_as_listed(estimates, ratings.scale)
+        )
 
 
-def _as_listed(found: list[Estimate], scale: Scale) -> list[Estimate]:
-    measures = list(dict.fromkeys(each.measure for each in found))
+def _sort_as_listed(estimates: list[Estimate], scale: Scale) -> list[Estimate]:
+    measures = list(dict.fromkeys(estimate.measure for estimate in estimates))
     listed = {Scope("category", name): place for place, name in enumerate(scale.names, 1)}
-    return sorted(found, key=lambda each: (measures.index(each.measure), listed.get(each.scope, 0)))
+    return sorted(
+        estimates,
+        key=lambda estimate: (measures.index(estimate.measure), listed.get(estimate.scope, 0)),
+    )
 
 
 def measure_strata(
-    ratings: Rated, measures: Iterable[str], inference: Inference, fewest: int
+    ratings: Rated, measures: Iterable[str], inference: Inference, min_units: int
 ) -> Iterator[Estimate]:
-    """The strata of a column with fewer than `fewest` items, or clusters, are one."""
-    strata = {each.scope: each for each in strata_of(ratings)}
+    """The strata of a column with fewer than `min_units` items, or clusters, are one."""
+    strata = {stratum.scope: stratum for stratum in strata_of(ratings)}
     small = dict[tuple[str, str], list[Stratum]]()
-    for found in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
-        if found.n_apart < fewest:
-            stratum = strata[found.scope]
-            small.setdefault((found.measure, stratum.column), []).append(stratum)
+    for stratum_estimate in measure_ratings(ratings, measures, inference, scopes=("stratum",)):
+        if stratum_estimate.n_apart < min_units:
+            stratum = strata[stratum_estimate.scope]
+            small.setdefault((stratum_estimate.measure, stratum.column), []).append(stratum)
         else:
-            yield found
-    for (name, _), each in small.items():
+            yield stratum_estimate
+    for (name, _), small_strata in small.items():
         needs = registered(name).needs
-        for scope, made in parts_of_stratum(
-            together(each), needs, inference.interval_method.at_large
+        for scope, build_statistic in parts_of_stratum(
+            pool_strata(small_strata), needs, inference.interval_method.at_large
         ):
-            pooled = _Task([name], scope, made(), _about(inference, scope, needs))
-            yield from (_of(ratings, found) for found in pooled.estimated())
+            pooled = _Task(
+                [name], scope, build_statistic(), _inference_for(inference, scope, needs)
+            )
+            yield from (_of(ratings, estimate) for estimate in pooled.estimated())
 
 
-def _about(inference: Inference, scope: Scope, needs: Needs) -> Inference:
-    of_these = scope.kind in NAMED or needs in ("strata", "gold")
-    if inference.interval_method.at_large and of_these:
+def _inference_for(inference: Inference, scope: Scope, needs: Needs) -> Inference:
+    is_about_these_raters = scope.kind in SCOPES_OF_NAMED_RATERS or needs in ("strata", "gold")
+    if inference.interval_method.at_large and is_about_these_raters:
         return replace(inference, method=DEFAULT_METHOD)
     return inference
 
 
-def _of(ratings: Rated, found: Estimate) -> Estimate:
+def _of(ratings: Rated, estimate: Estimate) -> Estimate:
     """What the ratings tell of an estimate and their statistic does not.
 
     Raters who marked an object can only differ on what it is called.
     """
-    record = registered(found.measure)
-    if why := found.undefined:
-        if found.scope.kind == "rater" and record.needs == "replicates":
-            why = OF_RATER.get(why, why.replace("every rater", "the rater"))
+    record = registered(estimate.measure)
+    if reason := estimate.undefined:
+        if estimate.scope.kind == "rater" and record.needs == "replicates":
+            reason = OF_RATER.get(reason, reason.replace("every rater", "the rater"))
         if ratings.gold and record.needs != "gold":
-            why = f"{why}, gold items apart"
-        return replace(found, undefined=why)
+            reason = f"{reason}, gold items apart"
+        return replace(estimate, undefined=reason)
     naming = ratings.origin is not None and ratings.origin.part == "naming"
     of_the_panel = record.per_category and record.needs in ("counts", "patterns")
-    if naming and of_the_panel and found.value is not None and found.value < 1:
-        return replace(found, on_marking=0.0)
-    return found
+    if naming and of_the_panel and estimate.value is not None and estimate.value < 1:
+        return replace(estimate, on_marking=0.0)
+    return estimate
 
 
 def survey(

@@ -31,17 +31,17 @@ from agreement_pipeline.students_t import lower_tail
 from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 
 TAIL = 0.025
-FEWEST_TO_COMPARE = 30
+MIN_SHARED_ITEMS = 30
 """On fewer items, or clusters by Kish's formula, nobody is said to differ."""
-LEAST = 0.065
+MIN_DIFFERENCE = 0.065
 """A smaller difference is no cause, whatever the number of items.
 
 So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
 and one with 20 % in four of five.
 """
-MOST_IN_WORDS = 4
+MAX_RATERS_DESCRIBED = 4
 """Of so many raters who differ the agreement is said; of others, the name."""
-MOST_IN_CAMPS = 60
+MAX_PANEL_FOR_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
 
 Panel = LabelsByRater | NumbersByRater
@@ -50,7 +50,7 @@ Pairs = tuple[Array, Array]
 Finding = Literal["raters", "camps", "nobody", "too few to tell"]
 
 
-class Beside(NamedTuple):
+class GroupAgreement(NamedTuple):
     raters: tuple[str, ...]
     own: float
     rest: float
@@ -75,7 +75,7 @@ class StandingOut:
     """
 
     finding: Finding
-    found: tuple[Beside, ...] = ()
+    found: tuple[GroupAgreement, ...] = ()
     equal: bool = True
 
     @property
@@ -93,29 +93,31 @@ class StandingOut:
         if self.finding == "nobody":
             return (
                 "Nobody is known to stand out: no rater surely agrees less with the rest, and by "
-                f"{100 * LEAST:g} points of 100 or more."
+                f"{100 * MIN_DIFFERENCE:g} points of 100 or more."
             )
-        first = self.found[0]
+        first_group = self.found[0]
         if self.finding == "camps":
-            camps = " against ".join(joined(each.raters) for each in self.found)
-            inside = joined(dict.fromkeys(self._said(each.own) for each in self.found))
-            what = "of labels are equal" if self.equal else "is the agreement"
-            return (
-                f"Two camps: {camps}. {inside} {what} within a camp, and "
-                f"{self._said(first.rest)} across."
+            camps = " against ".join(joined(group.raters) for group in self.found)
+            agreement_inside = joined(
+                dict.fromkeys(self._format_agreement(group.own) for group in self.found)
             )
-        what = "of their labels equal another's" if self.equal else "is their agreement"
-        said = [
-            f"{each.raters[0]} differs from the rest: {self._said(each.own)} {what}, "
-            f"against {self._said(each.rest)} among the rest."
-            for each in self.found[:MOST_IN_WORDS]
+            predicate = "of labels are equal" if self.equal else "is the agreement"
+            return (
+                f"Two camps: {camps}. {agreement_inside} {predicate} within a camp, and "
+                f"{self._format_agreement(first_group.rest)} across."
+            )
+        predicate = "of their labels equal another's" if self.equal else "is their agreement"
+        sentences = [
+            f"{group.raters[0]} differs from the rest: {self._format_agreement(group.own)} "
+            f"{predicate}, against {self._format_agreement(group.rest)} among the rest."
+            for group in self.found[:MAX_RATERS_DESCRIBED]
         ]
-        if others := self.found[MOST_IN_WORDS:]:
-            named = joined(each.raters[0] for each in others)
-            said.append(f"So {'does' if len(others) == 1 else 'do'} {named}.")
-        return " ".join(said)
+        if undescribed := self.found[MAX_RATERS_DESCRIBED:]:
+            names = joined(group.raters[0] for group in undescribed)
+            sentences.append(f"So {'does' if len(undescribed) == 1 else 'do'} {names}.")
+        return " ".join(sentences)
 
-    def _said(self, value: float) -> str:
+    def _format_agreement(self, value: float) -> str:
         return in_words(value, WHOLE_PERCENT if self.equal else PROBABILITY)
 
 
@@ -130,117 +132,140 @@ def standing_out(panel: Panel) -> StandingOut:
     >>> [each.raters for each in standing_out(panel).found]
     [('d',)]
     """
-    camps = _camps(panel)
+    camps = _find_camps(panel)
     if camps:
         return StandingOut("camps", camps, isinstance(panel, LabelsByRater))
-    known, raters = _raters(panel)
-    finding: Finding = "raters" if raters else "nobody" if known else "too few to tell"
+    is_comparable, raters = _find_raters(panel)
+    finding: Finding = "raters" if raters else "nobody" if is_comparable else "too few to tell"
     return StandingOut(finding, raters, isinstance(panel, LabelsByRater))
 
 
-def _raters(panel: Panel) -> tuple[bool, tuple[Beside, ...]]:
+def _find_raters(panel: Panel) -> tuple[bool, tuple[GroupAgreement, ...]]:
     place, row = np.nonzero(panel.given.T)
     if isinstance(panel, LabelsByRater):
         counts = panel.counts().counts
-        near, every = counts[row, panel.codes[row, place]], (counts**2).sum(1)
+        likeness_to_item, likeness_in_item = (
+            counts[row, panel.codes[row, place]],
+            (counts**2).sum(1),
+        )
     else:
-        near, every = np.zeros(len(row)), np.zeros(len(panel.given))
-        for left, right in _parts(panel):
-            near += left[row, place] * right.sum(1)[row]
-            every += left.sum(1) * right.sum(1)
-    near -= 1
+        likeness_to_item, likeness_in_item = np.zeros(len(row)), np.zeros(len(panel.given))
+        for left_factors, right_factors in _likeness_factors(panel):
+            likeness_to_item += left_factors[row, place] * right_factors.sum(1)[row]
+            likeness_in_item += left_factors.sum(1) * right_factors.sum(1)
+    likeness_to_item -= 1
     m = panel.given.sum(1).astype(float)[row]
-    own = ratio(near, m - 1)
-    rest = ratio(every[row] - m - 2 * near, (m - 1) * (m - 2))
-    ends, tested = np.searchsorted(place, np.arange(len(panel.raters) + 1)), []
-    for at, name in enumerate(panel.raters):
-        mine, both = slice(ends[at], ends[at + 1]), np.full((2, len(every)), np.nan)
-        both[:, row[mine]] = own[mine], rest[mine]
-        found = _tested(both[0] - both[1], panel)
-        if found is not None:
-            means = both[:, found.rows] @ found.weights
-            tested.append((found, Beside((name,), *means.tolist())))
-    tested.sort(key=lambda each: (each[0].p_lower, each[0].mean))
-    named = []
-    for at, (found, beside) in enumerate(tested):
-        if found.p_lower > TAIL / (len(tested) - at):
+    own_agreement = ratio(likeness_to_item, m - 1)
+    rest_agreement = ratio(likeness_in_item[row] - m - 2 * likeness_to_item, (m - 1) * (m - 2))
+    rater_starts, tested = np.searchsorted(place, np.arange(len(panel.raters) + 1)), []
+    for position, name in enumerate(panel.raters):
+        own_slice, agreements = (
+            slice(rater_starts[position], rater_starts[position + 1]),
+            np.full((2, len(likeness_in_item)), np.nan),
+        )
+        agreements[:, row[own_slice]] = own_agreement[own_slice], rest_agreement[own_slice]
+        test = _test_mean(agreements[0] - agreements[1], panel)
+        if test is not None:
+            means = agreements[:, test.rows] @ test.weights
+            tested.append((test, GroupAgreement((name,), *means.tolist())))
+    tested.sort(key=lambda tested_pair: (tested_pair[0].p_lower, tested_pair[0].mean))
+    standouts = []
+    for position, (test, standout) in enumerate(tested):
+        if test.p_lower > TAIL / (len(tested) - position):
             break
-        if found.mean <= -LEAST:
-            named.append(beside)
-    return bool(tested), tuple(named)
+        if test.mean <= -MIN_DIFFERENCE:
+            standouts.append(standout)
+    return bool(tested), tuple(standouts)
 
 
-def _camps(panel: Panel) -> tuple[Beside, ...]:
+def _find_camps(panel: Panel) -> tuple[GroupAgreement, ...]:
     n = len(panel.raters)
-    if not 4 <= n <= MOST_IN_CAMPS:
+    if not 4 <= n <= MAX_PANEL_FOR_CAMPS:
         return ()
     tail = TAIL / (2 ** (n - 1) - 1 - n)
     order = alike_first(1.0 - rater_distances(panel).of_pairs)
-    best: tuple[Beside, ...] = ()
-    least = LEAST
-    for cut, (first, other, pairs) in enumerate(_by_cut(panel, order), 1):
-        if not 2 <= cut <= n - 2:
+    best: tuple[GroupAgreement, ...] = ()
+    min_difference = MIN_DIFFERENCE
+    for n_in_first, (first_pairs, second_pairs, pairs) in enumerate(
+        _sum_pairs_by_cut(panel, order), 1
+    ):
+        if not 2 <= n_in_first <= n - 2:
             continue
-        ones, across = np.isin(np.arange(n), order[:cut]), ratio(*pairs)
-        both = _tested(ratio(first[0] + other[0], first[1] + other[1]) - across, panel)
-        each = [(ratio(*inside), camp) for inside, camp in ((first, ones), (other, ~ones))]
-        alone = [_tested(within - across, panel) for within, _ in each]
-        if both is None or both.p_higher > tail or None in alone:
+        in_first_camp, agreement_across = np.isin(np.arange(n), order[:n_in_first]), ratio(*pairs)
+        joint_test = _test_mean(
+            ratio(first_pairs[0] + second_pairs[0], first_pairs[1] + second_pairs[1])
+            - agreement_across,
+            panel,
+        )
+        pairs_by_camp = [
+            (ratio(*camp_pairs), camp)
+            for camp_pairs, camp in ((first_pairs, in_first_camp), (second_pairs, ~in_first_camp))
+        ]
+        camp_tests = [
+            _test_mean(agreement_inside - agreement_across, panel)
+            for agreement_inside, _ in pairs_by_camp
+        ]
+        if joint_test is None or joint_test.p_higher > tail or None in camp_tests:
             continue
-        if all(found.p_higher <= TAIL and found.mean >= least for found in alone if found):
-            least = min(found.mean for found in alone if found)
+        if all(
+            test.p_higher <= TAIL and test.mean >= min_difference for test in camp_tests if test
+        ):
+            min_difference = min(test.mean for test in camp_tests if test)
             best = tuple(
-                Beside(
+                GroupAgreement(
                     tuple(sorted(np.array(panel.raters, dtype=object)[camp])),
-                    *(float(values[found.rows] @ found.weights) for values in (within, across)),
+                    *(
+                        float(values[test.rows] @ test.weights)
+                        for values in (agreement_inside, agreement_across)
+                    ),
                 )
-                for (within, camp), found in zip(each, alone, strict=True)
-                if found
+                for (agreement_inside, camp), test in zip(pairs_by_camp, camp_tests, strict=True)
+                if test
             )
     return tuple(sorted(best, key=lambda camp: -len(camp.raters)))
 
 
-def _by_cut(panel: Panel, order: Sequence[int]) -> Iterator[tuple[Pairs, Pairs, Pairs]]:
+def _sum_pairs_by_cut(panel: Panel, order: Sequence[int]) -> Iterator[tuple[Pairs, Pairs, Pairs]]:
     n = panel.given[:, order].astype(float).cumsum(1)
-    first, other, across = (np.zeros(n.shape) for _ in range(3))
-    for left, right in _parts(panel):
-        one, two = left[:, order].cumsum(1), right[:, order].cumsum(1)
-        first += one * two
-        across += one * (two[:, -1:] - two)
-        other += (one[:, -1:] - one) * (two[:, -1:] - two)
-    for at, some in enumerate(n.T):
-        rest = n[:, -1] - some
+    alike_in_first, alike_in_second, alike_across = (np.zeros(n.shape) for _ in range(3))
+    for left_factors, right_factors in _likeness_factors(panel):
+        left_sums, right_sums = left_factors[:, order].cumsum(1), right_factors[:, order].cumsum(1)
+        alike_in_first += left_sums * right_sums
+        alike_across += left_sums * (right_sums[:, -1:] - right_sums)
+        alike_in_second += (left_sums[:, -1:] - left_sums) * (right_sums[:, -1:] - right_sums)
+    for n_in_first, n_first in enumerate(n.T):
+        n_second = n[:, -1] - n_first
         yield (
-            (first[:, at] - some, some * (some - 1)),
-            (other[:, at] - rest, rest * (rest - 1)),
-            (across[:, at], some * rest),
+            (alike_in_first[:, n_in_first] - n_first, n_first * (n_first - 1)),
+            (alike_in_second[:, n_in_first] - n_second, n_second * (n_second - 1)),
+            (alike_across[:, n_in_first], n_first * n_second),
         )
 
 
-def _parts(panel: Panel) -> Iterator[tuple[Array, Array]]:
+def _likeness_factors(panel: Panel) -> Iterator[tuple[Array, Array]]:
     """Arrays (P, R) whose products for two raters add up to how alike their ratings are.
 
     A rating is 1 alike to itself, and a missing one is 0 alike to all.
     """
     if isinstance(panel, LabelsByRater):
         for k in range(len(panel.scale.names)):
-            gave = (panel.codes == k).astype(float)
-            yield gave, gave
+            has_category = (panel.codes == k).astype(float)
+            yield has_category, has_category
         return
-    given = panel.given.astype(float)
-    n = float((panel.weights @ given).sum()) or 1.0
+    is_rated = panel.given.astype(float)
+    n = float((panel.weights @ is_rated).sum()) or 1.0
     x = np.where(panel.given[..., None], panel.values, 0.0)
-    x = (x - (panel.weights @ x.sum(1)) / n) * given[..., None]
+    x = (x - (panel.weights @ x.sum(1)) / n) * is_rated[..., None]
     squares = (x**2).sum(-1)
-    far = 2 * float(panel.weights @ squares.sum(1)) / n or 1.0
-    yield given, given
-    yield -squares / far, given
-    yield given, -squares / far
+    mean_square_distance = 2 * float(panel.weights @ squares.sum(1)) / n or 1.0
+    yield is_rated, is_rated
+    yield -squares / mean_square_distance, is_rated
+    yield is_rated, -squares / mean_square_distance
     for dimension in np.moveaxis(x, -1, 0):
-        yield 2 * dimension / far, dimension
+        yield 2 * dimension / mean_square_distance, dimension
 
 
-class _Tested(NamedTuple):
+class _MeanTest(NamedTuple):
     mean: float
     rows: Codes
     weights: Array
@@ -248,36 +273,45 @@ class _Tested(NamedTuple):
     p_higher: float
 
 
-def _tested(values: Array, panel: Panel) -> _Tested | None:
+def _test_mean(values: Array, panel: Panel) -> _MeanTest | None:
     rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
     weights = panel.weights[rows]
     if not len(rows):
         return None
     n, clusters = float(weights.sum()), panel.clusters and panel.clusters.at(rows)
     units = round(clusters.effective(weights, np.ones(len(rows), dtype=bool)) if clusters else n)
-    if units < FEWEST_TO_COMPARE:
+    if units < MIN_SHARED_ITEMS:
         return None
     mean = float(weights @ values[rows] / n)
-    beyond = values[rows] - mean
-    squares = float(weights @ beyond**2)
+    deviations = values[rows] - mean
+    squares = float(weights @ deviations**2)
     if clusters:
-        held = np.bincount(clusters.places, clusters.sizes(weights) * beyond)
-        squares = float(clusters.times @ held**2)
+        cluster_sums = np.bincount(clusters.places, clusters.sizes(weights) * deviations)
+        squares = float(clusters.times @ cluster_sums**2)
     error = np.sqrt(units / (units - 1) * squares) / n
     t = mean / error if error > 0 else np.sign(mean) * np.inf if mean else 0.0
-    return _Tested(
+    return _MeanTest(
         mean, rows, weights / n, lower_tail(float(t), units - 1), lower_tail(float(-t), units - 1)
     )
 
 
-def alike_first(same: Array) -> Sequence[int]:
+def alike_first(agreement: Array) -> Sequence[int]:
     """An order of raters in which those who agree stand beside each other.
 
     They are put in the order of the main component of their agreement (R, R); nan is unknown.
     """
-    known = np.where(np.isnan(same), np.nanmean(same) if (~np.isnan(same)).any() else 0.0, same)
-    np.fill_diagonal(known, 1.0)
-    centred = known - known.mean(0) - known.mean(1)[:, None] + known.mean()
+    agreement_or_mean = np.where(
+        np.isnan(agreement),
+        np.nanmean(agreement) if (~np.isnan(agreement)).any() else 0.0,
+        agreement,
+    )
+    np.fill_diagonal(agreement_or_mean, 1.0)
+    centred = (
+        agreement_or_mean
+        - agreement_or_mean.mean(0)
+        - agreement_or_mean.mean(1)[:, None]
+        + agreement_or_mean.mean()
+    )
     main = np.linalg.eigh(centred)[1][:, -1]
     main = main if main[np.argmax(np.abs(main))] > 0 else -main
-    return [int(at) for at in np.argsort(-main, kind="stable")]
+    return [int(position) for position in np.argsort(-main, kind="stable")]

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.estimates.estimates import Estimate, estimate, registered
-from agreement_pipeline.estimates.parts import Asked, parts_of, parts_of_stratum, strata_of
+from agreement_pipeline.estimates.parts import ScopeRequest, parts_of, parts_of_stratum, strata_of
 from agreement_pipeline.intervals import Inference, Interval, compute_points
 from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
 from agreement_pipeline.statistics import Statistic, seed_of
@@ -84,10 +84,10 @@ def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
 def _parts(
     ratings: Ratings, measure: str, left_out: Collection[str]
 ) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
-    needs, whole = registered(measure).needs, Asked(("round",))
+    needs, whole = registered(measure).needs, ScopeRequest(("round",))
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:
-            for scope, made in parts_of_stratum(stratum, needs, named=False):
+            for scope, made in parts_of_stratum(stratum, needs, keeps_names=False):
                 name = str(scope)
                 if stratum.column == FIRST_DELIVERED:
                     name = f"the items that came first in {stratum.names[0]}"

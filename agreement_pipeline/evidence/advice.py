@@ -9,7 +9,7 @@ import numpy as np
 
 from agreement_pipeline.counting import counting_of
 from agreement_pipeline.estimates import (
-    OF_ROUNDS,
+    DEFAULT_OF_ROUNDS,
     Estimate,
     Scope,
     basis_of,
@@ -217,8 +217,7 @@ def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy)
     return any(
         each["effect"] == "hold"
         and each["verdict"] not in ("reliable", "not_evaluated")
-        and each["value"]
-        < cutoffs.get((each["measure"], Scope.written(each["scope"]).kind), -np.inf)
+        and each["value"] < cutoffs.get((each["measure"], Scope.parse(each["scope"]).kind), -np.inf)
         for each in verdicts
     )
 
@@ -423,7 +422,9 @@ def _lowest_part(held: HeldRound) -> tuple[str, str] | None:
         if column not in ratings.strata:
             continue
         names = {Scope.of_stratum(column, name): name for name in ratings.strata[column]}
-        every = measure_ratings(ratings, [OF_ROUNDS], held.policy.inference, scopes=("stratum",))
+        every = measure_ratings(
+            ratings, [DEFAULT_OF_ROUNDS], held.policy.inference, scopes=("stratum",)
+        )
         found = [each for each in every if each.scope in names and each.interval is not None]
         lowest = min(found, key=lambda each: each.value or 0.0, default=None)
         # one of them is always the lowest

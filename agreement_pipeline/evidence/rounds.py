@@ -8,7 +8,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.estimates import (
-    FEWEST_BEFORE,
+    MIN_EARLIER_ROUNDS,
     Charted,
     Difference,
     Drift,
@@ -79,7 +79,7 @@ CHANGES: tuple[tuple[Tone, str], ...] = (
     ("plain", "within the limits"),
     ("bad", "lower than before"),
     ("partly", "higher than before"),
-    ("unknown", f"fewer than {FEWEST_BEFORE} rounds before"),
+    ("unknown", f"fewer than {MIN_EARLIER_ROUNDS} rounds before"),
 )
 CHART = (
     "This is a control chart. Each round is compared with those before it. "
@@ -285,7 +285,8 @@ def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
 def like_before(chart: Sequence[Charted]) -> str:
     if any(each.limits for each in chart):
         return "No round falls out of the chart."
-    return f"Fewer than {FEWEST_BEFORE + 1} rounds cannot tell whether one falls out of the usual."
+    n_rounds = MIN_EARLIER_ROUNDS + 1
+    return f"Fewer than {n_rounds} rounds cannot tell whether one falls out of the usual."
 
 
 def _change(each: Charted) -> Tone:

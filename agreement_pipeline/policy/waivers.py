@@ -138,7 +138,7 @@ class Waiver:
         return {name: str(value) for name, value in said.items() if value is not None}
 
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
-        return replace(self, scope=str(Scope.written(self.scope).renamed(names)))
+        return replace(self, scope=str(Scope.parse(self.scope).renamed(names)))
 
     def turns(self, found: Verdict | Finding) -> bool:
         if isinstance(found, Finding):
@@ -150,7 +150,7 @@ class Waiver:
         verdict = found
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
-            str(Scope.written(self.scope)),
+            str(Scope.parse(self.scope)),
         )
 
     def refusal(

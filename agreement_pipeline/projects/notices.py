@@ -181,9 +181,7 @@ def _who_differs(store: Store, notice: Notice) -> str:
     history = store.history(notice.about)[::-1]
     decided = next(each for each in of_event("decided", history) if _state(each) == notice.state)
     policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
-    waived = {
-        (each.get("measure"), str(Scope.written(each["scope"]))) for each in decided["waivers"]
-    }
+    waived = {(each.get("measure"), str(Scope.parse(each["scope"]))) for each in decided["waivers"]}
     unmet = [
         each
         for each in decided["verdicts"]

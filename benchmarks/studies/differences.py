@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from agreement_pipeline.estimates.comparison import at_common_prevalence
+from agreement_pipeline.estimates.comparison import weight_to_common_prevalence
 from agreement_pipeline.estimates.differences import Side, difference
 from agreement_pipeline.intervals import Inference
 from benchmarks.populations import Population, Sample, of_finders
@@ -120,7 +120,7 @@ def prevalences(asked: Asked) -> Iterator[Cells]:
             rng = np.random.default_rng([n, n_raters, number])
             finders = (of_finders(rng, n, n_raters, right, wrong, share) for share in shares)
             own.append(tuple(Side("round", ALPHA, each) for each in finders))
-        common = [at_common_prevalence(sides)[0] for sides in own]
+        common = [weight_to_common_prevalence(sides)[0] for sides in own]
         missed = [
             (low > 0) | (high < 0)
             for low, high in (_limits(sides, asked.inference) for sides in (own, common))

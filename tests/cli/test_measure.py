@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.cli import main
-from agreement_pipeline.estimates import MOST_SHOWN
+from agreement_pipeline.estimates import MAX_SHOWN
 from tests.cli.rounds import SEROLOGY, WIDE, measured, of, unanimous
 
 FIELDS = {
@@ -143,7 +143,7 @@ def test_measure_takes_an_interval_method(capsys):
 def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_is_whole(
     tmp_path, capsys
 ):
-    n, path = MOST_SHOWN + 2, tmp_path / "table.csv"
+    n, path = MAX_SHOWN + 2, tmp_path / "table.csv"
     rows = [(i, f"r{r:02}", "ny"[(i + (i * r) % 5 // 4) % 2]) for i in range(12) for r in range(n)]
     pd.DataFrame(rows, columns=["item", "rater", "label"]).to_csv(path, index=False)
     asked = ["measure", str(path), "--measure", "schouten_kappa", "--n-resamples", "400"]
@@ -153,8 +153,8 @@ def test_of_a_large_panel_some_raters_are_printed_and_a_scope_that_is_asked_for_
         said = capsys.readouterr()
         raters[len(json.loads(said.out))] = said.err
     assert raters[n] == ""
-    assert raters[MOST_SHOWN].startswith(f"shown are {MOST_SHOWN} of {n} raters, those who agree")
-    assert "--scope rater" in raters[MOST_SHOWN]
+    assert raters[MAX_SHOWN].startswith(f"shown are {MAX_SHOWN} of {n} raters, those who agree")
+    assert "--scope rater" in raters[MAX_SHOWN]
 
 
 def test_duckdb_leaves_without_a_word(tmp_path):

@@ -142,7 +142,7 @@ def test_only_first_labels_of_two_rounds_have_a_common_prevalence(rounds):
 
 def test_the_classes_are_those_of_a_slow_search():
     """Expectation and maximisation item by item, in plain Python."""
-    from agreement_pipeline.estimates.comparison import latent_classes
+    from agreement_pipeline.estimates.comparison import estimate_latent_classes
 
     rows = [(3, 0), (2, 1), (1, 2), (0, 3)]
     weights = [70, 12, 9, 40]
@@ -159,7 +159,7 @@ def test_the_classes_are_those_of_a_slow_search():
                 for k in (0, 1)
             ]
             labels[t] = [each / sum(given) for each in given]
-    found = latent_classes(np.array(rows, dtype=float), np.array(weights, dtype=float))
+    found = estimate_latent_classes(np.array(rows, dtype=float), np.array(weights, dtype=float))
     assert found.settled
     assert found.shares == pytest.approx(share, abs=1e-4)
     assert found.labels == pytest.approx(np.array(labels), abs=1e-4)

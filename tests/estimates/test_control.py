@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates import FEWEST_BEFORE, Reading, control_chart
+from agreement_pipeline.estimates import MIN_EARLIER_ROUNDS, Reading, control_chart
 
 
 def readings(values, errors):
@@ -35,7 +35,7 @@ def test_limits_are_those_of_a_slow_loop():
     values = [0.80, 0.84, 0.78, 0.86, 0.81, 0.83, 0.82, 0.45]
     rounds = readings(values, [0.02, 0.01, 0.03, 0.02, 0.02, 0.01, 0.02, 0.04])
     for place, each in enumerate(control_chart(rounds)):
-        if place < FEWEST_BEFORE:
+        if place < MIN_EARLIER_ROUNDS:
             assert each.limits is None
         else:
             found = (each.centre, *each.limits)
@@ -51,7 +51,9 @@ def test_rounds_of_one_process_seldom_fall_out_whatever_their_sizes(between):
     for _ in range(200):
         errors = random.uniform(0.01, 0.04, 30)
         values = random.normal(0.8, np.hypot(errors, between))
-        out += sum(each.out for each in control_chart(readings(values, errors))[FEWEST_BEFORE:])
+        out += sum(
+            each.out for each in control_chart(readings(values, errors))[MIN_EARLIER_ROUNDS:]
+        )
     assert out / (200 * 23) < 0.01
 
 

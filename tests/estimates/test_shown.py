@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.estimates import (
-    MOST_SHOWN,
+    MAX_SHOWN,
     Shown,
     applicable,
     measure_ratings,
@@ -73,7 +73,7 @@ def one_of_each_kind(ratings):
 
 
 def test_a_panel_that_is_not_large_is_shown_whole():
-    small = ratings(n_raters=MOST_SHOWN)
+    small = ratings(n_raters=MAX_SHOWN)
     shown = Shown.of(small)
     assert shown.left_out() is None
     assert list(shown.raters) == sorted(small.raters)
@@ -93,8 +93,8 @@ def test_those_who_agree_least_are_shown():
     by_rater = sorted(
         of_rater, key=lambda rater: ((of_rater[rater][0] + 10) / (of_rater[rater][1] + 10), rater)
     )
-    assert list(shown.pairs) == by_pair[:MOST_SHOWN]
-    assert list(shown.raters) == by_rater[:MOST_SHOWN]
+    assert list(shown.pairs) == by_pair[:MAX_SHOWN]
+    assert list(shown.raters) == by_rater[:MAX_SHOWN]
 
 
 def test_pairs_who_share_no_item_are_not_counted():
@@ -102,14 +102,14 @@ def test_pairs_who_share_no_item_are_not_counted():
     rows = [(f"i{r}", f"r{r + at:02}", "ny"[r % 2]) for r in range(13) for at in (0, 1)]
     crowd = pd.DataFrame(rows, columns=["item", "rater", "label"])
     shown = Shown.of(Ratings.from_frame(crowd, SCALE))
-    assert (len(shown.pairs), shown.n_pairs) == (MOST_SHOWN, 13)
+    assert (len(shown.pairs), shown.n_pairs) == (MAX_SHOWN, 13)
 
 
 def test_those_who_met_most_items_again_are_shown():
     met = [(f"r{r:02}", 3 + r % 7) for r in range(12)]
     shown = Shown.of(ratings(again=met))
     often = sorted(met, key=lambda each: (-each[1], each[0]))
-    assert list(shown.again) == [rater for rater, _ in often[:MOST_SHOWN]]
+    assert list(shown.again) == [rater for rater, _ in often[:MAX_SHOWN]]
     assert shown.n_again == 12
     assert shown.of_both().raters == shown.again
 
@@ -117,8 +117,8 @@ def test_those_who_met_most_items_again_are_shown():
 def test_what_is_left_out_is_said_in_words():
     pairs = N_RATERS * (N_RATERS - 1) // 2
     assert Shown.of(ratings()).left_out() == (
-        f"shown are {MOST_SHOWN} of {N_RATERS} raters, those who agree least; "
-        f"{MOST_SHOWN} of {pairs} pairs of raters, those who agree least. "
+        f"shown are {MAX_SHOWN} of {N_RATERS} raters, those who agree least; "
+        f"{MAX_SHOWN} of {pairs} pairs of raters, those who agree least. "
         "For all, use measure --scope rater --scope without --scope pair"
     )
 
@@ -133,8 +133,8 @@ def test_what_is_shown_is_estimated_as_if_all_were():
         kind: {e.scope for e in some if e.scope.kind == kind} for kind in ("without", "pair")
     }
     assert {kind: len(scopes) for kind, scopes in counted.items()} == {
-        "without": MOST_SHOWN,
-        "pair": MOST_SHOWN,
+        "without": MAX_SHOWN,
+        "pair": MAX_SHOWN,
     }
     assert len(some) < len(everything)
 

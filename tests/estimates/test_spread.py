@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates.control import spread_between
+from agreement_pipeline.estimates.control import variance_between_rounds
 
 
 def test_the_spread_is_what_a_slow_loop_finds():
@@ -12,10 +12,10 @@ def test_the_spread_is_what_a_slow_loop_finds():
     plain = sum(w * x for w, x in zip(weights, values, strict=True)) / sum(weights)
     q = sum(w * (x - plain) ** 2 for w, x in zip(weights, values, strict=True))
     expected = (q - 3) / (sum(weights) - sum(w**2 for w in weights) / sum(weights))
-    found = spread_between(np.array(values), np.array(errors) ** 2)
+    found = variance_between_rounds(np.array(values), np.array(errors) ** 2)
     assert found == pytest.approx(expected)
     assert found > 0
 
 
 def test_values_that_differ_by_chance_alone_have_no_spread():
-    assert spread_between(np.array([0.8, 0.8, 0.8]), np.full(3, 0.05**2)) == 0
+    assert variance_between_rounds(np.array([0.8, 0.8, 0.8]), np.full(3, 0.05**2)) == 0

@@ -8,7 +8,7 @@ from scipy.stats import ttest_1samp
 
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import StandingOut, alike_first, standing_out
-from agreement_pipeline.estimates.standing_out import Beside
+from agreement_pipeline.estimates.standing_out import GroupAgreement
 from agreement_pipeline.statistics import Clusters, LabelsByRater, NumbersByRater, rater_distances
 from agreement_pipeline.students_t import lower_tail
 from benchmarks.studies.standing_out import N_ITEMS, SITUATIONS, panel, share
@@ -186,7 +186,7 @@ def test_the_sentence_says_who_against_whom_and_names_nobody_in_camps():
     ],
 )
 def test_of_many_who_differ_only_the_first_are_told_with_their_agreement(n, end):
-    found = tuple(Beside((name,), 0.5, 0.9) for name in "abcdefghijklmnopqrst"[:n])
+    found = tuple(GroupAgreement((name,), 0.5, 0.9) for name in "abcdefghijklmnopqrst"[:n])
     said = StandingOut("raters", found).sentence
     assert said.count("differs from the rest: 50% of their labels") == 4
     assert end in said

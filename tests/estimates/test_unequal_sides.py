@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agreement_pipeline.estimates.differences import Side, difference, drawn_sides
+from agreement_pipeline.estimates.differences import Side, difference, draw_sides
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 from tests.estimates.labelled import TWO
@@ -82,7 +82,7 @@ def test_what_was_not_seen_has_the_same_share_of_either_side(clustered):
         one, other = (
             each.in_clusters(Clusters(np.arange(4), each.weights / 2)) for each in (one, other)
         )
-    blocks = drawn_sides(
+    blocks = draw_sides(
         Side("one", "krippendorff_alpha", one),
         Side("other", "krippendorff_alpha", other),
         False,

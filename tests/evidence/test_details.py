@@ -3,7 +3,7 @@ from typing import get_args
 import pandas as pd
 import pytest
 
-from agreement_pipeline.estimates import MOST_SHOWN, Shown
+from agreement_pipeline.estimates import MAX_SHOWN, Shown
 from agreement_pipeline.evidence.details import DETAILS, details
 from agreement_pipeline.measures import Question
 from agreement_pipeline.policy import Policy
@@ -25,7 +25,7 @@ def test_numbers_without_categories_have_none_of_the_tables(question):
 
 
 def test_of_a_large_panel_the_same_raters_stand_beside_themselves_and_the_others():
-    n = MOST_SHOWN + 2
+    n = MAX_SHOWN + 2
     rows = [
         (f"i{i}", f"r{r:02}", "ny"[(i + (r + i) % n // 9) % 2], occurrence)
         for i in range(30)
@@ -37,10 +37,10 @@ def test_of_a_large_panel_the_same_raters_stand_beside_themselves_and_the_others
     ratings = Ratings.from_frame(frame, Scale(("n", "y")))
     shown = Shown.of(ratings)
     section = details("intra-rater", ratings, POLICY, [], shown)
-    often = [f"r{r:02}" for r in reversed(range(n))][:MOST_SHOWN]
+    often = [f"r{r:02}" for r in reversed(range(n))][:MAX_SHOWN]
     joint = section["themselves_and_others"].to_frame()
     assert [scope for scope in joint["scope"] if scope.startswith("rater")] == [
         f"rater {name}" for name in often
     ]
     assert not (joint["with the others"] == "").any()
-    assert section["left_out"].startswith(f"shown are {MOST_SHOWN} of {n} raters")
+    assert section["left_out"].startswith(f"shown are {MAX_SHOWN} of {n} raters")
