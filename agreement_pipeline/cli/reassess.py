@@ -5,7 +5,8 @@ import click
 from agreement_pipeline.cli.app import UNJUDGED
 from agreement_pipeline.cli.options import FILE, command
 from agreement_pipeline.cli.output import say, say_table
-from agreement_pipeline.text import counted, listed
+from agreement_pipeline.report import printable
+from agreement_pipeline.text import chained, counted, listed
 
 
 @command("agreement-pipeline reassess configs/projects/moderation.yaml")
@@ -23,6 +24,7 @@ def reassess(file: Path) -> int:
 
     project = Project(load_project(file))
     terms = project.terms
+    n_withdrawals = len(project.gold_withdrawals())
     looked_at = judge_again(project.store, **terms)
     n, anew, failed, unreleased = 0, 0, False, list[str]()
     rows: list[dict[str, str]] = []
@@ -38,6 +40,8 @@ def reassess(file: Path) -> int:
     )
     if rows:
         say_table(rows, "why")
+    for withdrawal in project.gold_withdrawals()[n_withdrawals:]:
+        say(printable(f"withdrawn: {chained(withdrawal['reasons'])}"))
     if unreleased:
         say(
             f"Admitted and not released: {listed(unreleased, 50)}. Run the asset reassessment in "

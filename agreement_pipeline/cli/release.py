@@ -11,6 +11,7 @@ from agreement_pipeline.report import printable
 from agreement_pipeline.text import counted, joined
 
 if TYPE_CHECKING:
+    from agreement_pipeline.projects import Project
     from agreement_pipeline.release import Release
 
 
@@ -39,22 +40,61 @@ def release(project: Path, round_name: str | None, output: str) -> int:
     from agreement_pipeline.projects import Project, load_project
 
     opened = Project(load_project(project)).checked()
+    n_withdrawals = len(opened.gold_withdrawals())
     try:
         if round_name is not None:
             opened.ingest(round_name)
         found = opened.release(round_name)
     except ReleaseHeldError as error:
+        of_others = _release_without_gold(opened, n_withdrawals)
         if output == "json":
-            say(as_json({"released": False, "code": error.code, "why": str(error)}))
+            facts = {"released": False, "code": error.code, "why": str(error), **of_others}
+            say(as_json(facts))
         else:
             say(printable(f"held: {error}"))
             if round_name is not None:
                 again = f"agreement-pipeline judge {project} --of-round {round_name}"
                 say(printable(f"  {again} says what to do now"))
+            _say_of_others(of_others)
         return REFUSED
-    facts = _facts(found)
-    say(as_json(facts) if output == "json" else "\n  ".join(map(printable, _in_words(facts))))
+    of_others = _release_without_gold(opened, n_withdrawals)
+    facts = {**_facts(found), **of_others}
+    if output == "json":
+        say(as_json(facts))
+    else:
+        say("\n  ".join(map(printable, _in_words(facts))))
+        _say_of_others(of_others)
     return 0
+
+
+def _release_without_gold(project: "Project", n_withdrawals: int) -> dict[str, Any]:
+    """What became of releases of other rounds that trained on gold items of this one. Nothing if
+    there were none.
+    """
+    withdrawals = project.gold_withdrawals()[n_withdrawals:]
+    if not withdrawals:
+        return {}
+    releases = project.release_without_gold()
+    return {
+        "withdrawn": [reason for entry in withdrawals for reason in entry["reasons"]],
+        "released_anew": {
+            name: str(release.path)
+            for name, release in releases.items()
+            if not isinstance(release, str)
+        },
+        "not_released_anew": {
+            name: release for name, release in releases.items() if isinstance(release, str)
+        },
+    }
+
+
+def _say_of_others(facts: Mapping[str, Any]) -> None:
+    for reason in facts.get("withdrawn", ()):
+        say(printable(f"withdrawn: {reason}"))
+    for name, path in facts.get("released_anew", {}).items():
+        say(printable(f"released anew: round {name}: {path}"))
+    for name, why in facts.get("not_released_anew", {}).items():
+        say(printable(f"not released anew: round {name}: {why}"))
 
 
 def _facts(release: "Release") -> dict[str, Any]:

@@ -289,6 +289,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
         if why := each.error or _released_and_shown(host, context, each):
             failed[each.round] = why
         del each  # so the next round is judged without the ratings of this one in memory
+    failed |= _release_without_gold(host, context)
     yield dg.MaterializeResult(
         check_results=[checks.reassessed(failed)],
         metadata={
@@ -506,6 +507,7 @@ class RoundRun:
         gone = sorted({*loaded} - {each.check_name for each in answered})
         answers = [*answered, *map(checks.without_rule, gone)]
         self.is_decided = True
+        self._or_fail(lambda: _release_without_gold(self.host, self.context))
         if decision.admitted:
             tag(self.context, ADMITTED)
             yield self._of("acceptability", shown, answers)
@@ -665,6 +667,27 @@ def _show_held(
             _answered(context, host.key("release"), None, result)
     shown = {"release": said, **host.to_decision(round_name)}
     context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=shown))
+
+
+def _release_without_gold(host: Host, context: dg.AssetExecutionContext) -> dict[str, str]:
+    """Release rounds anew whose release was withdrawn since it trained on gold items of another
+    round, and show both. What failed, by round.
+    """
+    asset, failed = host.key("training_data"), dict[str, str]()
+    for name, release in host.project.release_without_gold().items():
+        if isinstance(release, Release):
+            context.log.warning(f"round {name}: released anew, without gold items of other rounds")
+            _log(context, asset, name, _released(release, [checks.released()]))
+            continue
+        failed[name] = release
+        said = (
+            "withdrawn: it trained on items that are gold in another round; "
+            f"not released anew: {release}"
+        )
+        context.log.warning(f"round {name}: {said}")
+        _answered(context, asset, name, checks.not_released("training_data", said))
+        context.log_event(dg.AssetObservation(asset, partition=name, metadata={"release": said}))
+    return failed
 
 
 def _show_unreleased(

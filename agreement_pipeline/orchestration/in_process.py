@@ -16,6 +16,7 @@ from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.runs import UNRELEASED
 from agreement_pipeline.projects import TOGETHER, Project, joint_release
 from agreement_pipeline.report import align_table, printable
+from agreement_pipeline.text import chained
 
 WITHOUT_LOG = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 INSTANCE_SETTINGS = """telemetry:
@@ -46,12 +47,15 @@ class ProjectRun:
     unreleased
         Why a release could not be made, by its round. The release of all admitted rounds together
         has no name.
+    withdrawn
+        Why releases were withdrawn that trained on gold items of other rounds.
     """
 
     project: Project
     rounds: pd.DataFrame
     new: tuple[str, ...]
     unreleased: Mapping[str, str]
+    withdrawn: tuple[str, ...] = ()
 
     @property
     def exit_status(self) -> int:
@@ -96,6 +100,7 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
     new, store = tuple(delivery.round for delivery in project.due()), project.store
     waiting = sorted({*project.awaiting_release()} - {*new})
     unreleased: dict[str, str] = {**unexchanged, **unpulled}
+    n_withdrawals = len(project.gold_withdrawals())
 
     def run_job(job: str, round_name: str | None = None) -> None:
         result = definitions.resolve_job_def(f"{project.name}_{job}").execute_in_process(
@@ -119,7 +124,10 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
     if new:
         unreleased |= project.exchange_disputed().failed
     rounds = round_table(store, project.unjudged())
-    return ProjectRun(project, rounds, new, unreleased)
+    withdrawn = tuple(
+        chained(entry["reasons"]) for entry in project.gold_withdrawals()[n_withdrawals:]
+    )
+    return ProjectRun(project, rounds, new, unreleased, withdrawn)
 
 
 def _is_release_due(project: Project, changed: bool) -> bool:
@@ -163,11 +171,12 @@ def _describe_run(run: ProjectRun, width: int | None) -> str:
         list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width
     )
     title = ": ".join(filter(None, (run.project.name, run.project.settings.description)))
-    unreleased = [
+    notes = [f"withdrawn: {printable(why)}" for why in run.withdrawn]
+    notes += [
         f"not released: {f'round {name}' if name else TOGETHER}: {printable(why)}"
         for name, why in run.unreleased.items()
     ]
-    return "\n".join([title, "", table, *([""] if unreleased else []), *unreleased])
+    return "\n".join([title, "", table, *([""] if notes else []), *notes])
 
 
 def _seen_from_here(place: object) -> str:

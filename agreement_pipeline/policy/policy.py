@@ -258,6 +258,7 @@ class Verdict(Tabular):
 
 Familywise = Literal["none", "holm"]
 InConflict = Literal["unresolved", "refuse"]
+GoldItems = Literal["leave_out", "refuse"]
 OfAssisted = Literal["count", "leave_out"]
 OfFirstLabels = Literal["not_asked", "required"]
 FEWEST_ITEMS, MOST_ITEMS = 10, 1_000_000
@@ -267,6 +268,7 @@ BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled"
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
 LATER: dict[str, Any] = {
     "items_in_conflict": "unresolved",
+    "items_gold_elsewhere": "leave_out",
     "passed_by_guessing": "",
     "waiver_days": WAIVER_DAYS,
     "most_versions": None,
@@ -388,6 +390,9 @@ class Policy:
     items_in_conflict
         unresolved: an item with other labels in other rounds of a release has no label. refuse:
         such rounds are not released together.
+    items_gold_elsewhere
+        leave_out: items that another round of the project calls gold do not train. refuse: a round
+        with such items is not released. In any case a release that trains on them is withdrawn.
     passed_by_guessing
         Why it does no harm that raters who never look can pass. It is needed if guessing can pass
         each rule that can hold a release.
@@ -440,6 +445,7 @@ class Policy:
     looks: Looks | None = None
     description: Annotated[str, TEXT] = ""
     items_in_conflict: Annotated[InConflict, one_of(get_args(InConflict))] = "unresolved"
+    items_gold_elsewhere: Annotated[GoldItems, one_of(get_args(GoldItems))] = "leave_out"
     passed_by_guessing: Annotated[str, TEXT] = ""
     waiver_days: Annotated[int, DAYS] = WAIVER_DAYS
     most_versions: Annotated[int | None, VERSIONS] = None

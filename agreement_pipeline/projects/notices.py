@@ -1,4 +1,6 @@
-"""What a team must hear of: a round that is held, broken, overdue, or admitted and not released."""
+"""What a team must hear of: a round that is held, broken, overdue, admitted and not released, or
+whose release trained on gold items.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -24,7 +26,7 @@ from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 from agreement_pipeline.text import counted
 
 Form = Literal["plain", "slack"]
-What = Literal["held", "not judged", "overdue", "not released", "down", "up again"]
+What = Literal["held", "not judged", "overdue", "not released", "withdrawn", "down", "up again"]
 TOGETHER = "all admitted rounds together"
 DAY = 86_400
 MOST_KEPT = 32
@@ -101,7 +103,8 @@ def notices(
         Notice(project.name, name, "not released", (why,), _digest([why]))
         for name, why in unreleased.items()
     ]
-    return [*held, *unread, *waiting, *([late] if late else [])]
+    gold = _trained_on_gold(project, project.store.log.head)
+    return [*held, *unread, *waiting, *gold, *([late] if late else [])]
 
 
 def outage(project: str, since: float, why: str) -> Notice:
@@ -167,6 +170,26 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
             steps=_steps(project, entry["round"]),
         )
         for entry, withdrawn in sorted(held, key=lambda each: each[0]["number"])
+    )
+
+
+@lru_cache(maxsize=MOST_KEPT)
+def _trained_on_gold(project: Project, _head: str) -> tuple[Notice, ...]:
+    last_by_round = {entry["round"]: entry for entry in project.gold_withdrawals()}
+    return tuple(
+        Notice(
+            project.name,
+            name,
+            "withdrawn",
+            (
+                *entry["reasons"],
+                "a release without them is in force"
+                if project.is_released(name)
+                else "no release without them is in force yet",
+            ),
+            _digest(entry["releases"]),
+        )
+        for name, entry in last_by_round.items()
     )
 
 

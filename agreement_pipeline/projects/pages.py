@@ -26,6 +26,7 @@ from agreement_pipeline.policy import BUNDLED, for_round
 from agreement_pipeline.projects.notices import overdue
 from agreement_pipeline.projects.project import Project, round_before
 from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.release import warn_of_gold_elsewhere
 from agreement_pipeline.report import Render, as_html, report_page
 from agreement_pipeline.text import natural
 
@@ -66,6 +67,7 @@ def round_page(
         links={"All rounds": INDEX, **_beside(round_name, beside)} if beside else {},
         in_commands=("", policy if policy in BUNDLED else f"configs/policies/{policy}.yaml"),
         images=project.images,
+        warnings=warn_of_gold_elsewhere(project.store, round_name, ratings),
         trains=project.settings.trains,
         render=render,
     )

@@ -76,6 +76,7 @@ from agreement_pipeline.sources import (
     write_table,
 )
 from agreement_pipeline.store import (
+    GOLD_ITEMS,
     Folder,
     RoundVersion,
     Store,
@@ -431,6 +432,28 @@ class Project:
         """True if a release that contains the round's present version is in force."""
         rows = self.standings.now().rows.get(round_name, ())
         return any(row["release"] == "released" for row in rows)
+
+    def gold_withdrawals(self) -> list[Mapping[str, Any]]:
+        """The log entries of releases that were withdrawn since they trained on items that another
+        round calls gold.
+        """
+        with self.store.reading():
+            return of_event("withdrawn", self.store.log.about(GOLD_ITEMS))
+
+    def release_without_gold(self) -> dict[str, Release | str]:
+        """Release anew the admitted rounds whose release was withdrawn since it trained on gold
+        items. By round, the release or why there is none.
+        """
+        withdrawn = dict.fromkeys(entry["round"] for entry in self.gold_withdrawals())
+        admitted = admitted_rounds(self.store) if withdrawn else ()
+        releases = dict[str, Release | str]()
+        for name in withdrawn:
+            if name in admitted and not self.is_released(name):
+                try:
+                    releases[name] = self.release(name)
+                except EXPECTED as error:
+                    releases[name] = in_a_sentence(error)
+        return releases
 
     def times_arrived(self, round_name: str) -> int:
         return len(of_event("ingested", self.store.history(round_name)))

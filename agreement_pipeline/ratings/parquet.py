@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -122,8 +122,9 @@ class ParquetRows:
     def __len__(self) -> int:
         return int(self._file.metadata.num_rows)
 
-    def parts(self) -> Iterator[pa.Table]:
-        names, file = self.schema.names, self._file
+    def parts(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """A table a row group, of all columns or of these."""
+        names, file = self.schema.names if columns is None else columns, self._file
         for group in range(file.num_row_groups):
             self._refuse_expanded(group)
             with _readable():

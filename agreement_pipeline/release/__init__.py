@@ -26,6 +26,7 @@ from agreement_pipeline.release.delivery import (
     check_table,
 )
 from agreement_pipeline.release.folder import difference, foreign_files
+from agreement_pipeline.release.gold_elsewhere import warn_of_gold_elsewhere
 from agreement_pipeline.release.lock import judge_round, release_dataset, release_round
 from agreement_pipeline.release.opening import (
     Demands,
@@ -77,4 +78,5 @@ __all__ = [
     "superseded",
     "today",
     "verify_release",
+    "warn_of_gold_elsewhere",
 ]

@@ -30,6 +30,7 @@ from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.tables import ANNOTATIONS, TRAIN, Member, tables_of
 from agreement_pipeline.release.training_table import Column, TrainingTable, groups_of_items
 from agreement_pipeline.store import Folder, digest_of
+from agreement_pipeline.text import counted
 from agreement_pipeline.version import __version__
 
 OLDEST_SCHEMA, *_, SCHEMA = SCHEMAS = tuple(f"agreement-release/{form}" for form in (1, 2, 3, 4))
@@ -107,7 +108,25 @@ class Release:
     @property
     def what_trains(self) -> tuple[str, ...]:
         """What trains and what does not. Releases up to form 3 keep their words."""
-        return self.labels.describe() if isinstance(self.labels, TrainingRows) else ()
+        if isinstance(self.labels, PanelLabels):
+            return ()
+        return (
+            *self.labels.describe(),
+            *(
+                f"{counted(count, 'item')} of round {name} {'is' if count == 1 else 'are'} gold in "
+                f"another round, so {'it does' if count == 1 else 'they do'} not train."
+                for name, count in self.n_gold_elsewhere.items()
+            ),
+        )
+
+    @cached_property
+    def n_gold_elsewhere(self) -> dict[str, int]:
+        """The number of items that are left out since another round calls them gold, by round."""
+        counts = {}
+        for name, ratings in self.ratings.items():
+            own = replace(ratings, also_gold=frozenset()).gold
+            counts[name] = len(ratings.rated(items=ratings.gold - own))
+        return {name: count for name, count in counts.items() if count}
 
     @property
     def form(self) -> int:
@@ -256,6 +275,9 @@ def identity(release: Release) -> dict[str, Any]:
             **member.audit.facts,
             "sealed_digest": member.sealed_digest,
             "delivery": member.delivery and dict(member.delivery),
+            "gold_elsewhere": {
+                name: gold.to_mapping() for name, gold in member.gold_elsewhere.items()
+            },
         }
         extras = [name for name in EXTRAS if name in ratings.has]
         rounds.append(
@@ -286,7 +308,7 @@ def _waivers(release: Release) -> dict[str, list[dict[str, str]]]:
 
 
 def _report(release: Release) -> dict[str, Any]:
-    labels, rounds, gold_elsewhere = release.labels, {}, {}
+    labels, rounds = release.labels, {}
     for member in release.members:
         ratings = member.ratings
         rounds[member.round] = {
@@ -301,9 +323,6 @@ def _report(release: Release) -> dict[str, Any]:
                 "gold_items": len(ratings.rated(items=ratings.gold)),
             },
         }
-        own = replace(ratings, also_gold=frozenset()).gold
-        if count := len(ratings.rated(items=ratings.gold - own)):
-            gold_elsewhere[member.round] = count
     rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
     some = {
         "adjudicated": sum(len(member.adjudicated.labels) for member in release.members),
@@ -314,7 +333,8 @@ def _report(release: Release) -> dict[str, Any]:
     rows |= {name: count for name, count in some.items() if count}
     if not rows.keys().isdisjoint(("adjudicated", "relabelled")):
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
-    elsewhere = {"gold_in_another_round": gold_elsewhere} if gold_elsewhere else {}
+    n_elsewhere = release.n_gold_elsewhere
+    elsewhere = {"gold_in_another_round": n_elsewhere} if n_elsewhere else {}
     return {"rounds": rounds, "rows": rows, **elsewhere}
 
 

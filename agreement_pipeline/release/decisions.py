@@ -34,6 +34,11 @@ from agreement_pipeline.release.auditing import NO_AUDITOR, Audit, Auditor
 from agreement_pipeline.release.contents import WITHDRAWN, as_json
 from agreement_pipeline.release.current import dataset_of, forget_current, point_to_last_in_force
 from agreement_pipeline.release.delivery import DeliveryCheck, check_kept_delivery, check_table
+from agreement_pipeline.release.gold_elsewhere import (
+    GoldNames,
+    count_gold_trained,
+    gold_names_of,
+)
 from agreement_pipeline.store import (
     DECIDING_FACTS,
     UNKNOWN_SETTINGS,
@@ -137,6 +142,8 @@ class Judged:
             by["what_is_new"] = sentence
         if self.trains:
             by["trains"] = self.trains.to_mapping()
+        if n_gold := len(self.ratings.gold):
+            by["gold_items"] = n_gold
         return {**self.decision.to_mapping(), **by}
 
 
@@ -180,6 +187,9 @@ def decide(
                     "expected none. Judge the round again.",
                     may_pass=True,
                 )
+        # before the decisions, so that nobody who is stopped in between has done half
+        of_gold = [each.version for each in judged if each.ratings.gold]
+        gone = _withdraw_training_on_gold(store, gold_names_of(store, of_gold))
         for each in judged:
             if each.gate.delivery is not None:
                 each.gate.delivery.keep(store)
@@ -192,7 +202,7 @@ def decide(
             for each in judged
             if not each.decision.admitted
         ]
-        withdrawn = False
+        withdrawn = not gone.isdisjoint(rounds)
         for version, versions, why, ratings in ended:
             reworded = partial(_reworded, store, version, terms, ratings)
             withdrawn |= withdraw_versions(store, version.round, versions, why, reworded)
@@ -445,6 +455,35 @@ def withdraw_versions(
         store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
         point_to_last_in_force(store, map(dataset_of, found))
     return bool(found)
+
+
+def _withdraw_training_on_gold(store: Store, gold: GoldNames) -> Set[str]:
+    """Withdraw the releases that train on gold items. Call only while the store is locked.
+
+    The rounds of the withdrawn releases come back. The log says in `gold_in` which rounds call the
+    items gold.
+    """
+    in_force = store.in_force() if gold else ()
+    trained = {
+        entry["release"]: (entry, counts)
+        for entry in in_force
+        if (counts := count_gold_trained(store, entry["release"], gold))
+    }
+    forget_current(store, trained)
+    for called, (entry, counts) in trained.items():
+        reasons = [
+            f"{counted(count, 'item')} of {called} {'is' if count == 1 else 'are'} gold in round "
+            f"{name}, so it may not be trained on"
+            for name, count in counts.items()
+        ]
+        of_round = next((name for name in entry["rounds"] if name not in counts), None)
+        round_name = of_round or next(iter(entry["rounds"]))
+        _notice(store, called, round_name, reasons, datetime.now(UTC).isoformat())
+        store.record(
+            "withdrawn", round_name, releases=[called], reasons=reasons, gold_in=sorted(counts)
+        )
+    point_to_last_in_force(store, map(dataset_of, trained))
+    return {name for entry, _ in trained.values() for name in entry["rounds"]}
 
 
 def reconcile(store: Store, rounds: Iterable[str]) -> None:

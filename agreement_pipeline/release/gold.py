@@ -6,14 +6,15 @@ of a gold item become codes: 0 is its right label, if that is known, and the oth
 the order of the raters' pseudonyms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from agreement_pipeline.policy import is_digest
 from agreement_pipeline.ratings import (
     CONTENT_PREFIX,
     ParquetRows,
@@ -29,6 +30,25 @@ GOLD_CODE = "gold_code"
 GOLD_IS_KNOWN = "gold_is_known"
 WITHHELD = ("text", "last_label", "drawn")
 """Columns that are null in the rows of gold items, as is what a project keeps of a delivery."""
+
+
+class GoldElsewhere(NamedTuple):
+    """The items of a round that another round calls gold, and the digest of that round."""
+
+    ratings_digest: str
+    items: tuple[str, ...]
+
+    def to_mapping(self) -> dict[str, Any]:
+        return {"ratings_digest": self.ratings_digest, "items": list(self.items)}
+
+    @classmethod
+    def from_mapping(cls, facts: Mapping[str, Any]) -> "GoldElsewhere":
+        """A KeyError if it is not as it is written."""
+        digest, items = facts["ratings_digest"], facts["items"]
+        are_names = isinstance(items, list) and all(isinstance(item, str) for item in items)
+        if not is_digest(digest) or not are_names or not items or items != sorted({*items}):
+            raise KeyError("gold_elsewhere")
+        return cls(digest, tuple(items))
 
 
 def seal_gold(ratings: Ratings) -> Ratings:

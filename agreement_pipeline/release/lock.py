@@ -33,6 +33,12 @@ from agreement_pipeline.release.decisions import (
     refuse_replaced,
 )
 from agreement_pipeline.release.gold import seal_gold, with_digest
+from agreement_pipeline.release.gold_elsewhere import (
+    GoldNames,
+    find_gold_elsewhere,
+    gold_names_of,
+    gold_names_of_other_rounds,
+)
 from agreement_pipeline.release.opening import verify_release
 from agreement_pipeline.release.publication import UNPUBLISHED, Edition, Publication
 from agreement_pipeline.release.tables import Member, gold_in, rounds_of, rows_of
@@ -55,6 +61,9 @@ def release_round(
 
     The decision is always recorded, as it is taken `under` more (`Under`). If the round is held,
     every release that contains it is withdrawn.
+
+    An item that another round of the store calls gold is left out, or the release is refused, as
+    the policy says (`items_gold_elsewhere`). Earlier releases that train on it are withdrawn.
 
     Parameters
     ----------
@@ -94,8 +103,7 @@ def release_dataset(
     """Release the training data of several rounds together, as `<project>.dataset`.
 
     The row of an item comes from the first of its rounds. If another round has another label for
-    it, it is unresolved. An item that is gold in one round is gold in all, and is not released. The
-    rest is as for `release_round`.
+    it, it is unresolved. The rest is as for `release_round`.
 
     Raises
     ------
@@ -118,6 +126,8 @@ def judge_round(
     **under: Unpack[Under],
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
+
+    Releases that train on what the round calls gold are withdrawn too.
 
     If the round is admitted, its former versions are judged too. A version that this process `kept`
     is not read again; no release rests on it. True if a release was withdrawn.
@@ -144,6 +154,8 @@ def _release(
                 "Release it when a round is admitted."
             )
         judged, _ = decide(store, rounds, terms, checked_later=True)
+        of_others = gold_names_of_other_rounds(store, rounds)
+        own = gold_names_of(store, [each.version for each in judged if each.ratings.gold])
         standing = _manifests_in_force(store, name, [each.version for each in judged])
     held = [each for each in judged if not each.decision.admitted]
     if held:
@@ -156,9 +168,17 @@ def _release(
             "Correct what the reasons name, and ingest the round again."
         )
     taken = [(each.version, each.facts) for each in judged]
-    ready, data = _made(store, name, judged, terms, project, publication, standing)
+    ready, data = _made(
+        store, name, judged, terms, project, publication, standing, {**own, **of_others}
+    )
     with store.locked():
         refuse_replaced(store, [version for version, _ in taken])
+        if gold_names_of_other_rounds(store, rounds).keys() != of_others.keys():
+            raise StoreError(
+                f"release {name}: found a round with gold items that was judged meanwhile; "
+                "expected the rounds whose gold items it leaves out. Release it again.",
+                may_pass=True,
+            )
         for version, facts in taken:
             if not is_last_decision(store, version, facts):
                 raise StoreError(
@@ -177,14 +197,30 @@ def _made(
     project: str,
     publication: Publication,
     standing: Sequence[bytes],
+    gold_names: GoldNames,
 ) -> tuple[Release, dict[str, Content]]:
     """The list is emptied, since ratings need memory.
 
     The version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
-    gold = gold_in(each.ratings for each in judged)
-    members = tuple(_member(store, judged.pop(0), terms, gold) for _ in range(len(judged)))
+    own_gold = gold_in(each.ratings for each in judged)
+    elsewhere = {
+        each.version.round: find_gold_elsewhere(
+            each.version.round, each.ratings, gold_names, own_gold
+        )
+        for each in judged
+    }
+    gold = own_gold.union(
+        *(by_round.items for of_round in elsewhere.values() for by_round in of_round.values())
+    )
+    members = tuple(
+        replace(
+            _member(store, judged[0], terms, gold),
+            gold_elsewhere=elsewhere[judged.pop(0).version.round],
+        )
+        for _ in range(len(judged))
+    )
     labels = _labels(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
@@ -251,6 +287,13 @@ def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
 def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, gate, before = judged.ratings.gold, judged.gate, judged.decision.findings
+    n_elsewhere = len(judged.ratings.rated(items=gold - own_gold))
+    if terms.policy.items_gold_elsewhere == "refuse" and n_elsewhere:
+        raise ReleaseHeldError(
+            f"round {version.round}: found {counted(n_elsewhere, 'item')} that another round calls "
+            "gold; expected none, since the policy says items_gold_elsewhere: refuse. "
+            "Deliver the round without them, or set items_gold_elsewhere: leave_out."
+        )
     named = judged.ratings.renamed(pseudonyms).with_gold(gold)
     ratings = seal_gold(named)
     sealed_digest = "" if ratings is named else ratings.digest
@@ -279,8 +322,7 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
         raise ReleaseHeldError(
             f"round {version.round}: found it admitted by itself, and held without the items "
             f"that are gold in another round ({chained(decision.reasons)}); "
-            "expected rounds that are admitted on what they release together. "
-            "Release them apart, or have more items labelled."
+            "expected a round that is admitted on what it releases. Have more items labelled."
         )
     if not decision.admitted:
         raise ReleaseHeldError(
@@ -370,7 +412,13 @@ def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
 
 def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [
-        (entry["round"], entry["ratings_digest"], entry.get("adjudicated"), entry.get(DECISIVE))
+        (
+            entry["round"],
+            entry["ratings_digest"],
+            entry.get("adjudicated"),
+            entry.get(DECISIVE),
+            {name: gold["items"] for name, gold in entry.get("gold_elsewhere", {}).items()},
+        )
         for entry in manifest["rounds"]
     ]
     said = {key: text for key, text in manifest.get("dataset", {}).items() if key != "released_at"}

@@ -71,7 +71,7 @@ from agreement_pipeline.release.folder import (
     read_of,
     same_rows,
 )
-from agreement_pipeline.release.gold import with_digest, without_codes
+from agreement_pipeline.release.gold import GoldElsewhere, with_digest, without_codes
 from agreement_pipeline.release.objects import OBJECT_FILES
 from agreement_pipeline.release.publication import UNDATED, Edition
 from agreement_pipeline.release.statements import Signed
@@ -368,10 +368,17 @@ def _derived(
             raise KeyError("rounds")
         rounds = [_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
         del annotations, table
-        gold = gold_in(rounds)
+        own_gold, entries = gold_in(rounds), manifest["rounds"]
+        elsewhere = [
+            _gold_elsewhere(entry, ratings, own_gold)
+            for entry, ratings in zip(entries, rounds, strict=True)
+        ]
+        gold = own_gold.union(
+            *(by_round.items for of_round in elsewhere for by_round in of_round.values())
+        )
         members = tuple(
-            _member(ratings.with_gold(gold), entry, terms)
-            for ratings, entry in zip(rounds, manifest["rounds"], strict=True)
+            replace(_member(ratings.with_gold(gold), entry, terms), gold_elsewhere=of_round)
+            for ratings, entry, of_round in zip(rounds, entries, elsewhere, strict=True)
         )
         labels = rows_of(members) if manifest["schema"] == SCHEMA else labels_to_form_3(members)
     except ReleaseInvalidError:
@@ -398,6 +405,21 @@ def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Rati
     )
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
     return ratings_of(replace(annotations, relation=here), scale, origin)
+
+
+def _gold_elsewhere(
+    entry: Mapping[str, Any], ratings: Ratings, own_gold: Set[str]
+) -> dict[str, GoldElsewhere]:
+    """A KeyError if they are no items of the round, or are gold in a round of the release."""
+    elsewhere = {
+        check_round_name(name): GoldElsewhere.from_mapping(facts)
+        for name, facts in entry.get("gold_elsewhere", {}).items()
+    }
+    items = frozenset().union(*(gold.items for gold in elsewhere.values()))
+    n_rated = len(ratings.rated(items=items)) if items else 0
+    if entry["round"] in elsewhere or n_rated < len(items) or not items.isdisjoint(own_gold):
+        raise KeyError("gold_elsewhere")
+    return elsewhere
 
 
 def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:

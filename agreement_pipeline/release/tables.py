@@ -1,7 +1,7 @@
 """The tables of a release: training rows, unresolved items, and annotations."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -37,7 +37,12 @@ from agreement_pipeline.ratings import (
     singles_overruled,
 )
 from agreement_pipeline.release.auditing import NO_MODELS, Audit
-from agreement_pipeline.release.gold import GOLD_CODE, GOLD_IS_KNOWN, codes_of_gold
+from agreement_pipeline.release.gold import (
+    GOLD_CODE,
+    GOLD_IS_KNOWN,
+    GoldElsewhere,
+    codes_of_gold,
+)
 from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3, LabelRowsToForm3
 from agreement_pipeline.release.training_table import (
     NOWHERE,
@@ -55,11 +60,14 @@ from agreement_pipeline.units import numbers_named
 class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
-    An item that is gold in any round of the release is gold here. No decision reads the
+    An item that is gold in any round of the project is gold here. No decision reads the
     `adjudicated` labels. The `audit` is of the models that labelled the round. `before` is what the
     contract found in these ratings under the raters' own names.
 
     `delivery` is what its suite found in the delivered table, in counts, and the digests of both.
+
+    `gold_elsewhere` are its items that are gold in other rounds of the project, by that round, as
+    far as no round of the release calls them gold.
 
     The labels of gold items are sealed (`seal_gold`). Then their `sealed_digest` proves the
     ratings, whose digest is that of the round as it was judged.
@@ -78,6 +86,7 @@ class Member:
     sealed_digest: str = ""
     trains: Trains | None = None
     delivery: Mapping[str, Any] | None = None
+    gold_elsewhere: Mapping[str, GoldElsewhere] = field(default_factory=dict)
 
     @property
     def recorded(self) -> tuple[Finding, ...]:

@@ -3,6 +3,7 @@
 from agreement_pipeline.store.decision_table import decision_table
 from agreement_pipeline.store.entries import (
     DECIDING_FACTS,
+    GOLD_ITEMS,
     are_texts,
     classifier_name,
     is_decided,
@@ -24,6 +25,7 @@ from agreement_pipeline.store.store import (
 
 __all__ = [
     "DECIDING_FACTS",
+    "GOLD_ITEMS",
     "UNKNOWN_SETTINGS",
     "Bucket",
     "Erased",

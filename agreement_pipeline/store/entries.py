@@ -35,9 +35,9 @@ DECISION_FACTS = (
     "waivers",
     "version",
 )
-DECIDING_FACTS = (*DECISION_FACTS, "silver", "classifiers", "delivery", "trains")
-"""The last four stand in decisions on silver rounds, where the classifiers are known, where a suite
-was asked of the delivery, and where the project says what trains."""
+DECIDING_FACTS = (*DECISION_FACTS, "silver", "classifiers", "delivery", "trains", "gold_items")
+"""The last five stand in decisions on silver rounds, where the classifiers are known, where a suite
+was asked of the delivery, where the project says what trains, and on rounds with gold items."""
 FACTS_BY_EVENT = {
     "ingested": (
         "ratings_digest",
@@ -82,6 +82,9 @@ LOG_FIELDS = (
     *("number", "time", "event", "round", "previous", "index", "project", "location", "carried"),
     "format",
 )
+GOLD_ITEMS = "gold items"
+"""By this name the log finds decisions on rounds with gold items, and withdrawals of releases that
+trained on them. No round can be called so."""
 SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
@@ -157,7 +160,7 @@ CHECK_BY_FACT: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "project": ("a text", is_text),
     "location": ("a text", is_text),
     **dict.fromkeys(("tentative", "drifted", "listed"), ("true or false", _is_flag)),
-    "version": COUNT,
+    **dict.fromkeys(("version", "gold_items"), COUNT),
     "verdicts": ("a list of verdicts", partial(_are_mappings_with, VERDICT)),
     "findings": ("a list of findings", partial(_are_mappings_with, FINDING)),
 }
@@ -218,6 +221,7 @@ def _unbound_waiver_message(decided: Entry) -> str | None:
 def mentioned_names(entry: Entry) -> set[str]:
     """The rounds, releases, classifiers and policies of an entry, as the index names them."""
     names = {entry["round"], *entry.get("rounds", ()), *entry.get("releases", ())}
+    names |= set() if entry.keys().isdisjoint(("gold_items", "gold_in")) else {GOLD_ITEMS}
     names |= {classifier_name(classifier["name"]) for classifier in entry.get("classifiers", ())}
     for kind in ("policy", "contract") if entry["event"] in ("decided", "certified") else ():
         if kind in entry:

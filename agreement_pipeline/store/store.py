@@ -31,6 +31,7 @@ from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.large_files import Content
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import (
+    PART_UNIT_OF,
     ItemsInDelivery,
     Origin,
     ParquetRows,
@@ -113,6 +114,7 @@ class Store:
         self._salt = salt
         self.log = Log(self.storage, project)
         self._last_read: tuple[RoundVersion, Ratings] | None = None
+        self._gold_names: dict[str, frozenset[str]] = {}
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -246,6 +248,18 @@ class Store:
                 f"so the ratings were edited; {RESTORE}"
             )
         return table
+
+    def gold_names(self, version: RoundVersion) -> frozenset[str]:
+        """The names of a version's gold items, and of the documents whose units are gold."""
+        if version.table_digest not in self._gold_names:
+            rows = ParquetRows(self.kept_table(version))
+            columns = [name for name in ("item", PART_UNIT_OF) if name in rows.schema.names]
+            names = set[str]()
+            for part in rows.parts([*columns, "gold"]) if "gold" in rows.schema.names else ():
+                gold = part.filter(part["gold"])
+                names.update(*(gold[column].drop_null().to_pylist() for column in columns))
+            self._gold_names[version.table_digest] = frozenset(names)
+        return self._gold_names[version.table_digest]
 
     def kept_delivery(self, version: RoundVersion) -> Content:
         """It is a StoreError if the delivered table is gone or was edited."""

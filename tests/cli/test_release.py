@@ -133,3 +133,55 @@ def test_items_with_one_rating_are_counted_with_the_reason_why_they_do_not_train
         "40 of 540 items have one label and do not train, since nothing shows whether another "
         "rater would say the same"
     ) in capsys.readouterr().out
+
+
+def test_a_round_with_gold_items_of_others_withdraws_their_release_and_makes_another(root, capsys):
+    (root / FILE).write_text(f"{PROJECT}columns: {{gold: known}}\ndeliveries: independent\n")
+    frame = pd.read_csv(root / "inbox/w1.csv")
+    frame.assign(known=False).to_csv(root / "inbox/w1.csv", index=False)
+    frame.assign(known=frame["item"] < 20).to_csv(root / "inbox/w3.csv", index=False)
+    first = release_round(FILE, "w1").path
+    assert main(["release", FILE, "w3"]) == 0
+    said = capsys.readouterr().out
+    assert "480 training rows" in said
+    assert (
+        f"withdrawn: 20 items of w1/{first.name} are gold in round w3, so it may not be trained on"
+        in said
+    )
+    anew = Path(said.partition("released anew: round w1: ")[2].splitlines()[0])
+    assert anew != first
+    assert len(open_release(anew).train) == 480
+    assert main(["release", FILE, "w1", "--format", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["path"] == str(anew)
+    assert "withdrawn" not in facts
+    assert facts["what_trains"][-1] == (
+        "20 items of round w1 are gold in another round, so they do not train."
+    )
+    assert main(["verify", str(anew)]) == 0
+    assert facts["what_trains"][-1] in capsys.readouterr().out
+    assert main(["report", FILE, "w1"]) == 0
+    assert "Warning: 20 items are gold in round w3, so they do not train." in (
+        capsys.readouterr().out
+    )
+
+
+def test_a_policy_that_refuses_gold_of_others_withdraws_and_says_so(root, capsys):
+    (root / "configs/policies").mkdir()
+    (root / "configs/policies/strict.yaml").write_text(
+        "policy: strict\nversion: 1\nrules: [{measure: krippendorff_alpha}]\n"
+        "items_gold_elsewhere: refuse\n"
+    )
+    text = PROJECT.replace("policy: standard", "policy: strict")
+    (root / FILE).write_text(f"{text}columns: {{gold: known}}\ndeliveries: independent\n")
+    frame = pd.read_csv(root / "inbox/w1.csv")
+    frame.assign(known=False).to_csv(root / "inbox/w1.csv", index=False)
+    frame.assign(known=frame["item"] < 20).to_csv(root / "inbox/w3.csv", index=False)
+    release_round(FILE, "w1")
+    assert main(["release", FILE, "w3", "--format", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["withdrawn"]) == 1
+    assert facts["released_anew"] == {}
+    assert facts["not_released_anew"]["w1"].startswith(
+        "round w1: found 20 items that another round calls gold"
+    )

@@ -147,3 +147,44 @@ def test_run_ends_with_1_only_if_a_new_round_is_held(two_rounds, capsys):
     assert main(["run"]) == 1
     assert main(["run"]) == 0
     assert "held" in capsys.readouterr().out
+
+
+def test_a_release_that_trained_on_gold_of_another_round_is_told_and_made_anew(
+    make_line, monkeypatch
+):
+    line = make_line(
+        alerts_url_from="REVIEWS_WEBHOOK", columns={"gold": "known"}, deliveries="independent"
+    )
+    told = Told(line, monkeypatch)
+    frame = ratings_frame(0.99)
+    gold = sorted({*frame["item"]})[:3]
+    line.deliver("w1", frame.assign(known=False))
+    assert line.decide("w1").success
+    assert told.tick() == []
+    line.deliver("w2", frame.assign(known=frame["item"].isin(gold)))
+    assert line.decide("w2").success
+    (withdrawal,) = line.project.gold_withdrawals()
+    assert withdrawal["gold_in"] == ["w2"]
+    (released,) = line.project.store.in_force("w1")
+    assert released["release"] not in withdrawal["releases"]
+    assert last_evaluation(line, TRAINING_DATA, "in_force").passed
+    (text,) = told.tick()
+    assert text.startswith("reviews: round w1 is withdrawn: 3 items of w1/")
+    assert text.endswith("a release without them is in force")
+    assert told.tick() == []
+
+
+def test_run_says_which_release_trained_on_gold_of_another_round(two_rounds, capsys):
+    settings = two_rounds / "configs/projects/posts.yaml"
+    settings.write_text(f"{settings.read_text()}columns: {{gold: known}}\n")
+    (two_rounds / "inbox/w2.csv").unlink()
+    texts().assign(known=False).to_csv(two_rounds / "inbox/w1.csv", index=False)
+    assert main(["run"]) == 0
+    assert "withdrawn" not in capsys.readouterr().out
+    frame = texts()
+    frame = frame.assign(known=frame["item"].isin(["i003", "i005"]))
+    frame.to_csv(two_rounds / "inbox/w2.csv", index=False)
+    assert main(["run"]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if "withdrawn: " in line]
+    assert len(lines) == 2, "the release of the round, and that of all rounds together"
+    assert all("2 items of " in line and "are gold in round w2" in line for line in lines)

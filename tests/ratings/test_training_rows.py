@@ -86,10 +86,16 @@ def settled(labels, n_raters, numeric):
     return first, "plurality"
 
 
-def slow_rows(scale, rounds):
-    """What each row must hold, item by item, from the delivered rows."""
+def gold_items(history):
+    return {row["item"] for _, rows, _, _ in history for row in rows if row["gold"]}
+
+
+def slow_rows(scale, rounds, gold=None):
+    """What each row must hold, item by item, from the delivered rows. Of some rounds of a project,
+    `gold` are the gold items of all.
+    """
     numeric = scale.numeric
-    gold = {row["item"] for _, rows, _, _ in rounds for row in rows if row["gold"]}
+    gold = gold_items(rounds) if gold is None else gold
     read = float if numeric else str
     expected = {}
     for item in sorted({row["item"] for _, rows, _, _ in rounds for row in rows} - gold):

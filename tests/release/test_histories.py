@@ -1,6 +1,7 @@
 """Releases of random histories of rounds, against a slow loop over what was delivered."""
 
 import os
+import shutil
 from collections import Counter
 
 import pandas as pd
@@ -11,27 +12,39 @@ from agreement_pipeline import Ratings
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.ratings import Adjudicated
-from agreement_pipeline.release import release_dataset, verify_release
-from tests.ratings.test_training_rows import SCALES, UNRESOLVED, random_history, slow_rows
+from agreement_pipeline.release import (
+    judge_round,
+    release_dataset,
+    release_round,
+    verify_release,
+)
+from tests.ratings.test_training_rows import (
+    SCALES,
+    UNRESOLVED,
+    gold_items,
+    random_history,
+    slow_rows,
+)
 from tests.release.conftest import delivered
 from tests.release.rounds import CONTRACT
 
 N_HISTORIES = int(os.environ.get("RANDOM_HISTORIES", "6"))
 """By scale. The variable of the environment tries more."""
+FIRST_SEED = int(os.environ.get("FIRST_RANDOM_HISTORY", "0"))
+"""Where the seeds begin, so that many histories can be tried in several processes."""
+SEEDS = range(FIRST_SEED, FIRST_SEED + N_HISTORIES)
 
 
-def release_of(folder, scale, history):
-    """A release of all rounds together, or None if one of them is held."""
-    frames = {name: pd.DataFrame(rows) for name, rows, _, _ in history}
-    ratings = {name: Ratings.from_frame(frame, scale) for name, frame in frames.items()}
-    folder.mkdir()
-    store = delivered(folder, **ratings)
-    gold = frozenset().union(*(each.gold for each in ratings.values()))
+def random_rounds(scale, seed):
+    n_items, noise = (50, 0.05) if scale.names else (150, 0.01)
+    more = {"noise": noise, "share_changed": 0.03, "has_models": False}
+    return random_history(scale, seed, n_items, **more)
+
+
+def terms_of(scale, history, ratings):
+    """Policy, contract and the answers of adjudicators, for releases of these rounds."""
     adjudicated = {
-        name: Adjudicated(
-            ratings[name].digest, {item: x for item, x in answers.items() if item not in gold}
-        )
-        for name, _, answers, _ in history
+        name: Adjudicated(ratings[name].digest, answers) for name, _, answers, _ in history
     }
     measure = "percent_agreement" if scale.names else "krippendorff_alpha"
     policy = Policy(
@@ -42,11 +55,41 @@ def release_of(folder, scale, history):
         n_resamples=1000,
         passed_by_guessing="this test looks at the rows that are released",
     )
-    by = {"project": "demo", "adjudicated": adjudicated}
+    return {"policy": policy, "contract": CONTRACT, "adjudicated": adjudicated}
+
+
+def ratings_of(scale, history):
+    return {name: Ratings.from_frame(pd.DataFrame(rows), scale) for name, rows, _, _ in history}
+
+
+def release_of(folder, scale, history):
+    """A release of all rounds together, or None if one of them is held."""
+    ratings = ratings_of(scale, history)
+    folder.mkdir()
+    store = delivered(folder, **ratings)
     try:
-        return release_dataset(store, list(ratings), policy, CONTRACT, **by)
+        return release_dataset(
+            store, list(ratings), project="demo", **terms_of(scale, history, ratings)
+        )
     except ReleaseHeldError:
         return None
+
+
+def released_rows(release):
+    """All rows of items in the files of a release, which proves itself."""
+    assert verify_release(release.path).manifest_digest == release.manifest_digest
+    return [
+        row
+        for name in ("data/train", "unresolved/unresolved")
+        for row in pq.read_table(release.path / f"{name}-00000-of-00001.parquet").to_pylist()
+    ]
+
+
+def assert_gold_is_sealed(release, gold):
+    annotations = pd.read_parquet(release.path / "annotations")
+    of_gold = annotations["item"].isin(gold)
+    assert annotations.loc[of_gold, "label"].isna().all()
+    assert not annotations.loc[of_gold & annotations["rater"].notna(), "gold_code"].isna().any()
 
 
 def assert_released_row(scale, row, expected):
@@ -76,31 +119,72 @@ def assert_released_row(scale, row, expected):
 @pytest.mark.parametrize("kind", ["categories", "numbers", "continuum"])
 def test_releases_of_random_histories_give_what_a_slow_loop_gives(tmp_path, kind):
     scale, n_released, resolutions = SCALES[kind], 0, Counter()
-    for seed in range(N_HISTORIES):
-        n_items, noise = (50, 0.05) if scale.names else (150, 0.01)
-        more = {"noise": noise, "share_changed": 0.03, "has_models": False}
-        history = random_history(scale, seed, n_items, **more)
+    for seed in SEEDS:
+        history = random_rounds(scale, seed)
         release = release_of(tmp_path / str(seed), scale, history)
         if release is None:
             continue
         n_released += 1
-        assert verify_release(release.path).manifest_digest == release.manifest_digest
-        rows = [
-            row
-            for name in ("data/train", "unresolved/unresolved")
-            for row in pq.read_table(release.path / f"{name}-00000-of-00001.parquet").to_pylist()
-        ]
+        rows = released_rows(release)
         expected = slow_rows(scale, history)
         assert len(rows) == len(expected)
         for row in rows:
             assert_released_row(scale, row, expected[row["id"]])
             resolutions[row["resolution"]] += 1
-        gold = {row["item"] for _, rows, _, _ in history for row in rows if row["gold"]}
+        gold = gold_items(history)
         delivered_rows = [row for _, delivery, _, _ in history for row in delivery]
         counted = sum(row["item"] not in gold for row in delivered_rows)
         assert sum(row["n_ratings"] for row in rows) == counted
         annotations = pd.read_parquet(release.path / "annotations")
         assert annotations["rater"].notna().sum() == len(delivered_rows)
-        assert not gold & {row["id"] for row in rows}
+        assert_gold_is_sealed(release, gold)
+        shutil.rmtree(tmp_path / str(seed))
     assert n_released >= N_HISTORIES // 3
     assert resolutions.keys() >= {"unanimous", "single", "adjudicated", "relabelled"}
+
+
+@pytest.mark.parametrize("kind", ["categories", "numbers", "continuum"])
+def test_the_release_of_a_round_follows_what_later_rounds_call_gold(tmp_path, kind):
+    """One round after the other comes and is released alone, as a team does it."""
+    scale, n_withdrawn, n_checked = SCALES[kind], 0, 0
+    for seed in SEEDS[::2]:
+        history, standing, store = random_rounds(scale, seed), {}, None
+        ratings = ratings_of(scale, history)
+        folder = tmp_path / str(seed)
+        folder.mkdir()
+        store = delivered(folder)
+        terms = terms_of(scale, history, ratings)
+        for n, (name, rows, _, _) in enumerate(history):
+            store.ingest(name, ratings[name], folder / "export.csv")
+            judge_round(store, name, **terms)
+            called_gold = {row["item"] for row in rows if row["gold"]}
+            for earlier, items in list(standing.items()):
+                is_in_force = bool(store.in_force(earlier))
+                assert is_in_force is called_gold.isdisjoint(items), (seed, name, earlier)
+                if not is_in_force:
+                    del standing[earlier]
+                    n_withdrawn += 1
+            gold = gold_items(history[: n + 1])
+            for one_round in history[: n + 1]:
+                if one_round[0] in standing:
+                    continue
+                try:
+                    release = release_round(store, one_round[0], project="demo", **terms)
+                except ReleaseHeldError:
+                    continue
+                released = released_rows(release)
+                expected = slow_rows(scale, [one_round], gold)
+                assert {row["id"] for row in released} == expected.keys()
+                for row in released:
+                    assert_released_row(scale, row, expected[row["id"]])
+                own = {row["item"] for row in one_round[1]}
+                assert_gold_is_sealed(release, gold & own)
+                elsewhere = gold & own - gold_items([one_round])
+                assert release.n_gold_elsewhere == (
+                    {one_round[0]: len(elsewhere)} if elsewhere else {}
+                )
+                standing[one_round[0]] = expected.keys()
+                n_checked += 1
+        shutil.rmtree(folder)
+    assert n_checked >= N_HISTORIES // 3
+    assert n_withdrawn >= N_HISTORIES // 6
