@@ -3,7 +3,7 @@
 from agreement_pipeline.orchestration.component import AnnotationProject, project_definitions
 from agreement_pipeline.orchestration.overview import AllProjects
 from agreement_pipeline.orchestration.host import rounds_of
-from agreement_pipeline.orchestration.host import release_of
+from agreement_pipeline.orchestration.releases import release_of
 from agreement_pipeline.orchestration.in_process import (
     ProjectRun,
     describe_runs,

@@ -574,6 +574,7 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         owners=spec.owners,
         tags=spec.tags,
         metadata=spec.metadata,
+        io_manager_key=host.io_manager_key if ASSETS[name].is_loaded else None,
         code_version=spec.code_version,
         pool=str(host.partitions.name),
     )

@@ -32,9 +32,12 @@ __all__ = [
     "TranslationFnResolver",
     "WorkerStatus",
     "check_spec",
+    "definitions_around",
+    "definitions_of_location",
     "deserialize_value",
     "is_cron_schedule",
     "partitions_of",
+    "resource_value",
     "storage_ids_by_partition",
 ]
 
@@ -54,6 +57,28 @@ def partitions_of(
     partitions: dg.PartitionsDefinition[str] | None
     partitions = context.job_def.asset_layer.get(asset).partitions_def
     return partitions
+
+
+def definitions_around(context: dg.AssetExecutionContext) -> list[dg.AssetsDefinition]:
+    """The assets that a run knows: those of its code location, and of its job.
+
+    A job that is executed in process knows no code location, but the parents of its assets.
+    """
+    of_job = context.job_def.asset_layer.asset_graph.assets_defs
+    repository = context.get_step_execution_context()._execution_data.repository_def
+    of_location = repository.asset_graph.assets_defs if repository else ()
+    return [*of_job, *of_location]
+
+
+def definitions_of_location(context: dg.SensorEvaluationContext) -> list[dg.AssetsDefinition]:
+    """The assets of the code location of a sensor."""
+    repository = context.repository_def
+    return list(repository.asset_graph.assets_defs) if repository else []
+
+
+def resource_value(resource: dg.ResourceDefinition) -> object:
+    """The object that was handed to the definitions as a resource."""
+    return resource.resource_fn(dg.build_init_resource_context())  # type: ignore[call-arg]
 
 
 def storage_ids_by_partition(instance: dg.DagsterInstance, asset: dg.AssetKey) -> Mapping[str, int]:

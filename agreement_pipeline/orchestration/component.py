@@ -17,7 +17,8 @@ from agreement_pipeline.orchestration.compat import (
     TranslationFnResolver,
     is_cron_schedule,
 )
-from agreement_pipeline.orchestration.host import ASSETS, Host, Translate, remember
+from agreement_pipeline.orchestration.host import ASSETS, Host, Translate
+from agreement_pipeline.orchestration.releases import ReleaseIOManager
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
     build_delivery_sensor,
@@ -209,7 +210,6 @@ def project_definitions(
     project = Project(settings).checked()
     hosted = Host(project, translate)
     jobs = _jobs(hosted)
-    remember(hosted)
     return dg.Definitions(
         assets=build_assets(hosted),
         jobs=list(jobs.values()),
@@ -222,6 +222,7 @@ def project_definitions(
             *build_alert_sensor(hosted),
         ],
         schedules=[_schedule(hosted, jobs["reassessment"])],
+        resources={hosted.io_manager_key: ReleaseIOManager(hosted)},
     )
 
 

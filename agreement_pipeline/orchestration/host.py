@@ -1,4 +1,4 @@
-"""A project in a code location: how its assets are named, and what trainers ask of it."""
+"""A project in a code location: how its assets are named."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,10 +9,7 @@ import dagster as dg
 
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.orchestration.metadata import link
-from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project, page_of
-from agreement_pipeline.release import Release
-from agreement_pipeline.text import joined, listed
 from agreement_pipeline.version import __version__
 
 Translate = Callable[[dg.AssetSpec], dg.AssetSpec]
@@ -20,12 +17,15 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """`kind` stands in its corner, and `shows` is a tag to filter by."""
+    """`kind` stands in its corner, and `shows` is a tag to filter by. What other assets train on
+    `is_loaded` as a value.
+    """
 
     kind: str
     shows: str
     after: str = ""
     by_round: bool = True
+    is_loaded: bool = False
 
 
 ASSETS = {
@@ -36,9 +36,9 @@ ASSETS = {
     "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
     "disputed_items": Asset("table", "evidence", "annotations"),
     "acceptability": Asset("python", "decision", "annotations"),
-    "training_data": Asset("parquet", "training-data", "acceptability"),
+    "training_data": Asset("parquet", "training-data", "acceptability", is_loaded=True),
     "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
-    "release": Asset("parquet", "training-data", "training_data", by_round=False),
+    "release": Asset("parquet", "training-data", "training_data", by_round=False, is_loaded=True),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
     "round_page": Asset("dashboard", "decision", "annotations"),
     "drawn_items": Asset("table", "evidence", by_round=False),
@@ -51,8 +51,8 @@ gives all rounds in one table.
 FIXED = ("deps", "skippable", "partitions_def", "freshness_policy", "automation_condition")
 
 
-_HOSTED: "dict[str, Host]" = {}
-"""The projects of this code location. Their settings come from reviewed files, not from a run."""
+PROJECT = "agreement_pipeline/project"
+"""The metadata of an asset that say of which project it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +67,15 @@ class Host:
 
     def spec(self, name: str, description: str | None = None) -> dg.AssetSpec:
         """A translation must not change what an asset does."""
+        asset = ASSETS[name]
         spec = dg.AssetSpec(
             dg.AssetKey([self.project.name, name]),
             description=description,
             group_name=self.project.name,
             owners=list(self.project.settings.owners),
             code_version=__version__,
-            kinds={ASSETS[name].kind},
-            tags={"agreement_pipeline/shows": ASSETS[name].shows},
+            kinds={asset.kind},
+            tags={"agreement_pipeline/shows": asset.shows},
         )
         translated = self.translate(spec) if self.translate else spec
         changed = [each for each in FIXED if getattr(translated, each) != getattr(spec, each)]
@@ -83,7 +84,13 @@ class Host:
                 f"project {self.project.name}: translation: found {', '.join(changed)}; expected "
                 f"only {', '.join(TRANSLATED)}. Leave the others out."
             )
-        return translated
+        loaded_by = {"dagster/io_manager_key": self.io_manager_key} if asset.is_loaded else {}
+        return translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})
+
+    @property
+    def io_manager_key(self) -> str:
+        """The resource that loads releases of the project."""
+        return f"{self.project.name}_releases"
 
     def key(self, name: str) -> dg.AssetKey:
         return self.spec(name).key
@@ -141,57 +148,3 @@ def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:
     'toxicity_rounds'
     """
     return dg.DynamicPartitionsDefinition(name=f"{project}_rounds")
-
-
-def remember(host: Host) -> None:
-    _HOSTED[host.project.name] = host
-
-
-def hosted() -> list[Project]:
-    return [_HOSTED[name].project for name in sorted(_HOSTED)]
-
-
-def release_of(context: dg.AssetExecutionContext, project: str | None = None) -> Release:
-    """The release that an asset may train on. The asset is held if its round is held.
-
-    The round is judged again from its stored bytes, by the policy of the project. So no report in
-    Dagster's event log opens it.
-
-    Parameters
-    ----------
-    context
-        The context of an asset. With `partitions_def=rounds_of(project)`, the release is that of
-        the partition's round.
-    project
-        The project of an asset without partitions. The release holds all admitted rounds.
-
-    Raises
-    ------
-    dagster.Failure
-        The round is held or was never delivered, or its bytes were edited. It is not tried again.
-    """
-    host, name = or_fail(context, lambda: _asked(context, project))
-    or_fail(context, lambda: decide_as(context, host.project.store))
-    return or_fail(context, lambda: host.project.release(name), host.to_decision(name))
-
-
-def _asked(context: dg.AssetExecutionContext, named: str | None) -> tuple[Host, str | None]:
-    assets = sorted(each.to_user_string() for each in context.selected_asset_keys)
-    where = f"release_of in {joined(assets)}"
-    partitions = context.assets_def.partitions_def
-    name = getattr(partitions, "name", None)
-    of_rounds = next((each for each in _HOSTED if rounds_of(each).name == name), None)
-    found = named or of_rounds
-    if found not in _HOSTED:
-        raise ProjectError(
-            f"{where}: found {'no project' if found is None else repr(found)}; expected one of the "
-            f"projects of this code location, {listed(sorted(_HOSTED))}. "
-            "Give the asset partitions_def=rounds_of(project), or name the project."
-        )
-    if partitions is not None and found != of_rounds:
-        raise ProjectError(
-            f"{where}: found partitions {repr(name) if name else 'without a name'}; "
-            f"expected {rounds_of(found).name!r}, or none. "
-            "Give the asset partitions_def=rounds_of(project)."
-        )
-    return _HOSTED[found], None if partitions is None else context.partition_key

@@ -1,15 +1,21 @@
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import dagster as dg
 
 from agreement_pipeline.errors import EXPECTED
 from agreement_pipeline.evidence import state_grid
-from agreement_pipeline.orchestration.compat import WAITING, check_spec
-from agreement_pipeline.orchestration.host import hosted
+from agreement_pipeline.orchestration.compat import (
+    WAITING,
+    check_spec,
+    definitions_around,
+    definitions_of_location,
+)
 from agreement_pipeline.orchestration.metadata import rendered
+from agreement_pipeline.orchestration.releases import hosts_in
 from agreement_pipeline.orchestration.sensors import running, shown_state
-from agreement_pipeline.projects import state_of
+from agreement_pipeline.projects import Project, state_of
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import joined
 from agreement_pipeline.version import __version__
@@ -46,9 +52,10 @@ def overview_definitions() -> dg.Definitions:
         code_version=__version__,
         check_specs=[asked],
     )
-    def all_projects() -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
-        state, now = _state(), time.time()
-        found = [state_of(each, now, names=True) for each in hosted()]
+    def all_projects(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
+        projects = _projects_in(definitions_around(context))
+        state, now = _state_of(projects), time.time()
+        found = [state_of(each, now, names=True) for each in projects]
         wanting = [f"{each.name}: {each.words}" for each in found if each.why]
         said = f"No: {joined(wanting)}" if wanting else "Yes."
         answer = dg.AssetCheckResult(
@@ -69,7 +76,7 @@ def overview_definitions() -> dg.Definitions:
 
     @running(f"{NAME}_changed", "Writes the page of all projects again.", every=60, job=job)
     def changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        state = _state()
+        state = _state_of(_projects_in(definitions_of_location(context)))
         if state == context.cursor:
             return dg.SkipReason("nothing has changed in any project")
         if context.instance.get_runs_count(dg.RunsFilter(job_name=JOB, statuses=WAITING)):
@@ -79,10 +86,15 @@ def overview_definitions() -> dg.Definitions:
     return dg.Definitions(assets=[all_projects], jobs=[job], sensors=[changed])
 
 
-def _state() -> str:
+def _projects_in(definitions: Iterable[dg.AssetsDefinition]) -> list[Project]:
+    hosts = hosts_in(definitions)
+    return [hosts[name].project for name in sorted(hosts)]
+
+
+def _state_of(projects: Iterable[Project]) -> str:
     """What cannot be read is a state too."""
     states = []
-    for each in hosted():
+    for each in projects:
         try:
             found = each.look()
             refused = "; ".join(found.refused.values())

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import dagster as dg
 
@@ -27,11 +27,23 @@ NOT_AGAIN = {"dagster/retry_on_asset_or_op_failure": "false"}
 LONGEST_TAG = 300
 PATIENCE_SECONDS, EVERY_SECONDS = 5.0, 30.0
 Result = dg.MaterializeResult[None]
+
+
+class RunContext(Protocol):
+    """The run of an asset, or one that loads a value for an asset."""
+
+    @property
+    def instance(self) -> dg.DagsterInstance: ...
+
+    @property
+    def run(self) -> dg.DagsterRun: ...
+
+
 T = TypeVar("T")
 
 
 def or_fail(
-    context: dg.AssetExecutionContext,
+    context: RunContext,
     step: Callable[[], T],
     if_held: Mapping[str, Any] = MappingProxyType({}),
     *,
@@ -68,7 +80,7 @@ def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})
     )
 
 
-def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more: str) -> None:
+def tag(context: RunContext, decision: str, why: str = "", **more: str) -> None:
     why = printable(why)
     short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
@@ -76,9 +88,7 @@ def tag(context: dg.AssetExecutionContext, decision: str, why: str = "", **more:
     )
 
 
-def _tag_fault(
-    context: dg.AssetExecutionContext, error: BaseException, said: str, is_decided: bool
-) -> None:
+def _tag_fault(context: RunContext, error: BaseException, said: str, is_decided: bool) -> None:
     """The sensor reads if the fault may pass by itself."""
     more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
     if is_decided:
@@ -87,7 +97,7 @@ def _tag_fault(
         tag(context, NOT_JUDGED, said, **more)
 
 
-def decide_as(context: dg.AssetExecutionContext, store: Store) -> None:
+def decide_as(context: RunContext, store: Store) -> None:
     """A run in Python has no code location."""
     origin = context.run.remote_job_origin
     store.log.location = (

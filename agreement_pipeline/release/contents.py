@@ -171,6 +171,12 @@ class Release:
         """The training rows, as in the Parquet file."""
         return self.first_training_rows(len(self.labels))
 
+    @cached_property
+    def train_arrow(self) -> pa.Table:
+        """The training rows, as in the Parquet file, in a table of Arrow."""
+        rows = self.tables[TRAIN]
+        return pa.Table.from_batches(rows.to_batches(), rows.schema)
+
     def first_training_rows(self, count: int) -> pd.DataFrame:
         labels = self.labels
         if isinstance(labels, PanelLabels):

@@ -175,7 +175,9 @@ def automation(line):
         lambda spec: spec.replace_attributes(automation_condition=eager),
         build_assets(Host(line.project)),
     )
-    definitions = dg.Definitions(assets=assets)
+    definitions = dg.Definitions.merge(
+        dg.Definitions(assets=assets), dg.Definitions(resources=line.definitions.resources)
+    )
     redeliver(line, "bad", BAD)
     before = dg.evaluate_automation_conditions(definitions, line.instance)
     line.instance.report_runless_asset_event(

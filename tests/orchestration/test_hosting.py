@@ -123,13 +123,20 @@ def trained_on(line, frame, **more: object) -> tuple[dg.ExecuteInProcessResult, 
     line.deliver("w1", frame)
     line.decide("w1")
     trained: list[Release] = []
-    result = dg.materialize(
-        [trainer(trained, **more)],
-        instance=line.instance,
-        partition_key="w1" if "partitions_def" in more else None,
-        raise_on_error=False,
+    return train(
+        line, trainer(trained, **more), "w1" if "partitions_def" in more else None
+    ), trained
+
+
+def train(
+    line, model: dg.AssetsDefinition, round_name: str | None = None
+) -> dg.ExecuteInProcessResult:
+    """Run an asset of a code location that has the project too."""
+    own = dg.Definitions(assets=[model], jobs=[dg.define_asset_job("train", selection=[model])])
+    job = dg.Definitions.merge(own, line.definitions).resolve_job_def("train")
+    return job.execute_in_process(
+        instance=line.instance, partition_key=round_name, raise_on_error=False
     )
-    return result, trained
 
 
 def said(result: dg.ExecuteInProcessResult) -> str:
@@ -160,21 +167,18 @@ def test_a_forged_materialization_opens_nothing_for_a_trainer(line):
 
 
 def test_a_trainer_of_an_unknown_project_is_told_which_there_are(line):
-    result, trained = trained_on(line, GOOD)
+    result, trained = trained_on(line, GOOD, deps=OF_ROUNDS["deps"])
     assert trained == []
     assert said(result).startswith("release_of in model: found no project; expected one of the ")
-    assert "'reviews'" in said(result)
+    assert "['reviews']" in said(result)
 
 
 def test_a_trainer_of_other_partitions_is_told_whose_it_needs(line):
-    project_definitions(line.settings)
-
-    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["w1"]))
+    @dg.asset(partitions_def=dg.StaticPartitionsDefinition(["w1"]), deps=OF_ROUNDS["deps"])
     def model(context: dg.AssetExecutionContext) -> None:
         release_of(context, "reviews")
 
-    how = {"instance": line.instance, "partition_key": "w1", "raise_on_error": False}
-    assert said(dg.materialize([model], **how)).startswith(
+    assert said(train(line, model, "w1")).startswith(
         "release_of in model: found partitions without a name; expected 'reviews_rounds', or none."
     )
 
@@ -190,7 +194,7 @@ def test_a_trainer_of_several_assets_gets_the_release_of_its_round(line):
         trained.append(release_of(context))
         yield from (dg.MaterializeResult(asset_key=each.key) for each in specs)
 
-    assert dg.materialize([model], instance=line.instance, partition_key="w1").success
+    assert train(line, model, "w1").success
     assert trained[0].rounds == ("w1",)
 
 
@@ -200,8 +204,8 @@ def test_a_trainer_without_partitions_gets_all_admitted_rounds(line):
     line.deliver("w1", GOOD)
     line.decide("w1")
 
-    @dg.asset
+    @dg.asset(deps=[dg.AssetKey(["reviews", "release"])])
     def model(context: dg.AssetExecutionContext) -> None:
         assert release_of(context, "reviews").rounds == ("w1",)
 
-    assert dg.materialize([model], instance=line.instance).success
+    assert train(line, model).success

@@ -3,7 +3,7 @@
 import dagster as dg
 import pytest
 
-from agreement_pipeline.orchestration import host, project_definitions
+from agreement_pipeline.orchestration import overview, project_definitions
 from agreement_pipeline.orchestration.overview import AllProjects, overview_definitions
 from agreement_pipeline.projects import projects_page
 from tests.orchestration.conftest import POLICY, Line, ratings_frame
@@ -11,13 +11,16 @@ from tests.orchestration.conftest import POLICY, Line, ratings_frame
 
 @pytest.fixture
 def code_location(tmp_path, instance, monkeypatch):
-    """Makes projects that this code location hosts, and no others."""
-    monkeypatch.setattr(host, "_HOSTED", {})
+    """Makes projects of one code location."""
+    assets: list[dg.AssetsDefinition] = []
+    # A job that is executed in process knows no code location.
+    monkeypatch.setattr(overview, "definitions_around", lambda _: assets)
+    monkeypatch.setattr(overview, "definitions_of_location", lambda _: assets)
 
     def make(name: str) -> Line:
         line = Line(tmp_path / name, instance)
         line.settings = line.settings.model_copy(update={"project": name})
-        project_definitions(line.settings)
+        assets.extend(project_definitions(line.settings).resolve_asset_graph().assets_defs)
         return line
 
     return make

@@ -1,0 +1,209 @@
+"""Releases as the values of assets: what trains loads them, and each is verified as it is loaded.
+
+No file is read by its path. The lock judges the rounds again from their stored bytes and compares
+the files of the release with what it derives, so an edited file or a forged event loads nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+import dagster as dg
+import pyarrow as pa
+
+from agreement_pipeline.errors import ProjectError, ReleaseHeldError
+from agreement_pipeline.orchestration.compat import definitions_around, resource_value
+from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
+from agreement_pipeline.orchestration.runs import decide_as, or_fail
+from agreement_pipeline.ratings import in_pandas
+from agreement_pipeline.release import Release
+from agreement_pipeline.text import counted, joined, listed
+
+Convert = Callable[[pa.Table], Any]
+
+
+class LoadingRun(NamedTuple):
+    """The run in which a value is loaded."""
+
+    instance: dg.DagsterInstance
+    run: dg.DagsterRun
+
+
+class ReleaseIOManager(dg.IOManager):
+    """Loads `training_data` and `release` of a project: as a DataFrame of pandas or Polars, as a
+    table of Arrow or as a `Release`, whichever the input is annotated with.
+
+    Several partitions load as one table, whose column `round` tells them apart. Rounds that are
+    held are left out and counted in the log of the run.
+    """
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def handle_output(self, context: dg.OutputContext, obj: object) -> None:
+        raise ProjectError(
+            f"{context.asset_key.to_user_string()}: found a value of type {type(obj).__name__}; "
+            "expected none, since only the lock of the project writes training data."
+        )
+
+    def load_input(self, context: dg.InputContext) -> Any:
+        run, of_round = _loading_run(context), _round_of(context)
+        if run is None:
+            return self._load(context, of_round)
+        or_fail(run, lambda: decide_as(run, self.host.project.store))
+        to_decision = self.host.to_decision(of_round)
+        return or_fail(run, lambda: self._load(context, of_round), to_decision)
+
+    def _load(self, context: dg.InputContext, of_round: str | None) -> Any:
+        wanted, project = _find_type(context), self.host.project
+        is_joint = context.asset_key == self.host.key("release")
+        if is_joint or of_round is not None:
+            release = project.release(None if is_joint else of_round)
+            return release if wanted is Release else CONVERT[wanted](release.train_arrow)
+        if wanted is Release:
+            raise ProjectError(
+                f"{context.asset_key.to_user_string()}: found several rounds for one Release; "
+                f"expected a table. Or load {self.host.key('release').to_user_string()}, the "
+                "release of all admitted rounds together."
+            )
+        return CONVERT[wanted](self._load_rounds(context))
+
+    def _load_rounds(self, context: dg.InputContext) -> pa.Table:
+        project, tables, left_out = self.host.project, list[pa.Table](), dict[str, str]()
+        known = project.store.rounds()
+        wanted = list(context.asset_partition_keys) if context.has_asset_partitions else known
+        for name in wanted:
+            if name not in known:
+                left_out[name] = "no such round was delivered"
+                continue
+            try:
+                tables.append(project.release(name).train_arrow)
+            except ReleaseHeldError as error:
+                left_out[name] = str(error)
+        if not tables:
+            raise ReleaseHeldError(
+                f"{context.asset_key.to_user_string()}: found no admitted round among "
+                f"{listed(wanted)}; expected at least one. {' '.join(left_out.values())}"
+            )
+        _log_left_out(context, len(tables), left_out)
+        return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _polars_of(table: pa.Table) -> Any:
+    import polars  # only where an asset asks for its tables
+
+    return polars.from_arrow(table)
+
+
+CONVERT: Mapping[object, Convert] = {
+    "pandas.DataFrame": in_pandas,
+    "polars.DataFrame": _polars_of,
+    "polars.LazyFrame": lambda table: _polars_of(table).lazy(),
+    "pyarrow.Table": lambda table: table,
+}
+"""From the training rows to the type that an input is annotated with."""
+
+
+def _find_type(context: dg.InputContext) -> object:
+    """`Release`, or a key of `CONVERT`. An input without an annotation is a DataFrame of pandas."""
+    annotated = context.dagster_type.typing_type
+    if annotated is Any:
+        return "pandas.DataFrame"
+    if annotated is Release:
+        return Release
+    package = getattr(annotated, "__module__", "").partition(".")[0]
+    name = f"{package}.{getattr(annotated, '__name__', annotated)}"
+    if name not in CONVERT:
+        raise ProjectError(
+            f"{context.asset_key.to_user_string()}: found an input of type {name}; expected one "
+            f"of {listed([*CONVERT, 'agreement_pipeline.release.Release'])}. Annotate it so."
+        )
+    return name
+
+
+def _round_of(context: dg.InputContext) -> str | None:
+    """The round that the run itself is of. None if the input has several, or has none."""
+    if not context.has_partition_key:
+        return None
+    partition = context.partition_key
+    if context.has_asset_partitions and list(context.asset_partition_keys) != [partition]:
+        return None
+    return partition
+
+
+def _loading_run(context: dg.InputContext) -> LoadingRun | None:
+    """None outside of a run, as in a notebook."""
+    try:
+        step = context.step_context
+    except dg.DagsterInvariantViolationError:
+        return None
+    return LoadingRun(step.instance, step.dagster_run)
+
+
+def _log_left_out(context: dg.InputContext, n_loaded: int, left_out: Mapping[str, str]) -> None:
+    """Dagster takes no metadata of an input that has several partitions."""
+    if _loading_run(context) is not None:
+        log = context.log.warning if left_out else context.log.info
+        words = f"{counted(n_loaded, 'round')} loaded, {len(left_out)} left out"
+        log("; ".join([words, *(f"{name}: {reason}" for name, reason in left_out.items())]))
+
+
+def hosts_in(definitions: Iterable[dg.AssetsDefinition]) -> dict[str, Host]:
+    """The projects among some assets, by name."""
+    hosts = dict[str, Host]()
+    for definition in definitions:
+        for spec in definition.specs:
+            project = spec.metadata.get(PROJECT)
+            resource = definition.resource_defs.get(f"{project}_releases")
+            if isinstance(project, str) and project not in hosts and resource is not None:
+                io_manager = resource_value(resource)
+                if isinstance(io_manager, ReleaseIOManager):
+                    hosts[project] = io_manager.host
+    return hosts
+
+
+def release_of(context: dg.AssetExecutionContext, project: str | None = None) -> Release:
+    """The release that an asset may train on. The asset is held if its round is held.
+
+    The round is judged again from its stored bytes, by the policy of the project. So no report in
+    Dagster's event log opens it.
+
+    Parameters
+    ----------
+    context
+        The context of an asset. With `partitions_def=rounds_of(project)`, the release is that of
+        the partition's round.
+    project
+        The project of an asset without partitions. The release holds all admitted rounds.
+
+    Raises
+    ------
+    dagster.Failure
+        The round is held or was never delivered, or its bytes were edited. It is not tried again.
+    """
+    host, name = or_fail(context, lambda: _find_host(context, project))
+    or_fail(context, lambda: decide_as(context, host.project.store))
+    return or_fail(context, lambda: host.project.release(name), host.to_decision(name))
+
+
+def _find_host(context: dg.AssetExecutionContext, project: str | None) -> tuple[Host, str | None]:
+    """The project that an asset asks for, and the round of its partition if it has partitions."""
+    assets = sorted(key.to_user_string() for key in context.selected_asset_keys)
+    where, hosts = f"release_of in {joined(assets)}", hosts_in(definitions_around(context))
+    partitions = context.assets_def.partitions_def
+    name = getattr(partitions, "name", None)
+    of_rounds = next((each for each in hosts if rounds_of(each).name == name), None)
+    wanted = project or of_rounds
+    if wanted not in hosts:
+        raise ProjectError(
+            f"{where}: found {'no project' if wanted is None else repr(wanted)}; expected one of "
+            f"the projects around it, {listed(sorted(hosts))}. Give the asset "
+            "partitions_def=rounds_of(project), or name the project; and let it depend on "
+            "training_data or release of the project."
+        )
+    if partitions is not None and wanted != of_rounds:
+        raise ProjectError(
+            f"{where}: found partitions {repr(name) if name else 'without a name'}; "
+            f"expected {rounds_of(wanted).name!r}, or none. "
+            "Give the asset partitions_def=rounds_of(project)."
+        )
+    return hosts[wanted], None if partitions is None else context.partition_key
