@@ -47,21 +47,19 @@ from agreement_pipeline.readers.periods import (
     Bounds as Bounds,
     Rounds as Rounds,
 )
-from agreement_pipeline.readers.predictions import (
-    PredictionsFile as PredictionsFile,
-)
+from agreement_pipeline.readers.rules import PredictionsFile as PredictionsFile
 from agreement_pipeline.readers.rules import (
     RULES as RULES,
     Duplicates as Duplicates,
     Rejected as Rejected,
-    Rows as Rows,
     Rules as Rules,
 )
+from agreement_pipeline.readers.rows import Rows as Rows
 from agreement_pipeline.readers.submissions import (
-    Submission as Submission,
     answers as answers,
     tool as tool,
 )
+from agreement_pipeline.readers.rows import Submission as Submission
 from agreement_pipeline.readers.table import (
     header_of as header_of,
     labels_left_out as labels_left_out,

@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
@@ -23,12 +23,9 @@ from agreement_pipeline.readers.files import (
     refuse_unfinished,
     start_of,
 )
-from agreement_pipeline.readers.rules import RULES, Rows, Rules
+from agreement_pipeline.readers.rows import Rows, Submission
+from agreement_pipeline.readers.rules import RULES, Rules
 from agreement_pipeline.text import listed
-
-if TYPE_CHECKING:
-    from agreement_pipeline.readers.submissions import Submission
-
 
 Record = tuple[str, Mapping[str, Any]]
 """The place and the fields of what was written."""
@@ -223,7 +220,7 @@ class Reader(ABC):
         return DeliveredRows(rows, columns, header, {})
 
     @property
-    def submissions(self) -> "Callable[[Export], Iterator[Submission]] | None":
+    def submissions(self) -> Callable[[Export], Iterator[Submission]] | None:
         return None
 
     @property

@@ -19,7 +19,7 @@ from agreement_pipeline.ratings import (
     LabelSetError,
     set_members,
 )
-from agreement_pipeline.readers.rules import Rows
+from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import (
     ANSWERS,

@@ -13,7 +13,7 @@ from agreement_pipeline.mistakes import CLOSED, Value, is_number, is_text, one_o
 from agreement_pipeline.ratings import category_text
 
 if TYPE_CHECKING:
-    from agreement_pipeline.readers.rules import Rows
+    from agreement_pipeline.readers.rows import Rows
 
 Period = Literal["day", "week", "month", "quarter", "year"]
 Bound = str | int | float | date

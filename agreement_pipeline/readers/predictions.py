@@ -1,50 +1,20 @@
 """Labels of models in files of their own: a row an item, beside the ratings of people."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar
 
-from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import CLOSED, Value, refuse_mistakes
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.periods import FIELD_PREFIX
-from agreement_pipeline.readers.rules import Rows, Rules, with_models
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.readers.rules import (
+    PredictionsFile,
+    Rules,
+    with_models,
+)
 from agreement_pipeline.readers.table import file_table
 from agreement_pipeline.text import called, counted, listed
-
-ROUND = "{round}"
-NAME = Value("a name", lambda name: isinstance(name, str) and bool(name))
-
-
-@dataclass(frozen=True)
-class PredictionsFile:
-    """A table with the label that a model gave each item.
-
-    Parameters
-    ----------
-    file
-        Its path. In a project `{round}` stands for the name of the round.
-    item, label
-        What its columns are called.
-
-    Raises
-    ------
-    ProjectError
-        One of them is no name.
-    """
-
-    __pydantic_config__: ClassVar = CLOSED
-
-    file: Annotated[str, NAME]
-    item: Annotated[str, NAME] = "item"
-    label: Annotated[str, NAME] = "label"
-
-    def __post_init__(self) -> None:
-        refuse_mistakes(self, ProjectError)
-
-    def of_round(self, round_name: str, root: Path) -> "PredictionsFile":
-        return replace(self, file=str(root / self.file.replace(ROUND, round_name)))
 
 
 def with_predictions(rows: Rows, rules: Rules, limits: Limits) -> Rows:

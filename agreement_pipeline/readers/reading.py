@@ -45,7 +45,11 @@ from agreement_pipeline.readers.columns import (
 from agreement_pipeline.readers.exports import Export, Reader, ReadRequest, Source, reader_of
 from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
 from agreement_pipeline.readers.predictions import with_predictions
-from agreement_pipeline.readers.rules import RULES, Rows, Rules
+from agreement_pipeline.readers.rows import Rows
+from agreement_pipeline.readers.rules import (
+    RULES,
+    Rules,
+)
 from agreement_pipeline.readers.table import TABLE, URL_MARK, header_of, is_pattern
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ANSWERS

@@ -1,16 +1,16 @@
-"""The rows that a reader gives, and what a project says of them: which count, and as what."""
+"""What a project says of the rows that a reader gives: which count, and as what."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import pyarrow as pa
 
 from agreement_pipeline.engine import Relation
 from agreement_pipeline.errors import ProjectError, RatingsError
+from agreement_pipeline.mistakes import CLOSED, Value, refuse_mistakes
 from agreement_pipeline.ratings import (
     CAPABILITIES,
     CONTENT_PREFIX,
@@ -19,8 +19,6 @@ from agreement_pipeline.ratings import (
     HOW_OF_DUPLICATES,
     HOW_OF_OCCURRENCES,
     STRATUM,
-    Cells,
-    Origin,
     category_text,
     typed_form,
 )
@@ -32,13 +30,14 @@ from agreement_pipeline.readers.periods import (
     refuse_wrong_bounds,
     within_bounds,
 )
+from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
-    from agreement_pipeline.readers.predictions import PredictionsFile
-    from agreement_pipeline.readers.submissions import ObjectAnswer
     from agreement_pipeline.units import UnitSettings
 
+ROUND = "{round}"
+NAME = Value("a name", lambda name: isinstance(name, str) and bool(name))
 Rejected = Literal["kept", "left out"]
 Duplicates = Literal["first", "last"]
 MIN_NAME_SIMILARITY = 0.85
@@ -51,6 +50,36 @@ TIME_WITH_OFFSET = (
 """A time with its offset from UTC, as all engines read it."""
 STARTS_WITH_MONTH = "^[0-9]{4}-[0-9]{2}"
 """How times begin whose texts are in the order of time."""
+
+
+@dataclass(frozen=True)
+class PredictionsFile:
+    """A table with the label that a model gave each item.
+
+    Parameters
+    ----------
+    file
+        Its path. In a project `{round}` stands for the name of the round.
+    item, label
+        What its columns are called.
+
+    Raises
+    ------
+    ProjectError
+        One of them is no name.
+    """
+
+    __pydantic_config__: ClassVar = CLOSED
+
+    file: Annotated[str, NAME]
+    item: Annotated[str, NAME] = "item"
+    label: Annotated[str, NAME] = "label"
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, ProjectError)
+
+    def of_round(self, round_name: str, root: Path) -> "PredictionsFile":
+        return replace(self, file=str(root / self.file.replace(ROUND, round_name)))
 
 
 @dataclass(frozen=True)
@@ -111,7 +140,7 @@ class Rules:
     strata: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     units: "UnitSettings | None" = None
-    predictions: "Mapping[str, PredictionsFile]" = field(default_factory=dict)
+    predictions: Mapping[str, PredictionsFile] = field(default_factory=dict)
     missing: tuple[str, ...] = ()
     same_label: tuple[tuple[str, ...], ...] = ()
 
@@ -194,87 +223,6 @@ class Rules:
 
 
 RULES = Rules()
-
-
-@dataclass(frozen=True, eq=False)
-class Rows(Cells):
-    """The ratings of a source under canonical names, not checked yet.
-
-    In a query they stand for the name of their table. `nth` is 0 if the source has no order.
-
-    `classifiers` are the raters that the source calls models, and `classifier_details` is what it
-    says of them.
-    `left_out` counts by round and reason, and the round is empty if none is named.
-    Where labels are numbers of label objects, these are in `object_answers`. If rows
-    `are_units`, the objects are units already.
-    `unread` are the columns of the source, or the fields of its items, that no rating has.
-    `reading` refuses a source that is not whole while its cells are read inside.
-    """
-
-    classifiers: tuple[str, ...] = ()
-    left_out: Counter[tuple[str, str]] = field(default_factory=Counter)
-    reader: str = ""
-    shows: frozenset[str] = frozenset()
-    object_answers: "Sequence[ObjectAnswer]" = ()
-    classifier_details: tuple[Mapping[str, object], ...] = ()
-    unread: tuple[str, ...] = ()
-    are_units: bool = False
-    reading: Callable[[], AbstractContextManager[None]] = nullcontext
-
-    def __str__(self) -> str:
-        return self.relation.name
-
-    @property
-    def origin(self) -> Origin:
-        left_out: Counter[str] = Counter()
-        for (_, reason), count in self.left_out.items():
-            left_out[reason] += count
-        origin = Origin.of(self.reader, self.shows, left_out, classifiers=self.classifier_details)
-        return replace(origin, unread=self.unread)
-
-    def read_through(self) -> "Rows":
-        if self.reading is nullcontext:
-            return self
-        with self.reading():
-            self.relation.read_through()
-        return replace(self, reading=nullcontext)
-
-    def select_list(
-        self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
-    ) -> str:
-        order = dict.fromkeys([*self.names, *sql_by_column]) if names is None else names
-        return ", ".join(
-            f"{sql_by_column[name]} AS {self.quoted(name)}"
-            if name in sql_by_column
-            else self.quoted(name)
-            for name in order
-        )
-
-    def view(self, sql: str, *relations: Relation) -> "Rows":
-        return replace(self, relation=self.relation.view(sql, *relations))
-
-    def with_computed(
-        self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
-    ) -> "Rows":
-        return self.view(f"SELECT {self.select_list(sql_by_column, names)} FROM {self}")
-
-    def without(self, test: str, reason: str, *relations: Relation) -> "Rows":
-        """Those that meet the test of SQL are counted, by round."""
-        of_round = f"COALESCE({self.text('round')}, '')" if "round" in self.names else "''"
-        counts_table = self.relation.ask(
-            f"SELECT {of_round} AS name, COUNT(*) AS n FROM {self} WHERE {test} GROUP BY 1"
-        )
-        counts = {(row["name"], reason): int(row["n"]) for row in counts_table.to_pylist()}
-        remaining = self.view(f"SELECT * FROM {self} WHERE NOT ({test})", *relations)
-        return replace(remaining, left_out=self.left_out + Counter(counts))
-
-    def distinct(self, name: str) -> list[str]:
-        text = self.text(name)
-        return sorted(
-            self.relation.values(
-                f"SELECT DISTINCT {text} AS name FROM {self} WHERE {text} IS NOT NULL"
-            )
-        )
 
 
 def use_first_labels(rows: Rows) -> Rows:

@@ -12,13 +12,13 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from itertools import chain
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -49,8 +49,13 @@ from agreement_pipeline.readers.exports import (
     wanted_columns,
 )
 from agreement_pipeline.readers.periods import FIELD_PREFIX
-from agreement_pipeline.readers.rules import (
+from agreement_pipeline.readers.rows import (
+    Data,
+    ObjectAnswer,
     Rows,
+    Submission,
+)
+from agreement_pipeline.readers.rules import (
     apply_row_rules,
     arrange_ratings,
     use_first_labels,
@@ -72,10 +77,6 @@ if TYPE_CHECKING:
 
     from agreement_pipeline.units import UnitSettings
 
-Status = Literal["submitted", "skipped", "draft", "rejected"]
-Kind = Literal["human", "model", "gold", "reviewer"]
-Data = Mapping[str, Any]
-NO_FIELDS: Data = MappingProxyType({})
 DECIMALS = 3
 """Pixels are kept to a thousandth: some exports write shares of the image."""
 UTC_FORM = re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):\d\d:\d\d\.\d{6}Z", re.ASCII)
@@ -122,59 +123,6 @@ CANONICAL = (
 )
 NUMBER, FLAG = pa.float64(), pa.bool_()
 TYPE_BY_COLUMN = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ticked": FLAG}
-
-
-@dataclass(frozen=True, slots=True)
-class Submission:
-    """What one rater or model handed in for one item, as the tool writes it.
-
-    Attributes
-    ----------
-    rater
-        None: a deleted user, who is like nobody else.
-    values
-        The answer to each question: text, a number, a truth value, or a set of texts. A tuple is a
-        list of ticks: a set, if anybody ticked more than one. Label objects are an `ObjectAnswer`.
-    record
-        The place in the source, for errors: unique in the export.
-    created, updated, seconds
-        When the work began and ended, and how long it took.
-    assisted
-        True if the answer began as a suggestion. None: the export does not say.
-    first
-        The answers that were given first, if the export has the history of the work.
-    changed
-        When handed-in work was last written. It was changed if that is later than `created` by over
-        `SAVING_SECONDS`.
-    fields
-        What is known of the item: its text, its round, its other names.
-    judge
-        What the export says of the model that answered, as `describe_judge` gives it.
-    """
-
-    item: object
-    rater: object
-    values: Data
-    record: str
-    status: Status = "submitted"
-    kind: Kind = "human"
-    created: object = None
-    updated: object = None
-    seconds: Any = None
-    confidence: Any = None
-    assisted: bool | None = None
-    first: Data | None = None
-    changed: object = None
-    fields: Data = field(default_factory=lambda: NO_FIELDS)
-    judge: Data = field(default_factory=lambda: NO_FIELDS)
-
-
-@dataclass(frozen=True)
-class ObjectAnswer:
-    """The label objects in one submission, perhaps none, and the extent as in `Marked`."""
-
-    objects: tuple[LabelObject, ...] = ()
-    extent: tuple[float, ...] = ()
 
 
 # What the formats of tools have in common

@@ -58,8 +58,8 @@ from agreement_pipeline.readers.exports import (
 )
 from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
 from agreement_pipeline.readers.periods import FIELD_PREFIX
+from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import (
-    Rows,
     Rules,
     apply_row_rules,
     arrange_ratings,

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import ISO_TIME
-from agreement_pipeline.readers.rules import Rows
+from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.time_forms import (
     NUMERIC,
     UNAMBIGUOUS,

@@ -198,7 +198,7 @@ def _no_workbook(source: str, error: Exception) -> RatingsError:
 
 
 def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
-    from agreement_pipeline.readers.tools.images import elements
+    from agreement_pipeline.readers.xml_files import elements
 
     sheets: Sheets = {}
     try:

@@ -11,8 +11,12 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import LIMITS, Rules, json_files, submissions
 from agreement_pipeline.readers.exports import ReadRequest
 from agreement_pipeline.readers.json_files import json_objects
+from agreement_pipeline.readers.rows import Submission
 from agreement_pipeline.readers.rules import RULES
-from agreement_pipeline.readers.submissions import Submission, SubmissionTable, Tool
+from agreement_pipeline.readers.submissions import (
+    SubmissionTable,
+    Tool,
+)
 from tests.readers.conftest import frame_in
 
 FIELDS = {"text": "é", "Text": "😀", "few": "x"}

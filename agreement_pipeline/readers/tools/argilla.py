@@ -10,11 +10,13 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Status,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     build_object_answer,
     first_inner_record,
     group_values,

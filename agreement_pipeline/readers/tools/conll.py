@@ -16,7 +16,11 @@ from typing import NamedTuple
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import open_text
-from agreement_pipeline.readers.submissions import ObjectAnswer, Submission, tool
+from agreement_pipeline.readers.rows import (
+    ObjectAnswer,
+    Submission,
+)
+from agreement_pipeline.readers.submissions import tool
 from agreement_pipeline.text import counted
 from agreement_pipeline.units import TOKENS, Span
 

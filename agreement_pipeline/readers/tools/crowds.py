@@ -10,10 +10,12 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import kind_of
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     Status,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     get_nested,
     has_fields,
     plain_fields,

@@ -8,9 +8,11 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     build_object_answer,
     group_values,
     tool,

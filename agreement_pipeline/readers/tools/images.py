@@ -6,26 +6,28 @@ they are written: some tools count pixels from 1 and others from 0.
 """
 
 from collections.abc import Callable, Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 from xml.etree import ElementTree as Xml
-from xml.parsers import expat
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import START_BYTES, start_of
-from agreement_pipeline.readers.submissions import (
-    DECIMALS,
+from agreement_pipeline.readers.files import start_of
+from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
+    DECIMALS,
     build_object_answer,
     group_values,
     has_fields,
     refuse_rotation,
     tool,
 )
+from agreement_pipeline.readers.xml_files import elements
 from agreement_pipeline.units import Box, Keypoints, LabelObject, Polygon
 
 KEYPOINTS = "keypoints"
@@ -51,36 +53,6 @@ def _box(corners: list[float], label: str, place: str) -> Box:
     left, top, right, bottom = corners
     width, height = round(right - left, DECIMALS), round(bottom - top, DECIMALS)
     return Box(left, top, width, height, label, place)
-
-
-# XML
-
-
-def elements(path: Path, place: str) -> Iterator[Xml.Element]:
-    """A document that declares anything is refused: entities can grow endlessly."""
-    opened_tags: list[str] = []
-
-    def refuse(*_: object) -> None:
-        raise RatingsError(
-            f"{place}: found a DOCTYPE; expected none in an export. Export it again."
-        )
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = lambda name, _: opened_tags.append(name)
-    try:
-        with path.open("rb") as file:
-            while not opened_tags and (part := file.read(START_BYTES)):
-                parser.Parse(part)
-        for _, element in Xml.iterparse(path):
-            yield element
-    except RatingsError:
-        raise
-    except (Xml.ParseError, expat.ExpatError, LookupError, ValueError) as error:
-        raise RatingsError(
-            f"{place}: found text that is not readable as XML ({error}); expected a whole "
-            "file. Export it again."
-        ) from None
 
 
 # CVAT

@@ -22,10 +22,12 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
 from agreement_pipeline.readers.files import open_text, start_of
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     group_values,
     has_fields,
     tool,

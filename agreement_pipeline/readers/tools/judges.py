@@ -14,11 +14,13 @@ from typing import Any, NamedTuple
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     NO_FIELDS,
     Data,
     Kind,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     describe_judge,
     first_inner_record,
     get_nested,

@@ -14,11 +14,13 @@ from typing import Any, Literal
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
-    DECIMALS,
+from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
+    DECIMALS,
     group_values,
     has_fields,
     read_flag,

@@ -9,10 +9,12 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     Status,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     get_nested,
     group_values,
     has_fields,

@@ -12,10 +12,12 @@ from typing import Any
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.submissions import (
+from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
     Submission,
+)
+from agreement_pipeline.readers.submissions import (
     build_object_answer,
     get_nested,
     has_fields,
