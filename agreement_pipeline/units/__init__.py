@@ -46,13 +46,14 @@ from agreement_pipeline.units.shapes import (
     points_of_place as points_of_place,
     signed_area as signed_area,
 )
+from agreement_pipeline.units.settings import (
+    RULES as RULES,
+    UnitSettings as UnitSettings,
+)
 from agreement_pipeline.units.units import (
     MARKED as MARKED,
-    RULES as RULES,
     Objects as Objects,
-    UnitRule as UnitRule,
     Units as Units,
-    UnitSettings as UnitSettings,
     units_at_values as units_at_values,
     objects_of as objects_of,
     size_columns_of as size_columns_of,

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, combinations
 from math import comb
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -22,9 +21,7 @@ from agreement_pipeline.units.objects import (
     Rubric,
 )
 from agreement_pipeline.units.positions import coded
-
-if TYPE_CHECKING:
-    from agreement_pipeline.units.units import UnitSettings
+from agreement_pipeline.units.settings import UnitSettings
 
 CHOICES: tuple[Choice, ...] = ("first", "second", "tie")
 COLUMNS = ["item", "rater", "occurrence", "label", "cluster"]
@@ -38,9 +35,7 @@ MAX_MEMBER_STRATA = 50
 """So many members of sets, those ticked most often, are strata of their own. Others are one."""
 
 
-def pairs(
-    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
-) -> pd.DataFrame:
+def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     """The first of a pair is the one whose name sorts first, in whatever order it was shown. If it
     is known of all which was shown first, a stratum of units says so.
     """
@@ -112,7 +107,7 @@ def _compared_pairs(label_object: object) -> Iterator[tuple[str, str, int, int]]
 
 
 def members(
-    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
 ) -> pd.DataFrame:
     """A row for each label of a set, each item and each rater who opened it: *yes* or *no*."""
     ticked = [
@@ -152,7 +147,7 @@ def strata_of_members(members: Sequence[str], count_by_member: Mapping[str, int]
 
 
 def criteria(
-    marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]
+    marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
 ) -> pd.DataFrame:
     criterion, scored = settings.criterion, list(_scored(marked))
     known_criteria = sorted({name for _, name, _ in scored})

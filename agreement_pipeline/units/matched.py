@@ -14,7 +14,7 @@ So nothing depends on the order of raters, files or objects, or on the raters' n
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -32,10 +32,8 @@ from agreement_pipeline.units.objects import (
     written_geometry,
 )
 from agreement_pipeline.units.places import NONE, NOTHING
+from agreement_pipeline.units.settings import UnitSettings
 from agreement_pipeline.units.shapes import common_area, signed_area
-
-if TYPE_CHECKING:
-    from agreement_pipeline.units.units import UnitSettings
 
 COLUMNS = ["item", "rater", "occurrence", "label", "drawn", "cluster"]
 Pair = tuple[int, int, float]
@@ -50,7 +48,7 @@ ankles.
 """
 
 
-def similar_pairs(areas: Sequence[Area], settings: "UnitSettings") -> Iterator[Pair]:
+def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pair]:
     """Areas are in order of where they begin. Only those that overlap are compared, or
     keypoints.
     """
@@ -144,7 +142,7 @@ class Node(NamedTuple):
 
 
 def groups_of(
-    rater_areas: Sequence[tuple[Hashable, Area]], settings: "UnitSettings"
+    rater_areas: Sequence[tuple[Hashable, Area]], settings: UnitSettings
 ) -> list[tuple[Node, ...]]:
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in rater_areas:
@@ -179,7 +177,7 @@ def groups_of(
 
 def rows(
     marked: Sequence[Marked],
-    settings: "UnitSettings",
+    settings: UnitSettings,
     labels: Sequence[str],
     *,
     in_pairs: bool = False,

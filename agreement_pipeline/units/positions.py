@@ -7,7 +7,7 @@ are those of the positions one by one. `drawn` is the place of the rater's own o
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,16 +16,14 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import TEXT, categorical
 from agreement_pipeline.units.objects import Marked, Segment, Span, extents_of, written_geometry
 from agreement_pipeline.units.places import NONE
-
-if TYPE_CHECKING:
-    from agreement_pipeline.units.units import UnitSettings
+from agreement_pipeline.units.settings import UnitSettings
 
 Places = np.ndarray[Any, np.dtype[np.int64]]
 UNSEEN, NOTHING = -1, 0
 """What a rater has at a position: never opened, opened and not marked, or the number of a span."""
 
 
-def rows(marked: Sequence[Marked], settings: "UnitSettings", labels: Sequence[str]) -> pd.DataFrame:
+def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
     extents = extents_of(marked)
     for answer in marked:
         if len(extents[answer.item]) != 1:

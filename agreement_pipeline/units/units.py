@@ -4,30 +4,20 @@ A rule says how: a project names it and says what it reads.
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from agreement_pipeline.engine import Session
-from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.mistakes import (
-    CLOSED,
-    Need,
-    Value,
-    is_number,
-    one_of,
-    refuse_mistakes,
-    whole,
-)
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CONTENT_PREFIX, PART_UNIT_OF, TEXT, Ratings, Scale, in_pandas
 from agreement_pipeline.text import listed
 from agreement_pipeline.units import answers, matched, positions
 from agreement_pipeline.units.objects import (
     ANSWERS,
-    KINDS,
     POSITION_LENGTH,
     Area,
     Box,
@@ -41,163 +31,27 @@ from agreement_pipeline.units.objects import (
     scale_of_areas,
 )
 from agreement_pipeline.units.places import NONE, document_of, item_of, numbers_named
+from agreement_pipeline.units.settings import RULES, Part, UnitSettings
 
 MARKED = "marked"
-Similarity = Literal["iou", "overlap", "exact", "oks"]
-SIMILARITIES: tuple[str, ...] = get_args(Similarity)
-Part = Literal["all", "marking", "naming"]
-KEYPOINTS = "keypoints"
 
 
-def _is_names(value: object) -> bool:
-    return isinstance(value, tuple) and all(isinstance(name, str) for name in value)
+class UnitMaker(NamedTuple):
+    """How a rule makes units of objects."""
 
-
-def _is_text_by_name(value: object) -> bool:
-    return value is None or (
-        isinstance(value, Mapping)
-        and all(isinstance(text, str) for pair in value.items() for text in pair)
-    )
-
-
-def _is_above_0(value: object) -> bool:
-    return isinstance(value, tuple) and all(is_number(number) and number > 0 for number in value)
-
-
-@dataclass(frozen=True)
-class UnitSettings:
-    """What a project says about the units of its objects.
-
-    Parameters
-    ----------
-    kind
-        spans, segments, boxes, polygons, keypoints, rankings, preferences, sets or rubrics.
-    rule
-        How objects become units. The usual rule of the kind if omitted.
-    similarity
-        iou (the usual one): the area of both over the area of either. overlap: the area of both
-        over the smaller area. exact: 1 for the same place, else 0. oks: COCO's, of keypoints.
-    at_least
-        The similarity from which two objects are matched.
-    sigmas
-        How much raters vary at each keypoint, over the size of the body. COCO's for 17 points if
-        omitted.
-    step
-        The length of a position, in characters or seconds.
-    criterion
-        The only criterion of a rubric that counts.
-    members
-        The labels that a set may hold. Those that somebody ticked if omitted.
-    most_pairs
-        How many pairs of alternatives all rankings may have together. More are refused before they
-        fill the memory.
-    alternatives
-        Of rankings and preferences: which field of the delivery has the text of which alternative,
-        as {left: answer_a}. A field of the alternative's own name is found without it.
-    part
-        all: the units as they are. marking: whether raters marked them. naming: what those who
-        marked them called them.
-
-    Raises
-    ------
-    ProjectError
-        A setting is not one of these, or the rule does not read it.
-    """
-
-    __pydantic_config__: ClassVar = CLOSED
-
-    kind: Annotated[str, one_of(KINDS)]
-    rule: Annotated[str, Value("the name of a rule", lambda value: isinstance(value, str))] = ""
-    similarity: Annotated[Similarity | None, one_of(SIMILARITIES)] = None
-    at_least: Annotated[
-        float,
-        Value("a number above 0 and up to 1", lambda value: is_number(value) and 0 < value <= 1),
-    ] = 0.5
-    sigmas: Annotated[
-        tuple[float, ...], Value("a list of numbers above 0", _is_above_0, nested=True)
-    ] = ()
-    step: Annotated[
-        float, Value("a number above 0", lambda value: is_number(value) and value > 0)
-    ] = 1
-    criterion: Annotated[str | None, Value("a name", lambda name: isinstance(name, str))] = None
-    members: Annotated[tuple[str, ...], Value("a list of labels", _is_names, nested=True)] = ()
-    most_pairs: Annotated[int, Value("a whole number from 1", whole(1))] = 500_000
-    part: Annotated[Part, one_of(get_args(Part))] = "all"
-    alternatives: Annotated[
-        Mapping[str, str] | None,
-        Value("fields by the names of alternatives", _is_text_by_name, nested=True),
-    ] = None
-
-    def __post_init__(self) -> None:
-        refuse_mistakes(self, ProjectError)
-        if not self.rule:
-            default_rule = next(name for name, rule in RULES.items() if self.kind in rule.kinds)
-            object.__setattr__(self, "rule", default_rule)
-        refuse_mistakes(self, ProjectError, self._needs())
-        if self.similarity is None and "similarity" in RULES[self.rule].settings:
-            object.__setattr__(self, "similarity", "oks" if self.kind == KEYPOINTS else "iou")
-
-    def _needs(self) -> Iterator[Need]:
-        rule = RULES.get(self.rule)
-        able = sorted(name for name, unit_rule in RULES.items() if self.kind in unit_rule.kinds)
-        yield Need("rule", self.rule in able, f"one of {', '.join(able)} for {self.kind}")
-        for setting in fields(self)[2:]:  # all but the kind and the rule
-            is_read = rule is None or setting.name in rule.settings
-            yield Need(
-                setting.name,
-                is_read or getattr(self, setting.name) == setting.default,
-                f"nothing, since the rule {self.rule} does not read it",
-                "Leave it out.",
-            )
-        of_keypoints = self.kind == KEYPOINTS
-        alike = ("oks", "exact") if of_keypoints else ("iou", "overlap", "exact")
-        fits = self.similarity in (None, *alike)
-        yield Need("similarity", fits, f"one of {', '.join(alike)} for {self.kind}")
-        yield Need(
-            "sigmas",
-            of_keypoints or not self.sigmas,
-            "nothing, since only keypoints have them",
-            "Leave them out.",
-        )
-
-
-@dataclass(frozen=True)
-class UnitRule:
-    kinds: frozenset[str]
-    settings: frozenset[str]
     rows: Callable[[Sequence[Marked], UnitSettings, Sequence[str]], pd.DataFrame]
     scale: Callable[[Sequence[Marked], str], Scale]
 
 
-AREAS_IN_LINE = frozenset({"spans", "segments"})
-OF_AREAS = AREAS_IN_LINE | {"boxes", "polygons", "keypoints"}
-MATCHING = frozenset({"similarity", "at_least", "sigmas", "part"})
-RULES = {
-    "positions": UnitRule(
-        AREAS_IN_LINE, frozenset({"step", "part"}), positions.rows, scale_of_areas
-    ),
-    "matched": UnitRule(OF_AREAS, MATCHING, matched.rows, scale_of_areas),
-    "paired": UnitRule(OF_AREAS, MATCHING, partial(matched.rows, in_pairs=True), scale_of_areas),
-    "pairs": UnitRule(
-        frozenset({"rankings", "preferences"}),
-        frozenset({"most_pairs", "alternatives"}),
-        answers.pairs,
-        lambda marked, source: Scale(answers.CHOICES),
-    ),
-    "members": UnitRule(
-        frozenset({"sets"}),
-        frozenset({"members"}),
-        answers.members,
-        lambda marked, source: Scale(ANSWERS),
-    ),
-    "criteria": UnitRule(
-        frozenset({"rubrics"}),
-        frozenset({"criterion"}),
-        answers.criteria,
-        answers.scale_of_scores,
-    ),
+MAKERS = {
+    "positions": UnitMaker(positions.rows, scale_of_areas),
+    "matched": UnitMaker(matched.rows, scale_of_areas),
+    "paired": UnitMaker(partial(matched.rows, in_pairs=True), scale_of_areas),
+    "pairs": UnitMaker(answers.pairs, lambda marked, source: Scale(answers.CHOICES)),
+    "members": UnitMaker(answers.members, lambda marked, source: Scale(ANSWERS)),
+    "criteria": UnitMaker(answers.criteria, answers.scale_of_scores),
 }
-"""The first rule that has a kind of objects is its usual one."""
+"""By the name of the rule."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +154,7 @@ def units_of(
         refuse_unknown_categories(ordered, [name for name in unit_scale.names if name != NONE])
     elif settings.members:
         refuse_unknown_categories(ordered, settings.members)
-    rows = rule.rows(ordered, settings, unit_scale.names)
+    rows = MAKERS[settings.rule].rows(ordered, settings, unit_scale.names)
     rows = rows.assign(**{PART_UNIT_OF: rows["cluster"]})
     models = sorted({answer.rater for answer in ordered if answer.model})
     return Units(rows, unit_scale, tuple(models), settings.part, source)
@@ -311,7 +165,7 @@ def _scale_of_units(
 ) -> Scale:
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
-        return rule.scale(marked, source)
+        return MAKERS[settings.rule].scale(marked, source)
     if settings.part == "naming":
         return Scale((NONE, *scale.names), declared=scale.declared)
     if "part" in rule.settings and NONE not in scale.names:
