@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,18 @@ def imported(path):
     return found
 
 
+def imported_modules(path):
+    """What a file imports, and each name from it, which may be a module too."""
+    nodes = (node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = {
+        f"{node.module}.{alias.name}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    return {*imported(path), *names}
+
+
 def own(path):
     """The rooms of this package that a file imports, each with the path inside it."""
     for name in imported(path):
@@ -95,6 +108,24 @@ def test_a_room_imports_only_rooms_before_it_and_enters_them_through_their_faces
         if room != part(path) and (inside or RANK[room] >= RANK[part(path)])
     ]
     assert wrong == []
+
+
+def test_no_two_files_of_a_room_import_each_other_even_by_way_of_others():
+    """A file that imports types alone counts too."""
+    name_of = {
+        path: ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts) for path in MODULES
+    }
+    sorter = TopologicalSorter(
+        {
+            name: {
+                other
+                for other in imported_modules(path) & {*name_of.values()}
+                if other != name and other.split(".")[1] == part(path)
+            }
+            for path, name in name_of.items()
+        }
+    )
+    sorter.prepare()
 
 
 def test_what_renders_imports_nothing_that_computes():

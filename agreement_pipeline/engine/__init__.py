@@ -7,11 +7,10 @@ from agreement_pipeline.engine.session import (
     ROW_NUMBER,
     ZONE,
     Relation,
+    Session,
     Unreadable,
 )
 from agreement_pipeline.engine.spark import Spark, is_spark_frame, spark_session
-
-Session = DuckDB | Spark
 
 __all__ = [
     "BATCH_ROWS",

@@ -1,10 +1,10 @@
 """What queries ask about: a table or a view of a session."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import finalize
 
 from agreement_pipeline.errors import RatingsError
@@ -12,8 +12,6 @@ from agreement_pipeline.errors import RatingsError
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from agreement_pipeline.engine.duckdb import DuckDB
-    from agreement_pipeline.engine.spark import Spark
 
 BATCH_ROWS = 100_000
 PATTERN_MARKS = "*?[{"
@@ -48,15 +46,55 @@ def translating_errors(engine: str, *errors: type[Exception]) -> Iterator[None]:
         raise Unreadable.of(engine, error) from None
 
 
+class Session(Protocol):
+    """What an SQL engine offers, in its own dialect.
+
+    `numbers_rows` is true if rows have an order. Else `nth` is 0 in each.
+    """
+
+    engine: str
+    numbers_rows: bool
+
+    def load(self, schema: "pa.Schema", batches: Iterable["pa.RecordBatch"]) -> "Relation": ...
+
+    def parquet(self, path: str, columns: Mapping[str, str]) -> "Relation": ...
+
+    def view(self, sql: str, *dependencies: "Relation") -> "Relation": ...
+
+    def keep(self, sql: str) -> "Relation": ...
+
+    def ordered(
+        self, table: "Relation", rows: int, columns: Sequence[str], order: str
+    ) -> "Relation":
+        """Some columns of a table in an order. It is known how many rows it has."""
+        ...
+
+    def ask(self, sql: str) -> "pa.Table": ...
+
+    def batches(self, sql: str, rows: int = BATCH_ROWS) -> Iterator["pa.RecordBatch"]: ...
+
+    def literal(self, text: str) -> str: ...
+
+    def column(self, name: str) -> str: ...
+
+    def hashed(self, *columns: str) -> str: ...
+
+    def shifted(self, number: str, bits: str) -> str: ...
+
+    def matches(self, text: str, pattern: str) -> str: ...
+
+    def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str: ...
+
+    def forget(self, name: str) -> None: ...
+
+
 class Relation:
     """A table or a view of a session. It is dropped when nobody holds it any more.
 
     What it asks (`dependencies`) stays as long as it does.
     """
 
-    def __init__(
-        self, session: "DuckDB | Spark", name: str, dependencies: Sequence[object] = ()
-    ) -> None:
+    def __init__(self, session: "Session", name: str, dependencies: Sequence[object] = ()) -> None:
         self.session, self.name, self.dependencies = session, name, tuple(dependencies)
         finalize(self, session.forget, name).atexit = False
 

@@ -27,39 +27,50 @@ can stream them.
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from agreement_pipeline.ratings.arrays import numbers_in, one_way, pack_texts, whole
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, is_text, written
+from agreement_pipeline.ratings.scale import Scale
 
-if TYPE_CHECKING:
-    from agreement_pipeline.ratings.ratings import Ratings
-
+Contents = tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]
+"""The names of columns of items, all items in order, and the columns in batches."""
 VERSION = 2
 PREFIXES = (STRATUM, PART_PREFIX, CONTENT_PREFIX)
 
 
-def digest_of(ratings: "Ratings") -> str:
-    label = "number" if ratings.scale.continuous else "code"
-    items, raters = _Texts(), [_Rater() for _ in ratings.everyone]
-    for names in ratings.rated().chunks:
-        items.feed(names)
-    for part in ratings.every(["at", "place", label, "occurrence", "earlier", *ratings.extras]):
+def digest_of(
+    scale: Scale,
+    raters_are_models: Sequence[bool],
+    extras: Sequence[str],
+    items: Iterable[pa.Array],
+    parts: Callable[[Sequence[str]], Iterable[pa.RecordBatch]],
+    contents: Callable[[], Contents],
+) -> str:
+    """`parts` are all ratings with the columns that are asked for. They are read one after the
+    other, and `contents` of the items after them.
+    """
+    label = "number" if scale.continuous else "code"
+    names_of_items, raters = _Texts(), [_Rater() for _ in raters_are_models]
+    for names in items:
+        names_of_items.feed(names)
+    for part in parts(["at", "place", label, "occurrence", "earlier", *extras]):
         _feed(raters, part, label)
     header = {
         "version": VERSION,
-        "scale": ratings.scale.to_mapping(),
-        "columns": sorted("times" if name == "timestamp" else name for name in ratings.extras),
+        "scale": scale.to_mapping(),
+        "columns": sorted("times" if name == "timestamp" else name for name in extras),
         "raters": len(raters),
     }
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    digest.update(items.digest() + _contents(ratings))
+    digest.update(names_of_items.digest() + _contents(*contents()))
     digests = [
-        rater.digest(b"classifier" if name in ratings.classifiers else b"panel")
-        for name, rater in zip(ratings.everyone, raters, strict=True)
+        rater.digest(b"classifier" if is_model else b"panel")
+        for is_model, rater in zip(raters_are_models, raters, strict=True)
     ]
     digest.update(b"".join(sorted(digests)))
     return digest.hexdigest()
@@ -94,8 +105,7 @@ class _Rater:
         return hashlib.sha256(kind + self.records.digest() + texts).digest()
 
 
-def _contents(ratings: "Ratings") -> bytes:
-    names, items, batches = ratings.contents()
+def _contents(names: Sequence[str], items: pa.Array, batches: Iterable[pa.RecordBatch]) -> bytes:
     texts, numbers = {name: _Texts() for name in names}, b""
     for item_texts in texts.values():
         item_texts.feed(items)

@@ -40,7 +40,7 @@ from agreement_pipeline.ratings.scale import (
     category_text,
     without_categories,
 )
-from agreement_pipeline.ratings.vocabularies import ForeignWords, foreign_words
+from agreement_pipeline.ratings.vocabularies import MAX_RATERS, ForeignWords, foreign_words
 from agreement_pipeline.text import called, listed
 
 if TYPE_CHECKING:
@@ -353,7 +353,14 @@ class Ratings:
     @cached_property
     def foreign_words(self) -> "tuple[ForeignWords, ...]":
         """Raters whose words do not meet those of the others."""
-        return foreign_words(self)
+        is_compared = self.scale.level == "nominal" and 2 <= len(self.names) <= MAX_RATERS
+        if not is_compared:
+            return ()
+        given = [
+            (row, rater, self.positions(code))
+            for row, rater, code in self.packing.given(self.patterns.words, range(len(self.names)))
+        ]
+        return foreign_words(self.names, self.scale.names, given, self.patterns.n)
 
     @property
     def given(self) -> Codes:
@@ -486,7 +493,9 @@ class Ratings:
         """
         from agreement_pipeline.ratings.digest import digest_of
 
-        return digest_of(self)
+        are_models = [name in self.classifiers for name in self.everyone]
+        items = self.rated().chunks
+        return digest_of(self.scale, are_models, self.extras, items, self.every, self.contents)
 
     def contents(self) -> "tuple[list[str], pa.Array, Iterator[pa.RecordBatch]]":
         """What is known of items: its columns, all items in order, and the columns in batches."""

@@ -7,16 +7,12 @@ are mapped.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from agreement_pipeline.ratings.placeholders import placeholders_among
 from agreement_pipeline.ratings.scale import Array, Codes
 from agreement_pipeline.text import joined
-
-if TYPE_CHECKING:
-    from agreement_pipeline.ratings.ratings import Ratings
 
 MIN_SHARED_ITEMS = 10
 MIN_ITEMS_PER_LABEL = 4
@@ -76,24 +72,23 @@ def _quoted(labels: Sequence[str]) -> str:
     return joined(map(repr, labels), MAX_SHOWN)
 
 
-def foreign_words(ratings: "Ratings") -> tuple[ForeignWords, ...]:
+Given = Sequence[tuple[Codes, Codes, Codes]]
+"""The row of a pattern of labels, the rater and the category."""
+
+
+def foreign_words(
+    raters: Sequence[str], categories: Sequence[str], given: Given, n_of_pattern: Codes
+) -> tuple[ForeignWords, ...]:
     """The groups of raters whose words do not meet those of others, with whom they share items.
 
     Raters belong to one group if either uses words of the other in half of its ratings or more.
     Then the words of each group are compared on the items that it shares with others.
+    `n_of_pattern` is the number of items of each pattern.
     """
-    scale = ratings.scale
-    if scale.level != "nominal" or not 2 <= len(ratings.names) <= MAX_RATERS:
-        return ()
-    n_raters, names = len(ratings.names), scale.names
-    counts = np.zeros((n_raters, len(names)))
-    rows = [
-        (row, rater, ratings.positions(code))
-        for row, rater, code in ratings.packing.given(ratings.patterns.words, range(n_raters))
-    ]
-    for row, rater, code in rows:
-        np.add.at(counts, (rater, code), ratings.patterns.n[row])
-    counts[:, [names.index(label) for label in placeholders_among(names)]] = 0
+    counts = np.zeros((len(raters), len(categories)))
+    for row, rater, code in given:
+        np.add.at(counts, (rater, code), n_of_pattern[row])
+    counts[:, [categories.index(label) for label in placeholders_among(categories)]] = 0
     group = _groups_of_raters(counts)
     group_numbers = [int(number) for number in np.unique(group[counts.any(axis=1)])]
     if len(group_numbers) < 2:
@@ -102,7 +97,7 @@ def foreign_words(ratings: "Ratings") -> tuple[ForeignWords, ...]:
         group_numbers, key=lambda group_number: (counts[group == group_number].sum(), -group_number)
     )
     answers = (
-        _compare_words(ratings, rows, group == group_number, counts)
+        _compare_words(raters, categories, given, n_of_pattern, group == group_number, counts)
         for group_number in group_numbers
         if group_number != largest
     )
@@ -138,22 +133,23 @@ def _groups_of_raters(counts: Array) -> Codes:
 
 
 def _compare_words(
-    ratings: "Ratings",
-    rows: Sequence[tuple[Codes, Codes, Codes]],
+    raters: Sequence[str],
+    names: Sequence[str],
+    given: Given,
+    n_of_pattern: Codes,
     is_inside: np.ndarray,
     counts: Array,
 ) -> ForeignWords | None:
-    names, patterns = ratings.scale.names, ratings.patterns
-    counts_by_side = np.zeros((2, len(patterns.n), len(names)), dtype=np.int32)
-    for row, rater, code in rows:
+    counts_by_side = np.zeros((2, len(n_of_pattern), len(names)), dtype=np.int32)
+    for row, rater, code in given:
         is_word = counts[rater, code] > 0
         np.add.at(
             counts_by_side, (is_inside[rater[is_word]].astype(int), row[is_word], code[is_word]), 1
         )
     shared = counts_by_side.any(axis=2).all(axis=0)
-    n_items = int(patterns.n[shared].sum())
+    n_items = int(n_of_pattern[shared].sum())
     other_counts, own_counts = np.einsum(
-        "i,sik->sk", patterns.n[shared].astype(float), counts_by_side[:, shared]
+        "i,sik->sk", n_of_pattern[shared].astype(float), counts_by_side[:, shared]
     )
     is_usual = _usual_words(np.stack([other_counts, own_counts]))
     n_labels = int(is_usual.sum(axis=1).max(initial=0))
@@ -177,12 +173,12 @@ def _compare_words(
         return None
     co_occurrences = np.einsum(
         "i,ik,il->kl",
-        patterns.n[shared].astype(float),
+        n_of_pattern[shared].astype(float),
         counts_by_side[1, shared],
         counts_by_side[0, shared],
     )
     return ForeignWords(
-        tuple(name for name, is_in in zip(ratings.names, is_inside, strict=True) if is_in),
+        tuple(name for name, is_in in zip(raters, is_inside, strict=True) if is_in),
         tuple(np.array(names, dtype=object)[is_only_theirs]),
         tuple(np.array(names, dtype=object)[is_only_others]),
         n_items,
