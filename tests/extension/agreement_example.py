@@ -30,7 +30,7 @@ def unanimity(counts: CategoryCounts) -> Coefficient:
 @tool(
     "ballots",
     "Ballots of our own tool",
-    lambda export: {"ballot_no", "voter", "vote"} <= {*export.first},
+    lambda export: {"ballot_no", "voter", "vote"} <= {*export.first_record},
     shows={"raters"},
     column_endings=("ballot_no",),
 )
