@@ -26,12 +26,12 @@ from agreement_pipeline.units import (
     NONE,
     Objects,
     Units,
+    at_each,
     document_of,
     numbers_named,
     objects_of,
     place_of,
     points_named,
-    units_at_values,
 )
 
 MOST_ITEMS, MOST_UNITS = 3, 60
@@ -276,13 +276,13 @@ def other_settings(judged: JudgedRound) -> Answer | None:
         name, head, values = "step", "steps", STEPS
     rows: list[Row] = []
     scale, policy, marked = judged.ratings.scale, judged.policy, found.marked
-    for value, units in units_at_values(marked, found.settings, values, scale):
+    for value, units in at_each(marked, found.settings, values, scale):
         estimates = measured(_in_clusters(units, found).ratings, MEASURES, policy, ["round"])
         rows.append([f"{value:g}", *(c for each in estimates for c in value_and_interval(each))])
     columns = [column for name in MEASURES for column in (title_of(name), "interval")]
     said = [MOVED[name]]
     if found.settings.rule == "matched" and NONE in scale.names:
-        in_pairs = units_at_values(marked, replace(found.settings, rule="paired"), values, scale)
+        in_pairs = at_each(marked, replace(found.settings, rule="paired"), values, scale)
         for place, (_, units) in enumerate(in_pairs):
             every = measured(_in_clusters(units, found).marking, [F1], policy, ["category"])
             of_marked = next((each for each in every if each.scope.name == MARKED), None)

@@ -54,7 +54,7 @@ from agreement_pipeline.units.units import (
     MARKED as MARKED,
     Objects as Objects,
     Units as Units,
-    units_at_values as units_at_values,
+    at_each as at_each,
     objects_of as objects_of,
     size_columns_of as size_columns_of,
     units_of as units_of,

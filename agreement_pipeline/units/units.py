@@ -199,7 +199,7 @@ def size_columns_of(marked: Sequence[Marked], settings: UnitSettings) -> dict[st
     return sizes
 
 
-def units_at_values(
+def at_each(
     marked: Sequence[Marked],
     settings: UnitSettings,
     values: Iterable[float],
@@ -210,7 +210,7 @@ def units_at_values(
     >>> from agreement_pipeline.units import Box, Marked
     >>> boxes = Box(0, 0, 4, 4, "cat"), Box(1, 0, 4, 4, "cat")
     >>> drawn = [Marked("i", name, (box,), (9, 9)) for name, box in zip("ab", boxes, strict=True)]
-    >>> found = units_at_values(drawn, UnitSettings("boxes"), [0.5, 0.7])
+    >>> found = at_each(drawn, UnitSettings("boxes"), [0.5, 0.7])
     >>> [(least, len(units.rows)) for least, units in found]
     [(0.5, 2), (0.7, 4)]
     """

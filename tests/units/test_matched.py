@@ -14,8 +14,8 @@ from agreement_pipeline.units import (
     Polygon,
     Span,
     UnitSettings,
+    at_each,
     groups_of,
-    units_at_values,
     units_of,
 )
 
@@ -142,7 +142,7 @@ def test_exact_matches_want_the_same_place():
 
 def test_a_value_is_shown_at_each_similarity():
     marked = [boxes("i", "a", (0, 0, 4, 4, "A")), boxes("i", "b", (1, 0, 4, 4, "A"))]
-    found = units_at_values(marked, UnitSettings("boxes"), [0.3, 0.6, 0.61], AB)
+    found = at_each(marked, UnitSettings("boxes"), [0.3, 0.6, 0.61], AB)
     assert [units.rows["item"].nunique() for _, units in found] == [1, 1, 2]
 
 
