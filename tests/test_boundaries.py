@@ -128,6 +128,30 @@ def test_no_two_files_of_a_room_import_each_other_even_by_way_of_others():
     sorter.prepare()
 
 
+OF_MODELS = ("certif", "silver", "anchor")
+
+
+def names_in(path):
+    """The names that a file gives or uses, and not its texts."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for field in ("id", "attr", "arg", "name", "asname"):
+            if isinstance(name := getattr(node, field, None), str):
+                yield name
+
+
+def test_what_stands_below_the_models_has_no_name_for_what_they_alone_know():
+    below = [path for path in MODULES if RANK[part(path)] < RANK["models"]]
+    found = {
+        (part(path), name)
+        for path in below
+        for name in names_in(path)
+        if any(word in name.lower() for word in OF_MODELS)
+    }
+    of_a_policy = {("policy", "Silver"), ("policy", "silver")}
+    error, of_a_page = ("errors", "CertificateError"), ("evidence", "anchor")
+    assert found <= {*of_a_policy, error, of_a_page}
+
+
 def test_what_renders_imports_nothing_that_computes():
     found = {room for path in MODULES if part(path) == "report" for room, _ in own(path)}
     assert found - {"report"} == {

@@ -149,8 +149,8 @@ class Erasure:
             for entry in self._of("decided")
             if not self._is_about(entry) and "results_digest" in entry.get("delivery", {})
         }
-        certified = [entry for entry in self._of("certified") if not self._is_about(entry)]
-        file_names = {f"certificates/{entry['certificate']}.json" for entry in certified}
+        attempts = [entry for entry in self._of("certified") if not self._is_about(entry)]
+        file_names = {f"certificates/{entry['certificate']}.json" for entry in attempts}
         file_names |= {
             f"anchors/{entry['labels']}.json"
             for entry in self._of("anchored")

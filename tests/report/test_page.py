@@ -72,7 +72,7 @@ def test_the_decision_who_rated_and_what_to_do_stand_first(judged, page):
     assert all(escape(step.by).replace("&#x27;", "&#39;") in told for step in judged.summary.steps)
 
 
-def test_a_page_has_eight_sections_at_most_and_few_words():
+def test_a_page_has_few_words():
     rng = np.random.default_rng(8)
     said = [
         (f"i{i:03}", f"r{r}", "ab"[(i + (rng.random() < 0.2)) % 2], f"some words of the item {i}")
@@ -83,7 +83,6 @@ def test_a_page_has_eight_sections_at_most_and_few_words():
     page = report_page(Ratings.from_frame(frame, Scale(("a", "b"))), POLICY)
     shown = re.sub(r"<(style|script|svg).*?</\1>|<[^>]+>", " ", page, flags=re.DOTALL)
     assert len(shown.split()) <= 2_500
-    assert len(OF_ROUND) <= 8
 
 
 def test_every_figure_has_a_sentence_and_numbers_beside_it(answers):
