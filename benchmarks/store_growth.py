@@ -28,7 +28,7 @@ import fsspec
 
 from agreement_pipeline.evidence import charted, history, table_of_rows
 from agreement_pipeline.orchestration.metadata import rendered
-from agreement_pipeline.projects.standing import Standings
+from agreement_pipeline.projects.standing import RoundStatusIndex
 from agreement_pipeline.release import judge_round, reassess
 from agreement_pipeline.store import Store
 from benchmarks.asked import asked
@@ -104,12 +104,12 @@ def _all(place: str, original: Path) -> None:
 
 def _table(place: str) -> None:
     """The table of all rounds, as `agreement_history` shows it."""
-    standings = Standings(Store(place, salt=SALT))
-    standing = standings.now()
+    statuses = RoundStatusIndex(Store(place, salt=SALT))
+    standing = statuses.refresh()
     rounds = table_of_rows(standing.rows)
     chart = charted(rounds, POLICY, standing.chart)
     rendered(history(rounds, POLICY, chart))
-    standings.keep(replace(standing, chart=chart))
+    statuses.save(replace(standing, chart=chart))
 
 
 def _say(name: str, work: Callable[[], object]) -> None:

@@ -302,7 +302,7 @@ def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
         say_aside(f"{where}, so rounds come in the order of their names")
     by, named = project.terms, project.settings.policy
     in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
-    due = {each.round for each in project.due(found=found)}
+    due = {each.round for each in project.due(contents=found)}
     stored = {*project.store.rounds()}
     pending = [name for name in sorted(found.deliveries, key=natural) if name not in stored]
     not_stored: dict[str, Ratings] = {}

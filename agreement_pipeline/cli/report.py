@@ -176,7 +176,7 @@ def _pages(
     yield _shown(of_all, folder / INDEX)
     today = datetime.now(UTC).date()
     for name in rounds:
-        of_round = partial(round_page, project, name, on=today, names=names, beside=rounds)
+        of_round = partial(round_page, project, name, on=today, names=names, other_rounds=rounds)
         yield _shown(of_round, folder / page_of(name))
 
 

@@ -23,8 +23,8 @@ from agreement_pipeline.orchestration.sensors import (
 )
 from agreement_pipeline.projects import (
     Notice,
+    NoticeKind,
     Project,
-    What,
     joint_release,
     notices,
     outage,
@@ -37,8 +37,8 @@ SECONDS = 10
 OUTAGE_SECONDS = 45.0
 """What is over at the next tick is not told."""
 HEARTBEAT_SECONDS = 300.0
-DOWN: What = "down"
-UP_AGAIN: What = "up again"
+DOWN: NoticeKind = "down"
+UP_AGAIN: NoticeKind = "up again"
 HTTP = ("https://", "http://")
 
 

@@ -213,7 +213,7 @@ def round_page(stored: StoredRound) -> Result:
     """The page of the round, for people without this UI. Its link opens it."""
     project, round_name = stored.project, stored.name
     today = datetime.now(UTC).date()
-    page = page_of_one(project, round_name, on=today, beside=project.store.rounds())
+    page = page_of_one(project, round_name, on=today, other_rounds=project.store.rounds())
     keep_page(project, page_of(round_name), page)
     return dg.MaterializeResult(metadata=link(project, page_of(round_name)))
 
@@ -221,7 +221,7 @@ def round_page(stored: StoredRound) -> Result:
 def agreement_history(project: Project) -> Result:
     """Which rounds were refused, and why? Open this page first."""
     due = project.due()
-    state, standing = shown_state(project, due), project.standings.now()
+    state, standing = shown_state(project, due), project.statuses.refresh()
     rounds = table_of_rows(standing.rows, project.unjudged(due))
     chart = charted(rounds, project.policy, standing.chart)
     late, unused = overdue(project, time.time()), project.unused_waivers()
@@ -229,7 +229,7 @@ def agreement_history(project: Project) -> Result:
     if project.settings.pages:
         of_store = table_of_rows(standing.rows)
         keep_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
-    project.standings.keep(replace(standing, chart=chart))
+    project.statuses.save(replace(standing, chart=chart))
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
         check_results=[

@@ -285,7 +285,7 @@ def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
         description="Judges every round of the store again, by today's policy, in one run.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        rounds = sorted(project.standings.now().rows)
+        rounds = sorted(project.statuses.refresh().rows)
         if not rounds:
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         there = set(context.instance.get_dynamic_partitions(partitions))

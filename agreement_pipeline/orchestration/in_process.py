@@ -14,7 +14,7 @@ from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.evidence import NOT_JUDGED, admitted_rounds, round_table, round_text
 from agreement_pipeline.orchestration.component import project_definitions
 from agreement_pipeline.orchestration.runs import UNRELEASED
-from agreement_pipeline.projects import TOGETHER, Project, joint_release
+from agreement_pipeline.projects import JOINT_RELEASE_NAME, Project, joint_release
 from agreement_pipeline.report import align_table, printable
 from agreement_pipeline.text import chained
 
@@ -173,7 +173,7 @@ def _describe_run(run: ProjectRun, width: int | None) -> str:
     title = ": ".join(filter(None, (run.project.name, run.project.settings.description)))
     notes = [f"withdrawn: {printable(why)}" for why in run.withdrawn]
     notes += [
-        f"not released: {f'round {name}' if name else TOGETHER}: {printable(why)}"
+        f"not released: {f'round {name}' if name else JOINT_RELEASE_NAME}: {printable(why)}"
         for name, why in run.unreleased.items()
     ]
     return "\n".join([title, "", table, *([""] if notes else []), *notes])

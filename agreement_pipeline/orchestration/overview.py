@@ -98,7 +98,9 @@ def _state_of(projects: Iterable[Project]) -> str:
         try:
             found = each.look()
             refused = "; ".join(found.refused.values())
-            states.append(f"{each.no_inbox()}{refused}{shown_state(each, each.due(found=found))}")
+            states.append(
+                f"{each.no_inbox()}{refused}{shown_state(each, each.due(contents=found))}"
+            )
         except EXPECTED as error:
             states.append(f"{each.name}: {error}")
     return digest_of("\n".join(states).encode())

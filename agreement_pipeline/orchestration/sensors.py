@@ -381,7 +381,7 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
             return dg.SkipReason("the table of all rounds is about to be written again")
         # An instance that lost its database has no partitions, and the store knows them.
-        known = rounds_of(project.name).build_add_request(sorted(project.standings.now().rows))
+        known = rounds_of(project.name).build_add_request(sorted(project.statuses.refresh().rows))
         return dg.SensorResult(
             run_requests=[dg.RunRequest()],
             dynamic_partitions_requests=[known] if known.partition_keys else [],

@@ -3,10 +3,10 @@
 from agreement_pipeline.projects.inbox import Delivery
 from agreement_pipeline.projects.project import round_before
 from agreement_pipeline.projects.notices import (
-    TOGETHER,
+    JOINT_RELEASE_NAME,
     Form,
     Notice,
-    What,
+    NoticeKind,
     notices,
     outage,
     overdue,
@@ -29,14 +29,14 @@ from agreement_pipeline.projects.together import JointRelease, joint_release
 
 __all__ = [
     "INDEX",
-    "TOGETHER",
+    "JOINT_RELEASE_NAME",
     "Delivery",
     "Form",
     "JointRelease",
     "Notice",
+    "NoticeKind",
     "Project",
     "ProjectSettings",
-    "What",
     "first_files",
     "joint_release",
     "load_project",

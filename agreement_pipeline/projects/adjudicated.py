@@ -12,8 +12,8 @@ from agreement_pipeline.readers import COLUMNS, Columns, Export, Rules, read
 from agreement_pipeline.sources import AdjudicateIn, DeliveryFolder, LabelStudio, ServerProject
 from agreement_pipeline.text import called, counted, listed
 
-NEEDED = ("item", "label", "ratings_digest")
-OF_TASK = ("item", "ratings_digest")
+REQUIRED_COLUMNS = ("item", "label", "ratings_digest")
+TASK_COLUMNS = ("item", "ratings_digest")
 
 
 def read_adjudicated(
@@ -21,25 +21,25 @@ def read_adjudicated(
 ) -> dict[str, Adjudicated]:
     """The adjudicated labels of each round: a file a round, named after the round.
 
-    A file is a table with the columns in `NEEDED`, or the export of a labelling tool whose labels
-    are those of `scale`.
+    A file is a table with the columns in `REQUIRED_COLUMNS`, or the export of a labelling tool
+    whose labels are those of `scale`.
     """
     if not folder.is_dir():
         raise ProjectError(
             f"{folder}: found no such folder; expected the adjudicated labels. "
             "Correct adjudicated in the project, or make the folder."
         )
-    found: dict[str, Path] = {}
+    path_by_round: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.name.startswith(".") or (rounds is not None and path.stem not in rounds):
             continue
-        first = found.setdefault(path.stem, path)
-        if first != path:
+        path_of_round = path_by_round.setdefault(path.stem, path)
+        if path_of_round != path:
             raise ProjectError(
-                f"{path}: found a second file of the round beside {first.name}; "
+                f"{path}: found a second file of the round beside {path_of_round.name}; "
                 "expected one file a round. Remove one."
             )
-    return {name: read_answers(path, scale) for name, path in found.items()}
+    return {name: read_answers(path, scale) for name, path in path_by_round.items()}
 
 
 class RoundExchange(NamedTuple):
@@ -108,8 +108,10 @@ class AdjudicationServer:
                 ):
                     if tasks := self._server_tasks(tasks_of(round_name), delivery_of(round_name)):
                         description = f"Disputed items of round {round_name}, ratings {digest}."
-                        made = self.server.push_tasks(project, title, description, like, tasks)
-                        page = self.server.page_of(made)
+                        new_project = self.server.push_tasks(
+                            project, title, description, like, tasks
+                        )
+                        page = self.server.page_of(new_project)
                         rounds[round_name] = RoundExchange(title, page, len(tasks), 0, True)
                     else:
                         self._digests_without_disputes.add(digest)
@@ -141,11 +143,13 @@ class AdjudicationServer:
                     "round as it was judged. Judge the round again.",
                     may_pass=True,
                 )
-            if taken := [name for name in about if data.get(name, about[name]) != about[name]]:
+            if conflicting_fields := [
+                name for name in about if data.get(name, about[name]) != about[name]
+            ]:
                 raise ProjectError(
-                    f"{delivery}: found the {called('field', taken)} in the data of item "
-                    f"{task['item']!r}; expected other names, since the tasks of adjudicators have "
-                    "fields of these names. Rename the fields in Label Studio, or use "
+                    f"{delivery}: found the {called('field', conflicting_fields)} in the data of "
+                    f"item {task['item']!r}; expected other names, since the tasks of adjudicators "
+                    "have fields of these names. Rename the fields in Label Studio, or use "
                     "agreement-pipeline disputed.",
                 )
             server_tasks.append({"data": {**data, **about}})
@@ -157,13 +161,13 @@ def _version_name(round_name: str, ratings_digest: str) -> str:
 
 
 def _only_project(projects: Sequence[ServerProject], title: str, url: str) -> ServerProject | None:
-    named = [project for project in projects if project.title == title]
-    if len(named) > 1:
+    matching = [project for project in projects if project.title == title]
+    if len(matching) > 1:
         raise ProjectError(
-            f"{url}: found {len(named)} projects {title!r}; expected one. Delete or rename the "
+            f"{url}: found {len(matching)} projects {title!r}; expected one. Delete or rename the "
             "others in Label Studio."
         )
-    return named[0] if named else None
+    return matching[0] if matching else None
 
 
 def _data_by_item(
@@ -183,21 +187,23 @@ def refuse_as_round(path: Path) -> None:
     """Refuse answers to a list of disputed items as a round. They are resolutions, and no
     ratings.
     """
-    inside: list[object] = [Export(path).first_record]
-    for each in inside:
-        if isinstance(each, Mapping):
-            if OF_TASK[1] in each:
+    values_to_search: list[object] = [Export(path).first_record]
+    for value in values_to_search:
+        if isinstance(value, Mapping):
+            if TASK_COLUMNS[1] in value:
                 raise ProjectError(
                     f"{path.name}: found answers to a list of disputed items; expected a round. "
                     "Put the file into the folder that adjudicated names: the answers train, and "
                     "do not count for agreement."
                 )
-            inside += each.values()
+            values_to_search += value.values()
 
 
 def read_answers(path: Path, scale: Scale | None, question: str | None = None) -> Adjudicated:
     """The adjudicated labels in a file. `question` is that of an export which has several."""
-    answers = list(_of_table(path) if path.suffix == ".csv" else _of_export(path, scale, question))
+    answers = list(
+        _read_table(path) if path.suffix == ".csv" else _read_export(path, scale, question)
+    )
     digests = {answer["ratings_digest"]: place for place, answer in answers}
     if len(digests) > 1:
         raise ProjectError(
@@ -215,15 +221,15 @@ def read_answers(path: Path, scale: Scale | None, question: str | None = None) -
     return Adjudicated(next(iter(digests), ""), labels)
 
 
-def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    header, *rows = _cells(path) or [[]]
-    wrong = [name for name in NEEDED if header.count(name) != 1]
+def _read_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    header, *rows = _read_cells(path) or [[]]
+    wrong = [name for name in REQUIRED_COLUMNS if header.count(name) != 1]
     if wrong:
         absent = [name for name in wrong if name not in header]
-        found = f"no {called('column', absent)}" if absent else f"{called('column', wrong)} twice"
+        problem = f"no {called('column', absent)}" if absent else f"{called('column', wrong)} twice"
         raise ProjectError(
-            f"{path}: found {found}; expected each of {listed(NEEDED)} once. Fill in the column "
-            "label of what the command disputed writes."
+            f"{path}: found {problem}; expected each of {listed(REQUIRED_COLUMNS)} once. Fill in "
+            "the column label of what the command disputed writes."
         )
     for number, cells in enumerate(rows, 2):
         if cells and len(cells) != len(header):
@@ -237,7 +243,7 @@ def _of_table(path: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
             yield f"row {number}", row
 
 
-def _cells(path: Path) -> list[list[str]]:
+def _read_cells(path: Path) -> list[list[str]]:
     try:
         if not path.is_file():
             raise OSError("no file")
@@ -250,13 +256,13 @@ def _cells(path: Path) -> list[list[str]]:
         ) from None
 
 
-def _of_export(
+def _read_export(
     path: Path, scale: Scale | None, question: str | None
 ) -> Iterator[tuple[str, Mapping[str, str]]]:
     columns_read = COLUMNS if question is None else Columns(label=question)
-    rules = Rules(strata=OF_TASK)
+    rules = Rules(strata=TASK_COLUMNS)
     answered = read(str(path), columns_read, scale=scale, usable=False, rules=rules)
-    columns = {f"{STRATUM}{name}": name for name in OF_TASK}
+    columns = {f"{STRATUM}{name}": name for name in TASK_COLUMNS}
     tasks = {
         task["item"]: {name: task[column] for column, name in columns.items()}
         for task in answered.items(list(columns)).to_pylist()

@@ -44,27 +44,30 @@ def find_deliveries_before(
     arrived = of_event("ingested", store.history())
     present = {entry["round"]: RoundVersion.from_entry(entry) for entry in arrived}
     rounds = [*present]
-    others = rounds[: rounds.index(round_name)] if round_name in present else rounds
-    versions = [(name, present[name]) for name in others]
-    own = dict[str, RoundVersion]()
+    earlier_rounds = rounds[: rounds.index(round_name)] if round_name in present else rounds
+    versions = [(name, present[name]) for name in earlier_rounds]
+    own_versions = dict[str, RoundVersion]()
     for entry in arrived:
         if entry["round"] == round_name:
             digest = entry.get("delivered_as", entry["original_digest"])
             if digest == delivered_digest:
                 break
-            own.setdefault(digest, RoundVersion.from_entry(entry))
-    versions += [(_stratum(round_name, n), version) for n, version in enumerate(own.values(), 1)]
-    return DeliveriesBefore(tuple(versions), _stratum(round_name, len(own) + 1))
+            own_versions.setdefault(digest, RoundVersion.from_entry(entry))
+    versions += [
+        (_stratum_name(round_name, n), version)
+        for n, version in enumerate(own_versions.values(), 1)
+    ]
+    return DeliveriesBefore(tuple(versions), _stratum_name(round_name, len(own_versions) + 1))
 
 
-def _stratum(round_name: str, delivery: int) -> str:
+def _stratum_name(round_name: str, delivery: int) -> str:
     return round_name if delivery == 1 else f"{round_name}, delivery {delivery}"
 
 
 def split_delivery(
     ratings: Ratings,
     round_name: str,
-    before: DeliveriesBefore,
+    deliveries_before: DeliveriesBefore,
     store: Store,
     settings: ProjectSettings,
     not_stored: Mapping[str, Ratings],
@@ -75,15 +78,17 @@ def split_delivery(
     """
     items = ItemsInDelivery(ratings)
     earlier = [
-        EarlierDelivery(name, found, of_same_round=version.round == round_name)
-        for name, version in before.versions
-        if (found := store.ratings_with(version, items)) is not None
+        EarlierDelivery(name, delivered_ratings, of_same_round=version.round == round_name)
+        for name, version in deliveries_before.versions
+        if (delivered_ratings := store.ratings_with(version, items)) is not None
     ]
-    earlier += [EarlierDelivery(name, found) for name, found in not_stored.items()]
+    earlier += [
+        EarlierDelivery(name, delivered_ratings) for name, delivered_ratings in not_stored.items()
+    ]
     return mark_first_deliveries(
         ratings,
         earlier,
-        before.own_name,
+        deliveries_before.own_name,
         settings.deliveries,
         times_tell=settings.deliveries == "cumulative" or settings.replicates == "across",
         whole_clusters=settings.units is not None,

@@ -14,7 +14,7 @@ import pandas as pd
 
 from agreement_pipeline.errors import AgreementError, RatingsError
 from agreement_pipeline.evidence import asked_of_models
-from agreement_pipeline.projects.inbox import HIDDEN
+from agreement_pipeline.projects.inbox import HIDDEN_PREFIXES
 from agreement_pipeline.ratings import (
     AS_PERCENT,
     Level,
@@ -56,7 +56,7 @@ from agreement_pipeline.text import counted, joined, listed, natural
 from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
 
 GUIDE = "agreement-pipeline guide project"
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 NO_TEXTS = {"false", "no", "null", "off", "on", "true", "yes"}  # in YAML
 COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+")
 DOUBTS = {
@@ -76,7 +76,8 @@ AT_A_TIME = re.compile(r"[-_ ]at[-_ ](?=(19|20)\d\d-\d\d-\d\d).*")
 """What Label Studio adds to the name of a project: the time of the export, and a part of a key."""
 ROUND = re.compile(r"round|batch|wave|iteration")
 REPLICATE = re.compile(r"(replicate|repeat|duplicate)s?[_-]of")
-MOST, NONE = 30, "|"
+MAX_CATEGORIES = 30
+EMPTY_SET = "|"
 SHOWN_LABELS = 5
 MAX_EXPORTS_COMPARED = 20
 POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
@@ -113,49 +114,51 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ExportFacts:
     reader: Reader
     questions: tuple[Question, ...]
     columns: dict[str, Any]
-    said: Mapping[str, Any]
+    given_settings: Mapping[str, Any]
     replicates: dict[str, str] = field(default_factory=dict)
     models: tuple[str, ...] = ()
     unsure: tuple[str, ...] = ()
 
 
 def first_files(
-    export: Path, name: str, inbox: str, said: Mapping[str, Any] = NOTHING
+    export: Path, name: str, inbox: str, given_settings: Mapping[str, Any] = NO_SETTINGS
 ) -> dict[str, str]:
     """The project files and the policies for an export, by their paths in configs/.
 
-    Each question of the export is a project of its own. What is `said` of the export stands under
-    the keys of a project, and is not guessed.
+    Each question of the export is a project of its own. The `given_settings` of the export stand
+    under the keys of a project, and are not guessed.
     """
     with unpacked(export) as path:
-        written = Columns(**said.get("columns", {}))
-        reader = reader_of(path, said.get("reader"), written)
-        of = _of_table if reader.submissions is None else _of_tool
-        seen = of(path, reader, said)
-    if repeated := _repeated_items(export, seen):
-        seen = replace(seen, unsure=(*seen.unsure, repeated))
+        given_columns = Columns(**given_settings.get("columns", {}))
+        reader = reader_of(path, given_settings.get("reader"), given_columns)
+        read_facts = _read_table if reader.submissions is None else _read_tool_export
+        export_facts = read_facts(path, reader, given_settings)
+    if repeated := _repeated_items(export, export_facts):
+        export_facts = replace(export_facts, unsure=(*export_facts.unsure, repeated))
         folder = Path(inbox).parent
         inbox = inbox if folder == Path() else str(folder)
     files: dict[str, str] = {}
-    for question in seen.questions:
-        several = len(seen.questions) > 1
+    for question in export_facts.questions:
+        several = len(export_facts.questions) > 1
         project = f"{name}_{plain_name(question.name)}" if several else name
         files[f"projects/{project}.yaml"] = "\n".join(
-            [*_project(project, question, seen, inbox), ""]
+            [*_project_lines(project, question, export_facts, inbox), ""]
         )
         files[f"policies/{project}.yaml"] = POLICY.format(
             name=project,
             measure="alpha_masi" if question.sets else "krippendorff_alpha",
-            of_replicates=OF_REPLICATES if seen.replicates or "replicate_of" in said else "",
+            of_replicates=OF_REPLICATES
+            if export_facts.replicates or "replicate_of" in given_settings
+            else "",
         )
     return files
 
 
-def _repeated_items(export: Path, seen: Seen) -> str:
+def _repeated_items(export: Path, export_facts: ExportFacts) -> str:
     """The question whether exports are cumulative, if one in this folder repeats another.
 
     They are compared in the order of their names. Empty if none has over half of its items from
@@ -164,39 +167,43 @@ def _repeated_items(export: Path, seen: Seen) -> str:
     if not export.is_file():
         return ""
     exports = [
-        each
-        for each in sorted(export.parent.iterdir(), key=lambda each: natural(each.name))
-        if each.is_file() and each.suffix == export.suffix and not each.name.startswith(HIDDEN)
+        path
+        for path in sorted(export.parent.iterdir(), key=lambda path: natural(path.name))
+        if path.is_file()
+        and path.suffix == export.suffix
+        and not path.name.startswith(HIDDEN_PREFIXES)
     ]
-    question, named = "", dict[str, frozenset[str]]()
-    for each in exports[-MAX_EXPORTS_COMPARED:] if len(exports) > 1 else ():
+    question, items_by_export = "", dict[str, frozenset[str]]()
+    for path in exports[-MAX_EXPORTS_COMPARED:] if len(exports) > 1 else ():
         with suppress(AgreementError):  # it is no export of this project
-            named[each.name] = _item_names(each, seen)
-    for (older, before), (newer, items) in pairwise(named.items()):
-        n_repeated = len(before & items)
+            items_by_export[path.name] = _item_names(path, export_facts)
+    for (older, older_items), (newer, items) in pairwise(items_by_export.items()):
+        n_repeated = len(older_items & items)
         if 2 * n_repeated > len(items):
             question = (
-                f"{newer} repeats {n_repeated:,} of the {counted(len(before), 'item')} of {older}. "
-                "If each export holds all before it, say `deliveries: cumulative`: then a round is "
-                "what is new. If each stands for itself, say `deliveries: independent`"
+                f"{newer} repeats {n_repeated:,} of the {counted(len(older_items), 'item')} of "
+                f"{older}. If each export holds all before it, say `deliveries: cumulative`: then "
+                "a round is what is new. If each stands for itself, say `deliveries: independent`"
             )
     return question
 
 
-def _item_names(export: Path, seen: Seen) -> frozenset[str]:
-    question, said = seen.questions[0], seen.said
-    columns = dict(seen.columns)
+def _item_names(export: Path, export_facts: ExportFacts) -> frozenset[str]:
+    question, given_settings = export_facts.questions[0], export_facts.given_settings
+    columns = dict(export_facts.columns)
     if question.name and not question.units:
         columns["label"] = question.name
-    rules = {name: said[name] for name in said if name in Rules.__dataclass_fields__}
+    rules = {
+        name: given_settings[name] for name in given_settings if name in Rules.__dataclass_fields__
+    }
     if question.units:
         rules.setdefault("units", UnitSettings(question.units))
     rows = rows_of(
         export,
         Columns(**columns),
-        said.get("layout", "long"),
-        Limits(**said.get("limits", {})),
-        Rules(**{**rules, "requires": (), "reader": seen.reader.name}),
+        given_settings.get("layout", "long"),
+        Limits(**given_settings.get("limits", {})),
+        Rules(**{**rules, "requires": (), "reader": export_facts.reader.name}),
     )
     with rows.reading():
         return frozenset(rows.distinct("item"))
@@ -221,24 +228,28 @@ def undated_name(export: Path) -> str:
     'project-7'
     """
     stem = Path(without_ending(export.name)).stem
-    rest = DATED.sub("", AT_A_TIME.sub("", stem)).strip(" -_.")
-    return rest or export.resolve().parent.name or stem
+    undated = DATED.sub("", AT_A_TIME.sub("", stem)).strip(" -_.")
+    return undated or export.resolve().parent.name or stem
 
 
-def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[str]:
-    reader, numbers = seen.reader, question.level in ("interval", "ratio")
+def _project_lines(
+    name: str, question: Question, export_facts: ExportFacts, inbox: str
+) -> Iterator[str]:
+    reader, numbers = export_facts.reader, question.level in ("interval", "ratio")
     yield f"# {name}: written by `agreement-pipeline init`. {GUIDE} explains every key."
-    yield from (f"# Please check: {guess}." for guess in seen.unsure)
-    for lacking, why in reader.needs.items() if "requires" not in seen.said else ():
-        yield f"# FILL IN `requires`: {reader.title} cannot show {lacking}. {why}"
+    yield from (f"# Please check: {guess}." for guess in export_facts.unsure)
+    for lacking_part, reason in (
+        reader.needs.items() if "requires" not in export_facts.given_settings else ()
+    ):
+        yield f"# FILL IN `requires`: {reader.title} cannot show {lacking_part}. {reason}"
     if question.placeholders:
-        named = joined(map(repr, question.placeholders))
-        written = _in_yaml(list(question.placeholders))
-        is_one = len(question.placeholders) == 1
+        quoted_names = joined(map(repr, question.placeholders))
+        placeholder_list = _in_yaml(list(question.placeholders))
+        pronoun = "it" if len(question.placeholders) == 1 else "them"
         yield (
-            f"# FILL IN `missing` or `categories`: {named} may say that nobody gave a label. Then "
-            f"write missing: {written}. If raters may choose {'it' if is_one else 'them'}, add "
-            f"{'it' if is_one else 'them'} to categories. Until then, such labels are refused."
+            f"# FILL IN `missing` or `categories`: {quoted_names} may say that nobody gave a "
+            f"label. Then write missing: {placeholder_list}. If raters may choose {pronoun}, add "
+            f"{pronoun} to categories. Until then, such labels are refused."
         )
     if len(question.labels) == 1 and not question.units:
         yield (
@@ -248,43 +259,50 @@ def _project(name: str, question: Question, seen: Seen, inbox: str) -> Iterator[
     yield f"project: {name}"
     yield f"inbox: {_in_yaml(inbox)}  # or the folder of the rounds: a file or a folder each"
     yield f"reader: {reader.name}  # {reader.title}"
-    columns = dict(seen.columns)
+    columns = dict(export_facts.columns)
     if question.name and not question.units:
         columns["label"] = question.name
     if columns:
-        named = ", ".join(f"{key}: {_in_yaml(value)}" for key, value in columns.items())
-        yield f"columns: {{{named}}}"
+        columns_text = ", ".join(f"{key}: {_in_yaml(value)}" for key, value in columns.items())
+        yield f"columns: {{{columns_text}}}"
     yield from (
         f"{key}: {_in_yaml(value)}"
-        for key, value in seen.said.items()
+        for key, value in export_facts.given_settings.items()
         if key not in ("columns", "scale", "units", "reader")
     )
     if question.units:
-        units = seen.said.get("units", UnitSettings(question.units))
-        usual = asdict(UnitSettings(units.kind))
-        own = {key: value for key, value in asdict(units).items() if value != usual[key]}
-        settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in own.items())
+        units = export_facts.given_settings.get("units", UnitSettings(question.units))
+        default_settings = asdict(UnitSettings(units.kind))
+        changed_settings = {
+            key: value for key, value in asdict(units).items() if value != default_settings[key]
+        }
+        settings = "".join(f", {key}: {_in_yaml(value)}" for key, value in changed_settings.items())
         yield (f"units: {{kind: {units.kind}{settings}}}  # agreement-pipeline guide units")
     is_table = reader.submissions is None
-    if question.units and not is_table and "none" in reader.lacks and "requires" not in seen.said:
+    if (
+        question.units
+        and not is_table
+        and "none" in reader.lacks
+        and "requires" not in export_facts.given_settings
+    ):
         yield "requires: []  # every item of the file was opened by its rater: please check"
-    scale = seen.said.get("scale", {})
+    scale = export_facts.given_settings.get("scale", {})
     no_order = question.units not in ("", "rubrics")
     yield "scale:"
     yield f"  level: {question.level}" + (
         "" if "level" in scale or no_order else f"  # {DOUBTS[question.level]}"
     )
-    labels = (float(each) if numbers else each for each in question.labels)
+    labels = (float(label) if numbers else label for label in question.labels)
     categories = list(dict.fromkeys(labels))
     of_units = question.labels in (CHOICES, ANSWERS) and question.units
-    seen_only = "" if "categories" in scale or of_units else "  # those seen"
+    observed_note = "" if "categories" in scale or of_units else "  # those seen"
     if question.level == "multivariate interval":
         yield f"  dimensions: {Scale.from_labels(question.labels, question.level).dimensions}"
-    elif numbers and seen_only and are_any_numbers({*map(float, question.labels)}):
+    elif numbers and observed_note and are_any_numbers({*map(float, question.labels)}):
         yield "  # any number may be a label; list categories if raters choose among few"
     else:
-        yield f"  categories: {_in_yaml(categories)}{seen_only}"
-    yield from _of_items_and_raters(seen, "round" in columns)
+        yield f"  categories: {_in_yaml(categories)}{observed_note}"
+    yield from _item_and_rater_lines(export_facts, "round" in columns)
     yield f"policy: {name}"
 
 
@@ -292,10 +310,12 @@ def _in_yaml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=asdict)
 
 
-def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
-    for key, value in seen.replicates.items():
+def _item_and_rater_lines(export_facts: ExportFacts, several_rounds: bool) -> Iterator[str]:
+    for key, value in export_facts.replicates.items():
         yield f"{key}: {_in_yaml(value)}  # items that come back, so that raters meet them again"
-    if (seen.replicates or "replicate_of" in seen.said) and several_rounds:
+    if (
+        export_facts.replicates or "replicate_of" in export_facts.given_settings
+    ) and several_rounds:
         yield "replicates: across  # they come back in later rounds"
     hints = {
         "replicate_of": "FIELD  # the field that names the item which an item repeats",
@@ -306,63 +326,82 @@ def _of_items_and_raters(seen: Seen, several_rounds: bool) -> Iterator[str]:
         "deliveries": "cumulative  # if each export holds all before it; or independent",
         "rounds": "{column: FIELD, every: week}  # if one file grows: its rounds by their times",
     }
-    if seen.models:
-        yield f"# Models of the export are classifiers by themselves: {', '.join(seen.models)}."
+    if export_facts.models:
+        models = ", ".join(export_facts.models)
+        yield f"# Models of the export are classifiers by themselves: {models}."
         del hints["classifiers"]
-    if seen.replicates:
+    if export_facts.replicates:
         del hints["replicate_of"]
-    if not seen.reader.needs:
+    if not export_facts.reader.needs:
         del hints["requires"]
     if several_rounds:
         del hints["rounds"]
-    yield from (f"# {key}: {hint}" for key, hint in hints.items() if key not in seen.said)
+    yield from (
+        f"# {key}: {hint}" for key, hint in hints.items() if key not in export_facts.given_settings
+    )
 
 
-def _of_tool(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
+def _read_tool_export(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -> ExportFacts:
     assert reader.submissions is not None
-    asked = said.get("columns", {}).get("label")
+    asked_question = given_settings.get("columns", {}).get("label")
     names: dict[str, None] = {}
-    known: dict[str, None] = {}
-    for each in reader.submissions(Export(path)):
-        names.update(dict.fromkeys(each.values))
-        known.update(dict.fromkeys(each.fields))
-    first = next(iter(names), None)
-    if first is None or "units" in said:
-        return _of_objects(path, reader, known, said, asked or first)
-    if asked is not None and asked not in names:
-        raise RatingsError(
-            f"{path.name}: found no question {asked!r} among {listed(names, 20)}; expected one of "
-            "these. Correct the name of the label."
+    known_fields: dict[str, None] = {}
+    for submission in reader.submissions(Export(path)):
+        names.update(dict.fromkeys(submission.values))
+        known_fields.update(dict.fromkeys(submission.fields))
+    first_question = next(iter(names), None)
+    if first_question is None or "units" in given_settings:
+        return _read_objects(
+            path, reader, known_fields, given_settings, asked_question or first_question
         )
-    table = answers(path, first, known)
-    fields = [name for name in known if name in table and name not in ("item", "rater")]
-    columns, unsure = _columns_of(table, fields, said)
+    if asked_question is not None and asked_question not in names:
+        raise RatingsError(
+            f"{path.name}: found no question {asked_question!r} among {listed(names, 20)}; "
+            "expected one of these. Correct the name of the label."
+        )
+    table = answers(path, first_question, known_fields)
+    fields = [name for name in known_fields if name in table and name not in ("item", "rater")]
+    columns, unsure = _guess_columns(table, fields, given_settings)
     questions = tuple(
-        found
-        for name in ([asked] if asked else names)
+        question
+        for name in ([asked_question] if asked_question else names)
         # A field of the item, and no question: all submissions for an item say the same.
-        if not (name in known and table.groupby("item")[name].nunique().max() <= 1)
-        for found in [_question(name, answers(path, name)["label"].dropna(), said)]
-        if {*found.labels} - {NONE} and len(found.labels) <= MOST
+        if not (name in known_fields and table.groupby("item")[name].nunique().max() <= 1)
+        for question in [
+            _guess_question(name, answers(path, name)["label"].dropna(), given_settings)
+        ]
+        if {*question.labels} - {EMPTY_SET} and len(question.labels) <= MAX_CATEGORIES
     )
     if not questions:
-        return _of_objects(path, reader, known, said, asked or first)
+        return _read_objects(
+            path, reader, known_fields, given_settings, asked_question or first_question
+        )
     is_model = table["kind"] == "model"
     models = tuple(sorted(table["rater"][is_model].unique()))
-    replicates = {} if "replicate_of" in said else _replicates(table, fields)
-    unsure += _of_raters(table["rater"].unique(), said, path, known=models)
-    return Seen(reader, questions, columns, said, replicates, models, unsure)
+    replicates = {} if "replicate_of" in given_settings else _guess_replicates(table, fields)
+    unsure += _ask_about_raters(table["rater"].unique(), given_settings, path, known_models=models)
+    return ExportFacts(reader, questions, columns, given_settings, replicates, models, unsure)
 
 
-def _of_objects(
-    path: Path, reader: Reader, fields: Iterable[str], said: Mapping[str, Any], label: str | None
-) -> Seen:
-    every = [said["units"]] if "units" in said else map(UnitSettings, reader.kinds)
+def _read_objects(
+    path: Path,
+    reader: Reader,
+    fields: Iterable[str],
+    given_settings: Mapping[str, Any],
+    label: str | None,
+) -> ExportFacts:
+    units_to_try = (
+        [given_settings["units"]] if "units" in given_settings else map(UnitSettings, reader.kinds)
+    )
     questions = []
-    for units in every:
-        columns = Columns(**said.get("columns", {}))
+    for units in units_to_try:
+        columns = Columns(**given_settings.get("columns", {}))
         marked = read_marked(path, units.kind, columns, rules=Rules(requires=(), all_rounds=True))
-        labels = units_of(marked, units).scale.names if any(each.objects for each in marked) else ()
+        labels = (
+            units_of(marked, units).scale.names
+            if any(marked_item.objects for marked_item in marked)
+            else ()
+        )
         if labels:
             questions.append(Question(units.kind, labels, "nominal", False, units.kind))
     if not questions:
@@ -372,27 +411,27 @@ def _of_objects(
             "Export one of them."
         )
     table = answers(path, label, fields)
-    named = [name for name in fields if name in table and name not in ("item", "rater")]
-    named_as, unsure = _columns_of(table, named, said)
-    unsure += _of_raters(table["rater"].unique(), said, path)
-    named_as.pop("round", None)
-    return Seen(reader, tuple(questions), named_as, said, unsure=unsure)
+    fields_in_table = [name for name in fields if name in table and name not in ("item", "rater")]
+    named_columns, unsure = _guess_columns(table, fields_in_table, given_settings)
+    unsure += _ask_about_raters(table["rater"].unique(), given_settings, path)
+    named_columns.pop("round", None)
+    return ExportFacts(reader, tuple(questions), named_columns, given_settings, unsure=unsure)
 
 
-def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
+def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -> ExportFacts:
     """A table is read whole. So whatever is wrong with it is refused, with the next step."""
-    given = said.get("columns", {})
-    header = header_of(path, Columns(**given))
-    is_wide = said.get("layout") == "wide"
-    taken = [*given.values(), *given.get("raters", ())]
+    given_columns = given_settings.get("columns", {})
+    header = header_of(path, Columns(**given_columns))
+    is_wide = given_settings.get("layout") == "wide"
+    used_columns = [*given_columns.values(), *given_columns.get("raters", ())]
     guessed: dict[str, Any] = {
         name: column
         for name, column in probable_columns(header).items()
-        if name not in given
-        and column not in taken
+        if name not in given_columns
+        and column not in used_columns
         and not (is_wide and name in ("rater", "label"))
     }
-    columns = Columns(**guessed, **given)
+    columns = Columns(**guessed, **given_columns)
     unsure = [
         f"{name} is probably column {column!r}"
         for name, column in guessed.items()
@@ -402,8 +441,14 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         path,
         columns,
         "wide" if is_wide else "long",
-        Limits(**said.get("limits", {})),
-        Rules(**{each: said[each] for each in said if each in Rules.__dataclass_fields__}),
+        Limits(**given_settings.get("limits", {})),
+        Rules(
+            **{
+                rule: given_settings[rule]
+                for rule in given_settings
+                if rule in Rules.__dataclass_fields__
+            }
+        ),
     ).read_through()
     label = rows.text("label")
     times = rows.relation.ask(
@@ -411,7 +456,7 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
     )
     counts = {row["label"]: row["n"] for row in times.to_pylist() if not is_blank(row["label"])}
     labels = [*counts]
-    if "categories" not in said.get("scale", {}):
+    if "categories" not in given_settings.get("scale", {}):
         slips = misspelt(count_set_labels(counts))
         unsure += [*slips.values(), *doubtful(labels, slips)]
     if any(map(COMMA.fullmatch, labels)):
@@ -428,34 +473,42 @@ def _of_table(path: Path, reader: Reader, said: Mapping[str, Any]) -> Seen:
         for name, column in unnamed_columns(header, columns).items()
     ]
     rater = rows.text("rater")
-    found = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
-    raters = found.to_pylist()
+    rater_column = rows.relation.ask(f"SELECT DISTINCT {rater} AS rater FROM {rows}")["rater"]
+    raters = rater_column.to_pylist()
     if None in raters:
         unsure.append("some rows name no rater; fill them in or drop them")
-    unsure += _of_raters(filter(None, raters), said, path)
-    if "duplicates" not in said:
-        unsure += _of_repeated_ratings(rows)
-    label_sets = () if {"units", "scale"} & {*said} else labels_of_sets(labels)
+    unsure += _ask_about_raters(filter(None, raters), given_settings, path)
+    if "duplicates" not in given_settings:
+        unsure += _ask_about_repeated_ratings(rows)
+    label_sets = () if {"units", "scale"} & {*given_settings} else labels_of_sets(labels)
     if label_sets:
-        unsure = [each for each in unsure if "counts as one label" not in each]
+        unsure = [doubt for doubt in unsure if "counts as one label" not in doubt]
         unsure.append(
             f"cells hold several of {len(label_sets)} labels ({joined(label_sets, SHOWN_LABELS)}), "
             "and each is judged by itself; leave units out if each combination is a category"
         )
     name = "" if is_wide else columns.label
-    again = next((each for each in header if REPLICATE.fullmatch(each)), None)
-    replicates = {"replicate_of": again} if again and "replicate_of" not in said else {}
-    named = {**guessed, **given}
-    units = said["units"].kind if "units" in said else "sets" if label_sets else ""
+    replicate_column = next((column for column in header if REPLICATE.fullmatch(column)), None)
+    replicates = (
+        {"replicate_of": replicate_column}
+        if replicate_column and "replicate_of" not in given_settings
+        else {}
+    )
+    all_columns = {**guessed, **given_columns}
+    units = (
+        given_settings["units"].kind if "units" in given_settings else "sets" if label_sets else ""
+    )
     if units:
         question = Question(name, ANSWERS, "nominal", False, units)
     else:
-        named.pop("label", None)
-        question = _question(name, labels, said)
-    return Seen(reader, (question,), named, said, replicates, (), tuple(unsure))
+        all_columns.pop("label", None)
+        question = _guess_question(name, labels, given_settings)
+    return ExportFacts(
+        reader, (question,), all_columns, given_settings, replicates, (), tuple(unsure)
+    )
 
 
-def _of_repeated_ratings(rows: Rows) -> Iterator[str]:
+def _ask_about_repeated_ratings(rows: Rows) -> Iterator[str]:
     """Whether some rows have the item and rater of another one, which an error or a decision on
     self-agreement would ask about later.
     """
@@ -466,11 +519,11 @@ def _of_repeated_ratings(rows: Rows) -> Iterator[str]:
         f"SELECT COUNT(*) AS n, COUNT(DISTINCT {label}) AS n_labels FROM {rows} "
         f"WHERE {label} IS NOT NULL GROUP BY {keys} HAVING COUNT(*) > 1"
     )
-    found = rows.relation.ask(
+    counts = rows.relation.ask(
         "SELECT COALESCE(SUM(n - 1), 0) AS again, "
         f"COALESCE(SUM(CASE WHEN n_labels > 1 THEN 1 ELSE 0 END), 0) AS differ FROM ({groups}) AS g"
     ).to_pylist()[0]
-    n_again, n_differ = int(found["again"]), int(found["differ"])
+    n_again, n_differ = int(counts["again"]), int(counts["differ"])
     if n_again:
         rows_repeat = f"{n_again} row{' repeats' if n_again == 1 else 's repeat'}"
         differ = f" ({n_differ} with another label)" if n_differ else ""
@@ -481,44 +534,51 @@ def _of_repeated_ratings(rows: Rows) -> Iterator[str]:
         )
 
 
-def _of_raters(
-    raters: Iterable[str], said: Mapping[str, Any], path: Path, known: Collection[str] = ()
+def _ask_about_raters(
+    raters: Iterable[str],
+    given_settings: Mapping[str, Any],
+    path: Path,
+    known_models: Collection[str] = (),
 ) -> tuple[str, ...]:
     """A classifier that was named must be among the raters, or no round of the project could be
     read.
     """
-    every, named = sorted(raters), said.get("classifiers", ())
-    refuse_absent(named, every, path.name)
-    models = [name for name in like_models(every) if name not in (*named, *known)]
+    rater_names, classifiers = sorted(raters), given_settings.get("classifiers", ())
+    refuse_absent(classifiers, rater_names, path.name)
+    models = [
+        name for name in like_models(rater_names) if name not in (*classifiers, *known_models)
+    ]
     unsure = [
         f"raters {described(group)} print alike; if they are one rater, write same_rater: "
         f"[{_in_yaml(group)}], else different_raters: [{_in_yaml(group)}]"
-        for group in lookalikes(every)
-        if not Rules(different_raters=said.get("different_raters", ())).declares_different(group)
+        for group in lookalikes(rater_names)
+        if not Rules(
+            different_raters=given_settings.get("different_raters", ())
+        ).declares_different(group)
     ]
     if models:
-        written = ", ".join(map(_in_yaml, models))
-        unsure.append(f"{asked_of_models(models)} Then write classifiers: [{written}]")
+        models_text = ", ".join(map(_in_yaml, models))
+        unsure.append(f"{asked_of_models(models)} Then write classifiers: [{models_text}]")
     return tuple(unsure)
 
 
-def _columns_of(
-    table: pd.DataFrame, fields: Iterable[str], said: Mapping[str, Any]
+def _guess_columns(
+    table: pd.DataFrame, fields: Iterable[str], given_settings: Mapping[str, Any]
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
-    columns, unsure = dict(said.get("columns", {})), list[str]()
-    items = [name for name in fields if ITEM.fullmatch(name.lower()) and _names(table, name)]
+    columns, unsure = dict(given_settings.get("columns", {})), list[str]()
+    items = [name for name in fields if ITEM.fullmatch(name.lower()) and _names_items(table, name)]
     if items and "item" not in columns:
         columns["item"] = items[0]
         unsure.append(f"the items are probably named by {items[0]!r}, not by the tool's own number")
     rounds = [name for name in fields if ROUND.fullmatch(name.lower())]
-    filled = [name for name in rounds if table[name].notna().all()]
-    if filled:
-        columns["round"] = filled[0]
-        unsure.append(f"each value of {filled[0]!r} is probably a round")
+    complete_fields = [name for name in rounds if table[name].notna().all()]
+    if complete_fields:
+        columns["round"] = complete_fields[0]
+        unsure.append(f"each value of {complete_fields[0]!r} is probably a round")
     return columns, tuple(unsure)
 
 
-def _names(table: pd.DataFrame, name: str) -> bool:
+def _names_items(table: pd.DataFrame, name: str) -> bool:
     pairs = table[["item", name]].drop_duplicates()
     return bool(
         pairs[name].notna().all()
@@ -527,22 +587,24 @@ def _names(table: pd.DataFrame, name: str) -> bool:
     )
 
 
-def _replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
-    named = [name for name in fields if REPLICATE.fullmatch(name.lower())]
-    if named:
-        return {"replicate_of": named[0]}
+def _guess_replicates(table: pd.DataFrame, fields: Iterable[str]) -> dict[str, str]:
+    replicate_fields = [name for name in fields if REPLICATE.fullmatch(name.lower())]
+    if replicate_fields:
+        return {"replicate_of": replicate_fields[0]}
     texts = [name for name in fields if name == "text" and table[name].notna().all()]
     shared = [name for name in texts if table.groupby(name)["item"].nunique().max() > 1]
     return {"replicates_share": shared[0]} if shared else {}
 
 
-def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Question:
-    scale = said.get("scale", {})
-    every = {label for label in map(str, given) if not is_blank(label)}
-    placeholders = () if "categories" in scale else placeholders_among(every)
-    seen = sorted(every.difference(placeholders), reverse=True)
-    once = sorted({meaning(label, sets=True): label for label in seen}.values())
-    labels = tuple(scale.get("categories", once))
+def _guess_question(
+    name: str, raw_labels: Iterable[object], given_settings: Mapping[str, Any]
+) -> Question:
+    scale = given_settings.get("scale", {})
+    distinct_labels = {label for label in map(str, raw_labels) if not is_blank(label)}
+    placeholders = () if "categories" in scale else placeholders_among(distinct_labels)
+    real_labels = sorted(distinct_labels.difference(placeholders), reverse=True)
+    labels_by_meaning = sorted({meaning(label, sets=True): label for label in real_labels}.values())
+    labels = tuple(scale.get("categories", labels_by_meaning))
     numeric = all(map(is_number, labels))
     if "categories" not in scale and numeric:
         labels = tuple(sorted(labels, key=float))
@@ -551,5 +613,5 @@ def _question(name: str, given: Iterable[object], said: Mapping[str, Any]) -> Qu
         Scale(labels, level)
     elif level not in ("nominal", "ordinal"):
         Scale.from_labels(labels, level)
-    sets = not numeric and any("|" in each for each in labels)
+    sets = not numeric and any("|" in set_label for set_label in labels)
     return Question(name, labels, level, sets, placeholders=placeholders)

@@ -22,8 +22,8 @@ from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
 from agreement_pipeline.text import in_utf_8, natural
 
 AT_REST_SECONDS = 2.0
-LONGEST_NAME = 255
-HIDDEN = (".", "~$")
+MAX_NAME_BYTES = 255
+HIDDEN_PREFIXES = (".", "~$")
 """How files begin that nobody delivered, such as the mark that a workbook is open."""
 
 
@@ -68,7 +68,7 @@ class Delivery:
         return self.path
 
 
-class Found(NamedTuple):
+class InboxContents(NamedTuple):
     """The rounds of an inbox, sorted; and why a round or a file cannot be read.
 
     What is `refused` keeps no other round from being read.
@@ -78,7 +78,7 @@ class Found(NamedTuple):
     refused: dict[str, str]
 
 
-class _Read(NamedTuple):
+class _FileReading(NamedTuple):
     files: tuple[FileSeen, ...]
     round: str
     deliveries: tuple[Delivery, ...] = ()
@@ -97,7 +97,7 @@ class Inbox:
     place: Folder
     settings: ProjectSettings
     root: Path = Path()
-    _known: dict[str, _Read] = field(default_factory=dict, repr=False)
+    _known: dict[str, _FileReading] = field(default_factory=dict, repr=False)
     _copies: dict[str, Path] = field(default_factory=dict, repr=False)
     _predictions: dict[Path, tuple[FileSeen, str]] = field(default_factory=dict, repr=False)
 
@@ -109,35 +109,46 @@ class Inbox:
         place = self.place
         return place.exists() if isinstance(place, Path) else self._bucket.is_there()
 
-    def look(self, only: str = "") -> Found:
-        """If `only` one round is looked for, no file of another one is read, unless files name the
+    def look(self, only_round: str = "") -> InboxContents:
+        """If `only_round` is named, no file of another one is read, unless files name the
         round of each row.
         """
         by_rows = self.settings.has_rounds_in_rows
-        read = {
-            name: self._read(name, named, files)
-            for name, files in self._files(only).items()
+        reading_by_name = {
+            name: self._read_file(name, round_name, files)
+            for name, files in self._files(only_round).items()
             for plain in [in_utf_8(name)]
-            for named in [Path(without_ending(plain)).stem if files[0].name == name else plain]
-            if by_rows or only in ("", named)
+            for round_name in [Path(without_ending(plain)).stem if files[0].name == name else plain]
+            if by_rows or only_round in ("", round_name)
         }
-        if not only:
+        if not only_round:
             self._known.clear()
-        self._known.update(read)
-        every = [
-            replace(each, predictions_digest=self._digest_of_predictions(each.round))
-            for found in read.values()
-            for each in found.deliveries
+        self._known.update(reading_by_name)
+        all_deliveries = [
+            replace(delivery, predictions_digest=self._digest_of_predictions(delivery.round))
+            for reading in reading_by_name.values()
+            for delivery in reading.deliveries
         ]
-        refused = {found.round: found.refusal for found in read.values() if found.refusal}
-        for name, count in sorted(Counter(each.round for each in every).items()):
+        refusals = {
+            reading.round: reading.refusal
+            for reading in reading_by_name.values()
+            if reading.refusal
+        }
+        for name, count in sorted(Counter(delivery.round for delivery in all_deliveries).items()):
             if count > 1:
-                refused[name] = (
+                refusals[name] = (
                     f"{self.place}: found round {name!r} in more than one file; "
                     "expected one file a round. Remove or rename one."
                 )
-        every.sort(key=lambda each: natural(each.round))
-        return Found({each.round: each for each in every if each.round not in refused}, refused)
+        all_deliveries.sort(key=lambda delivery: natural(delivery.round))
+        return InboxContents(
+            {
+                delivery.round: delivery
+                for delivery in all_deliveries
+                if delivery.round not in refusals
+            },
+            refusals,
+        )
 
     @contextmanager
     def fetched(self, delivery: Delivery) -> Iterator[Delivery]:
@@ -149,55 +160,70 @@ class Inbox:
         try:
             yield replace(delivery, path=copy)
         except AgreementError as error:
-            said = str(error).replace(str(copy), url)
-            if url not in said:
-                rest = said.removeprefix(copy.name)
-                said = f"{url}: {said}" if rest == said else f"{url}{rest}"
-            error.args = (said,)
+            message = str(error).replace(str(copy), url)
+            if url not in message:
+                without_copy_name = message.removeprefix(copy.name)
+                message = (
+                    f"{url}: {message}"
+                    if without_copy_name == message
+                    else f"{url}{without_copy_name}"
+                )
+            error.args = (message,)
             raise
 
     def _files(self, start: str) -> dict[str, tuple[FileSeen, ...]]:
-        found: dict[str, list[FileSeen]] = {}
+        files_by_name: dict[str, list[FileSeen]] = {}
         place = self.place
-        for file in _on_disk(place) if isinstance(place, Path) else self._objects(start):
-            found.setdefault(file.name.partition("/")[0], []).append(file)
-        return {name: tuple(files) for name, files in found.items()}
+        for file in _list_disk(place) if isinstance(place, Path) else self._objects(start):
+            files_by_name.setdefault(file.name.partition("/")[0], []).append(file)
+        return {name: tuple(files) for name, files in files_by_name.items()}
 
     def _objects(self, start: str) -> Iterator[FileSeen]:
         for name, about in sorted(self._bucket.listed(start).items()):
-            if not name.startswith(HIDDEN):
+            if not name.startswith(HIDDEN_PREFIXES):
                 yield FileSeen(name, about.modified, about.modified, (about.size, about.tag))
 
-    def _read(self, name: str, named: str, files: tuple[FileSeen, ...]) -> _Read:
-        known = self._known.get(name)
-        if known and known.files == files:
-            return known
-        last = max(max(each.modified, each.changed) for each in files)
-        at_rest = time.time_ns() / 1e9 - last > AT_REST_SECONDS
-        rounds: tuple[str, ...] = (named,)
-        place, said = self.place, self.settings
+    def _read_file(self, name: str, round_name: str, files: tuple[FileSeen, ...]) -> _FileReading:
+        previous = self._known.get(name)
+        if previous and previous.files == files:
+            return previous
+        last_change = max(max(file.modified, file.changed) for file in files)
+        is_at_rest = time.time_ns() / 1e9 - last_change > AT_REST_SECONDS
+        rounds: tuple[str, ...] = (round_name,)
+        place, project_settings = self.place, self.settings
         in_bucket = not isinstance(place, Path)
         path: Folder = place if isinstance(place, Path) and place.is_file() else place / name
         try:
             if isinstance(path, Path):
-                _refuse_no_files(path)
+                _raise_for_links_and_devices(path)
                 digest = digest_at(path)
-                if said.has_rounds_in_rows:
-                    how = (said.columns, said.limits, said.reader)
-                    rounds = read_rounds(path, *how, layout=said.layout, rules=said.rules)
+                if project_settings.has_rounds_in_rows:
+                    reading_settings = (
+                        project_settings.columns,
+                        project_settings.limits,
+                        project_settings.reader,
+                    )
+                    rounds = read_rounds(
+                        path,
+                        *reading_settings,
+                        layout=project_settings.layout,
+                        rules=project_settings.rules,
+                    )
             else:
-                _refuse_no_paths(self.place, files)
-                tags = [[each.name, *each.mark] for each in files]
+                _raise_for_object_names(self.place, files)
+                tags = [[file.name, *file.mark] for file in files]
                 digest = digest_of_plain(tags)
         except AgreementError as error:
-            return _Read((), named, refusal=str(error))
+            return _FileReading((), round_name, refusal=str(error))
         except OSError as error:
             words = f"{path}: found a file that cannot be read ({error.strerror or error}); "
-            return _Read(
-                (), named, refusal=f"{words}expected one that can. Correct its permissions."
+            return _FileReading(
+                (), round_name, refusal=f"{words}expected one that can. Correct its permissions."
             )
-        found = tuple(Delivery(each, path, digest, files, in_bucket) for each in rounds)
-        return _Read(files if at_rest or in_bucket else (), named, found)
+        deliveries = tuple(
+            Delivery(round_read, path, digest, files, in_bucket) for round_read in rounds
+        )
+        return _FileReading(files if is_at_rest or in_bucket else (), round_name, deliveries)
 
     def _digest_of_predictions(self, round_name: str) -> str:
         """A file that is not there has no digest. It is refused when the round is read."""
@@ -209,16 +235,19 @@ class Inbox:
 
     def _digest_of_file(self, path: Path) -> str:
         """The file is read again only if it is another one, as a delivered file is."""
-        seen = next(_on_disk(path), None) if path.is_file() else None
-        if seen is None:
+        current_file = next(_list_disk(path), None) if path.is_file() else None
+        if current_file is None:
             return ""
-        known = self._predictions.get(path)
-        if known is None or known[0] != seen:
-            known = seen, digest_at(path)
-            if time.time_ns() / 1e9 - max(seen.modified, seen.changed) <= AT_REST_SECONDS:
-                return known[1]
-            self._predictions[path] = known
-        return known[1]
+        cached = self._predictions.get(path)
+        if cached is None or cached[0] != current_file:
+            cached = current_file, digest_at(path)
+            if (
+                time.time_ns() / 1e9 - max(current_file.modified, current_file.changed)
+                <= AT_REST_SECONDS
+            ):
+                return cached[1]
+            self._predictions[path] = cached
+        return cached[1]
 
     def _copy(self, delivery: Delivery) -> Path:
         if delivery.file_digest not in self._copies:
@@ -227,9 +256,9 @@ class Inbox:
             self._copies.clear()
             folder = Path(tempfile.mkdtemp(prefix="agreement-"))
             weakref.finalize(self, _remove, folder, os.getpid())
-            for each in delivery.files:
-                (folder / each.name).parent.mkdir(parents=True, exist_ok=True)
-                self._bucket.fetch(each.name, folder / each.name)
+            for file in delivery.files:
+                (folder / file.name).parent.mkdir(parents=True, exist_ok=True)
+                self._bucket.fetch(file.name, folder / file.name)
             if self.look(delivery.round).deliveries.get(delivery.round) != delivery:
                 raise ProjectError(
                     f"{delivery.path}: found a change while it was fetched; expected objects that "
@@ -240,42 +269,44 @@ class Inbox:
         return self._copies[delivery.file_digest]
 
 
-def _on_disk(inbox: Path) -> Iterator[FileSeen]:
+def _list_disk(inbox: Path) -> Iterator[FileSeen]:
     names, folder = [inbox.name], inbox.parent
     if not inbox.is_file():
         names, folder = os.listdir(inbox) if inbox.is_dir() else [], inbox
-        names = [name for name in names if not name.startswith(HIDDEN)]
+        names = [name for name in names if not name.startswith(HIDDEN_PREFIXES)]
     for name in sorted(names):
         place = folder / name
         is_folder = place.is_dir() and not place.is_symlink()
-        for each in [f"{name}/{below}" for below in names_in(place)] if is_folder else [name]:
+        for relative_name in (
+            [f"{name}/{below}" for below in names_in(place)] if is_folder else [name]
+        ):
             try:
-                said = (folder / each).lstat()
+                status = (folder / relative_name).lstat()
             except (FileNotFoundError, NotADirectoryError):  # it was removed meanwhile
                 continue
-            modified, changed = said.st_mtime_ns, said.st_ctime_ns
-            mark = (said.st_size, said.st_dev, said.st_ino, modified, changed)
-            yield FileSeen(each, modified / 1e9, changed / 1e9, mark)
+            modified_ns, changed_ns = status.st_mtime_ns, status.st_ctime_ns
+            mark = (status.st_size, status.st_dev, status.st_ino, modified_ns, changed_ns)
+            yield FileSeen(relative_name, modified_ns / 1e9, changed_ns / 1e9, mark)
 
 
-def _refuse_no_files(path: Path) -> None:
+def _raise_for_links_and_devices(path: Path) -> None:
     """Refuse links, and pipes and devices: a reader would wait for them."""
-    inside = [path / name for name in names_in(path)]
-    for each in (path, *inside):
-        refuse_odd_name(each)
-        if each.is_symlink():
+    inner_paths = [path / name for name in names_in(path)]
+    for entry in (path, *inner_paths):
+        refuse_odd_name(entry)
+        if entry.is_symlink():
             raise ProjectError(
-                f"{each}: found a link; expected the file itself, since a link can lead anywhere. "
+                f"{entry}: found a link; expected the file itself, since a link can lead anywhere. "
                 "Put the file into the inbox."
             )
-        if not (each.is_file() or each.is_dir()):
+        if not (entry.is_file() or entry.is_dir()):
             raise ProjectError(
-                f"{each}: found a device, pipe or socket; expected a file. "
+                f"{entry}: found a device, pipe or socket; expected a file. "
                 "Put a file in its place, or remove it."
             )
 
 
-def _refuse_no_paths(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
+def _raise_for_object_names(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
     folders = {str(above) for file in files for above in PurePosixPath(file.name).parents}
     for name, *_ in files:
         parts = name.split("/")
@@ -283,11 +314,11 @@ def _refuse_no_paths(inbox: Folder, files: tuple[FileSeen, ...]) -> None:
             name in folders
             or not {"", ".", ".."}.isdisjoint(parts)
             or "\0" in name
-            or any(len(each.encode()) > LONGEST_NAME for each in parts)
+            or any(len(part.encode()) > MAX_NAME_BYTES for part in parts)
         ):
             raise ProjectError(
                 f"{inbox}/{name}: found an object whose name is no path of a file; "
-                f"expected no empty part, none of dots alone, {LONGEST_NAME} bytes at most in "
+                f"expected no empty part, none of dots alone, {MAX_NAME_BYTES} bytes at most in "
                 "each, and no object inside another. Rename the object."
             )
 

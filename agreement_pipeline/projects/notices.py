@@ -26,12 +26,14 @@ from agreement_pipeline.store import RoundVersion, Store, last_events, of_event
 from agreement_pipeline.text import counted
 
 Form = Literal["plain", "slack"]
-What = Literal["held", "not judged", "overdue", "not released", "withdrawn", "down", "up again"]
-TOGETHER = "all admitted rounds together"
-DAY = 86_400
-MOST_KEPT = 32
-MOST_SAID = 2_000
-TOLD = ("decision", "codes", "ratings_digest", "policy_digest")
+NoticeKind = Literal[
+    "held", "not judged", "overdue", "not released", "withdrawn", "down", "up again"
+]
+JOINT_RELEASE_NAME = "all admitted rounds together"
+SECONDS_PER_DAY = 86_400
+MAX_REMEMBERED = 32
+MAX_TEXT_LENGTH = 2_000
+STATE_FACTS = ("decision", "codes", "ratings_digest", "policy_digest")
 """If one of these facts of a decision changes, the team hears of the round again."""
 
 
@@ -47,7 +49,7 @@ class Notice:
 
     project: str
     about: str
-    what: What
+    what: NoticeKind
     why: tuple[str, ...]
     state: str
     withdrawn: bool = False
@@ -56,16 +58,19 @@ class Notice:
 
     @property
     def text(self) -> str:
-        of_all = {"not released": TOGETHER, "down": "the gate", "up again": "the gate"}
+        of_all = {"not released": JOINT_RELEASE_NAME, "down": "the gate", "up again": "the gate"}
         subject = f"round {self.about}" if self.about else of_all.get(self.what, "the next round")
-        who = f"{self.who} " if self.who else ""
+        who_sentence = f"{self.who} " if self.who else ""
         release = " and its release is withdrawn" if self.withdrawn else ""
-        verb = "are" if subject == TOGETHER else "is"
-        said = f"{self.project}: {subject} {verb} {self.what}{release}: {who}{'; '.join(self.why)}"
+        verb = "are" if subject == JOINT_RELEASE_NAME else "is"
+        reasons = "; ".join(self.why)
+        sentence = f"{self.project}: {subject} {verb} {self.what}{release}: {who_sentence}{reasons}"
         steps = f". What to do now: {self.steps}" if self.steps else ""
-        said = said.removesuffix(".") if steps else said
-        most = MOST_SAID - len(steps)
-        return f"{said if len(said) <= most else f'{said[: most - 1]}…'}{steps}"
+        sentence = sentence.removesuffix(".") if steps else sentence
+        max_length = MAX_TEXT_LENGTH - len(steps)
+        if len(sentence) > max_length:
+            sentence = f"{sentence[: max_length - 1]}…"
+        return f"{sentence}{steps}"
 
     def body(self, form: Form) -> dict[str, Any]:
         if form == "slack":
@@ -85,7 +90,7 @@ class Notice:
 
 def notices(
     project: Project,
-    now: float,
+    current_time: float,
     broken: Mapping[str, str],
     unreleased: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Notice]:
@@ -94,32 +99,35 @@ def notices(
     `unreleased` says why there is no release of each admitted round that has none. The release of
     all admitted rounds together stands under no name.
     """
-    held, late = _held(project, project.store.log.head), overdue(project, now)
+    held_notices, late = (
+        _held_notices(project, project.store.log.head),
+        overdue(project, current_time),
+    )
     unread = [
-        Notice(project.name, name, "not judged", (why,), _digest([why]))
-        for name, why in {**project.look().refused, **broken}.items()
+        Notice(project.name, name, "not judged", (reason,), _digest([reason]))
+        for name, reason in {**project.look().refused, **broken}.items()
     ]
     waiting = [
-        Notice(project.name, name, "not released", (why,), _digest([why]))
-        for name, why in unreleased.items()
+        Notice(project.name, name, "not released", (reason,), _digest([reason]))
+        for name, reason in unreleased.items()
     ]
-    gold = _trained_on_gold(project, project.store.log.head)
-    return [*held, *unread, *waiting, *gold, *([late] if late else [])]
+    gold = _gold_notices(project, project.store.log.head)
+    return [*held_notices, *unread, *waiting, *gold, *([late] if late else [])]
 
 
-def outage(project: str, since: float, why: str) -> Notice:
+def outage(project: str, down_since: float, problem: str) -> Notice:
     """The rounds of the project cannot be looked at, so none is judged or released."""
-    reason = f"nothing can be judged or released since {_minute(since)}: {why}"
-    return Notice(project, "", "down", (reason,), _minute(since))
+    description = f"nothing can be judged or released since {_format_minute(down_since)}: {problem}"
+    return Notice(project, "", "down", (description,), _format_minute(down_since))
 
 
-def recovery(project: str, since: float) -> Notice:
+def recovery(project: str, down_since: float) -> Notice:
     """The end of an outage. Its rounds are judged by themselves, late."""
-    reason = f"it had been down since {_minute(since)}"
-    return Notice(project, "", "up again", (reason,), _minute(since))
+    description = f"it had been down since {_format_minute(down_since)}"
+    return Notice(project, "", "up again", (description,), _format_minute(down_since))
 
 
-def _minute(time: float) -> str:
+def _format_minute(time: float) -> str:
     return f"{datetime.fromtimestamp(time, UTC):%Y-%m-%d %H:%M} UTC"
 
 
@@ -133,11 +141,13 @@ def with_who_differs(project: Project, notice: Notice) -> Notice:
         return replace(notice, who=f"Who differs is not known: {in_a_sentence(error)}")
 
 
-def overdue(project: Project, now: float) -> Notice | None:
+def overdue(project: Project, current_time: float) -> Notice | None:
     """Entries that a wrong clock dated into the future do not count, and the notice says so."""
     allowed, by_a_wrong_clock = project.settings.overdue_after_days, 0
-    for last in project.store.log.backwards("ingested"):
-        days = (now - datetime.fromisoformat(last["time"]).timestamp()) / DAY
+    for last_entry in project.store.log.backwards("ingested"):
+        days = (
+            current_time - datetime.fromisoformat(last_entry["time"]).timestamp()
+        ) / SECONDS_PER_DAY
         if days >= -1:
             break
         by_a_wrong_clock += 1
@@ -146,15 +156,17 @@ def overdue(project: Project, now: float) -> Notice | None:
     if days <= allowed:
         return None
     days_allowed = f"{allowed:g} {'day is' if allowed == 1 else 'days are'} allowed"
-    why = f"the last one, {last['round']}, came {last['time'][:10]}, and {days_allowed}"
+    reason = (
+        f"the last one, {last_entry['round']}, came {last_entry['time'][:10]}, and {days_allowed}"
+    )
     if by_a_wrong_clock:
-        why += f"; {counted(by_a_wrong_clock, 'round')} with a time in the future did not count"
-    return Notice(project.name, "", "overdue", (why,), str(last["number"]))
+        reason += f"; {counted(by_a_wrong_clock, 'round')} with a time in the future did not count"
+    return Notice(project.name, "", "overdue", (reason,), str(last_entry["number"]))
 
 
-@lru_cache(maxsize=MOST_KEPT)
-def _held(project: Project, head: str) -> tuple[Notice, ...]:
-    held = [
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _held_notices(project: Project, head: str) -> tuple[Notice, ...]:
+    held_entries = [
         (entry, "withdrawn" in events)
         for events in last_events(project.store.history()).values()
         if (entry := events.get("decided")) and entry["decision"] == "held"
@@ -165,16 +177,16 @@ def _held(project: Project, head: str) -> tuple[Notice, ...]:
             entry["round"],
             "held",
             tuple(entry.get("reasons", ())),
-            _state(entry),
+            _state_digest(entry),
             withdrawn,
-            steps=_steps(project, entry["round"]),
+            steps=_steps_for_round(project, entry["round"]),
         )
-        for entry, withdrawn in sorted(held, key=lambda each: each[0]["number"])
+        for entry, withdrawn in sorted(held_entries, key=lambda held_entry: held_entry[0]["number"])
     )
 
 
-@lru_cache(maxsize=MOST_KEPT)
-def _trained_on_gold(project: Project, _head: str) -> tuple[Notice, ...]:
+@lru_cache(maxsize=MAX_REMEMBERED)
+def _gold_notices(project: Project, _head: str) -> tuple[Notice, ...]:
     last_by_round = {entry["round"]: entry for entry in project.gold_withdrawals()}
     return tuple(
         Notice(
@@ -193,7 +205,7 @@ def _trained_on_gold(project: Project, _head: str) -> tuple[Notice, ...]:
     )
 
 
-def _steps(project: Project, round_name: str) -> str:
+def _steps_for_round(project: Project, round_name: str) -> str:
     url = project.settings.pages_url
     if project.settings.pages and url:
         return f"{url.rstrip('/')}/{quote(round_name)}.html"
@@ -202,28 +214,33 @@ def _steps(project: Project, round_name: str) -> str:
 
 def _who_differs(store: Store, notice: Notice) -> str:
     history = store.history(notice.about)[::-1]
-    decided = next(each for each in of_event("decided", history) if _state(each) == notice.state)
+    decided = next(
+        entry for entry in of_event("decided", history) if _state_digest(entry) == notice.state
+    )
     policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
-    waived = {(each.get("measure"), str(Scope.parse(each["scope"]))) for each in decided["waivers"]}
+    waived = {
+        (waiver.get("measure"), str(Scope.parse(waiver["scope"]))) for waiver in decided["waivers"]
+    }
     unmet = [
-        each
-        for each in decided["verdicts"]
-        if each["verdict"] not in policy.admit and (each["measure"], each["scope"]) not in waived
+        verdict
+        for verdict in decided["verdicts"]
+        if verdict["verdict"] not in policy.admit
+        and (verdict["measure"], verdict["scope"]) not in waived
     ]
     if not held_for_disagreement(unmet, policy):
         return ""
-    judged = next(
-        RoundVersion.from_entry(each)
-        for each in of_event("ingested", history)
-        if each["ratings_digest"] == decided["ratings_digest"]
+    version = next(
+        RoundVersion.from_entry(entry)
+        for entry in of_event("ingested", history)
+        if entry["ratings_digest"] == decided["ratings_digest"]
     )
-    ratings = store.ratings_of(judged)
+    ratings = store.ratings_of(version)
     return who_differs(ratings.renamed(shortened(store.pseudonyms(ratings), ratings.classifiers)))
 
 
-def _state(decided: Mapping[str, Any]) -> str:
-    return _digest([decided.get(fact) for fact in TOLD])
+def _state_digest(decided: Mapping[str, Any]) -> str:
+    return _digest([decided.get(fact) for fact in STATE_FACTS])
 
 
-def _digest(said: object) -> str:
-    return digest_of_plain(said)[:12]
+def _digest(value: object) -> str:
+    return digest_of_plain(value)[:12]

@@ -30,7 +30,8 @@ from agreement_pipeline.release import warn_of_gold_elsewhere
 from agreement_pipeline.report import Render, as_html, report_page
 from agreement_pipeline.text import natural
 
-INDEX, MOST_READ = "index.html", 40
+INDEX = "index.html"
+MAX_ROUNDS_READ = 40
 
 
 def page_of(round_name: str) -> str:
@@ -43,15 +44,15 @@ def round_page(
     *,
     on: date,
     names: bool = False,
-    beside: Collection[str] = (),
+    other_rounds: Collection[str] = (),
     render: Render = as_html,
 ) -> str:
     """Judged by the present policy. Waivers must hold `on` this day. With `names` it shows the
     raters' names, else the pseudonyms of releases, cut short.
     """
     ratings = project.store.ratings(round_name)
-    last = round_before(round_name, project.store)
-    known = {} if names else project.store.pseudonyms(ratings)
+    previous_round = round_before(round_name, project.store)
+    pseudonym_by_rater = {} if names else project.store.pseudonyms(ratings)
     policy, gate = project.settings.policy, project.found_by_gate(round_name, ratings, on)
     return report_page(
         ratings,
@@ -62,9 +63,11 @@ def round_page(
         waivers=for_round(project.waivers, round_name, on),
         also=gate.findings,
         version=gate.number,
-        names=shortened(known, ratings.classifiers),
-        before=None if last is None else Before(*last),
-        links={"All rounds": INDEX, **_beside(round_name, beside)} if beside else {},
+        names=shortened(pseudonym_by_rater, ratings.classifiers),
+        before=None if previous_round is None else Before(*previous_round),
+        links={"All rounds": INDEX, **_neighbour_links(round_name, other_rounds)}
+        if other_rounds
+        else {},
         in_commands=("", policy if policy in BUNDLED else f"configs/policies/{policy}.yaml"),
         images=project.images,
         warnings=warn_of_gold_elsewhere(project.store, round_name, ratings),
@@ -73,16 +76,16 @@ def round_page(
     )
 
 
-def _beside(round_name: str, rounds: Collection[str]) -> dict[str, str]:
+def _neighbour_links(round_name: str, rounds: Collection[str]) -> dict[str, str]:
     order = sorted({*rounds, round_name}, key=natural)
-    at = order.index(round_name)
-    before = {f"‹ {name}": page_of(name) for name in order[max(0, at - 1) : at]}
-    return before | {f"{name} ›": page_of(name) for name in order[at + 1 : at + 2]}
+    position = order.index(round_name)
+    links = {f"‹ {name}": page_of(name) for name in order[max(0, position - 1) : position]}
+    return links | {f"{name} ›": page_of(name) for name in order[position + 1 : position + 2]}
 
 
 def project_page(
     project: Project,
-    beside: Collection[str] = (),
+    other_rounds: Collection[str] = (),
     *,
     rounds: pd.DataFrame | None = None,
     names: bool = False,
@@ -91,95 +94,102 @@ def project_page(
 ) -> str:
     """With `names` it shows the raters' names where a reason has some, else pseudonyms."""
     rounds, shares = round_table(project.store) if rounds is None else rounds.copy(), {}
-    for name in sorted(rounds["round"].unique())[-MOST_READ:]:
+    for name in sorted(rounds["round"].unique())[-MAX_ROUNDS_READ:]:
         ratings = project.store.ratings(name)
         if not ratings.scale.continuous:
             shares[name] = shares_of(ratings)
         if not names:
-            known = _pseudonyms(project, ratings)
+            pseudonyms = _pseudonyms(project, ratings)
             of_round = rounds["round"] == name
             for column in ("reason", "broken"):
-                renamed = rounds.loc[of_round, column].map(partial(in_text, names=known))
+                renamed = rounds.loc[of_round, column].map(partial(in_text, names=pseudonyms))
                 rounds.loc[of_round, column] = renamed
-            renamed = rounds.loc[of_round, "scope"].map(partial(_in_scope, names=known))
+            renamed = rounds.loc[of_round, "scope"].map(partial(_rename_scope, names=pseudonyms))
             rounds.loc[of_round, "scope"] = renamed
-    pages = {name: page_of(name) for name in beside}
-    judged = JudgedProject(
+    pages = {name: page_of(name) for name in other_rounds}
+    judged_project = JudgedProject(
         project.name, project.settings.description, project.policy, rounds, shares, pages, links
     )
-    return render(page_of_project(judged))
+    return render(page_of_project(judged_project))
 
 
-def _in_scope(scope: str, names: Mapping[str, str]) -> str:
-    kind, _, of = scope.partition(" ")
+def _rename_scope(scope: str, names: Mapping[str, str]) -> str:
+    kind, _, names_text = scope.partition(" ")
     if kind not in ("rater", "without", "pair"):
         return scope
-    raters = of.split(" and ") if kind == "pair" else [of]
-    known = " and ".join(names.get(each, "") for each in raters)
-    return f"{kind} {known}" if {*raters} <= names.keys() else kind
+    raters = names_text.split(" and ") if kind == "pair" else [names_text]
+    renamed = " and ".join(names.get(rater, "") for rater in raters)
+    return f"{kind} {renamed}" if {*raters} <= names.keys() else kind
 
 
 def projects_page(
     projects: Iterable[Project],
-    now: float,
+    current_time: float,
     pages: Mapping[str, str] = MappingProxyType({}),
     *,
     names: bool = False,
     render: Render = as_html,
 ) -> str:
-    states = [state_of(each, now, page=pages.get(each.name, ""), names=names) for each in projects]
+    states = [
+        state_of(project, current_time, page=pages.get(project.name, ""), names=names)
+        for project in projects
+    ]
     return render(page_of_projects(states))
 
 
-def state_of(project: Project, now: float, *, page: str = "", names: bool = False) -> ProjectState:
+def state_of(
+    project: Project, current_time: float, *, page: str = "", names: bool = False
+) -> ProjectState:
     try:
-        return _state(project, now, page, names)
+        return _judge_state(project, current_time, page, names)
     except EXPECTED as error:
         return ProjectState(project.name, page=page, why=in_a_sentence(error), broken=True)
 
 
-def _state(project: Project, now: float, page: str, names: bool) -> ProjectState:
+def _judge_state(project: Project, current_time: float, page: str, names: bool) -> ProjectState:
     if wrong := project.no_inbox():
         raise ProjectError(wrong)
-    found = project.look()
-    rounds = table_of_rows(project.standings.now().rows)
+    contents = project.look()
+    rounds = table_of_rows(project.statuses.refresh().rows)
     decided = decisions(rounds).to_dict("records")
-    held = [row["round"] for row in decided if row["decision"] == "held"]
-    due = {each.round for each in project.due(found=found)}
+    held_rounds = [row["round"] for row in decided if row["decision"] == "held"]
+    due = {delivery.round for delivery in project.due(contents=contents)}
     pending = [row["round"] for row in decided if row["decision"] == "pending"]
-    waiting = [*found.refused, *sorted({*due, *pending}, key=natural)]
-    last, late = decided[0] if decided else None, overdue(project, now)
-    changed = policy_changed(rounds, project.policy)
+    waiting = [*contents.refused, *sorted({*due, *pending}, key=natural)]
+    newest_decision, late = decided[0] if decided else None, overdue(project, current_time)
+    policy_change = policy_changed(rounds, project.policy)
     reasons = [
         *(
-            _why(project, row["round"], row["why"], names)
+            _reason_with_pseudonyms(project, row["round"], row["why"], names)
             for row in decided
-            if row["round"] in held[:1]
+            if row["round"] in held_rounds[:1]
         ),
-        *found.refused.values(),
+        *contents.refused.values(),
         *(["delivered, and not judged yet"] if waiting else []),
-        *([changed] if changed else []),
+        *([policy_change] if policy_change else []),
     ]
     return ProjectState(
         project.name,
-        held,
+        held_rounds,
         waiting,
         overdue=late is not None,
-        policy_changed=bool(changed),
-        last=f"{last['round']}: {last['decision']}" if last else "",
+        policy_changed=bool(policy_change),
+        last=f"{newest_decision['round']}: {newest_decision['decision']}"
+        if newest_decision
+        else "",
         why="; ".join([*reasons[:1], *(late.why if late else ())]),
         page=page,
     )
 
 
-def _why(project: Project, round_name: str, why: str, names: bool) -> str:
+def _reason_with_pseudonyms(project: Project, round_name: str, reason: str, names: bool) -> str:
     if names:
-        return f"{round_name}: {why}"
+        return f"{round_name}: {reason}"
     try:
-        known = _pseudonyms(project, project.store.ratings(round_name))
+        pseudonyms = _pseudonyms(project, project.store.ratings(round_name))
     except EXPECTED as error:
         return f"{round_name}: held; its ratings cannot be read: {in_a_sentence(error)}"
-    return f"{round_name}: {in_text(why, names=known)}"
+    return f"{round_name}: {in_text(reason, names=pseudonyms)}"
 
 
 def _pseudonyms(project: Project, ratings: Ratings) -> Mapping[str, str]:

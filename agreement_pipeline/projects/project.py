@@ -37,14 +37,14 @@ from agreement_pipeline.projects.adjudicated import (
     refuse_as_round,
 )
 from agreement_pipeline.projects.deliveries import find_deliveries_before, split_delivery
-from agreement_pipeline.projects.inbox import Delivery, Found, Inbox
+from agreement_pipeline.projects.inbox import Delivery, Inbox, InboxContents
 from agreement_pipeline.projects.settings import (
     ProjectSettings,
     load_project,
     written_waivers,
     wrong_places,
 )
-from agreement_pipeline.projects.standing import Standings
+from agreement_pipeline.projects.standing import RoundStatusIndex
 from agreement_pipeline.ratings import (
     COLUMNS_NOT_READ,
     Adjudicated,
@@ -120,7 +120,7 @@ class Project:
         """Where deliveries lie as files. Those of a source are written there."""
         if self.settings.inbox is None:
             return self.root / ".agreement" / "deliveries" / self.name
-        return self._at(self.settings.inbox)
+        return self._resolve_place(self.settings.inbox)
 
     @cached_property
     def _inbox(self) -> Inbox:
@@ -128,15 +128,15 @@ class Project:
 
     @cached_property
     def store(self) -> Store:
-        place = self._at(self.settings.store or f".agreement/store/{self.name}")
+        place = self._resolve_place(self.settings.store or f".agreement/store/{self.name}")
         return Store(place, project=self.name)
 
-    def _at(self, place: str) -> Folder:
+    def _resolve_place(self, place: str) -> Folder:
         return folder_at(place) if "://" in place else self.root / place
 
     @cached_property
-    def standings(self) -> Standings:
-        return Standings(self.store)
+    def statuses(self) -> RoundStatusIndex:
+        return RoundStatusIndex(self.store)
 
     @property
     def configs(self) -> Path:
@@ -148,24 +148,24 @@ class Project:
 
         Else that one would replace the file without a word on the day that the file is lost.
         """
-        named = self.settings.policy
-        own = self.configs / "policies" / f"{named}.yaml"
-        if not own.exists() and named in BUNDLED:
-            return load_policy(named)
-        policy = load_policy(own)
-        if named in BUNDLED and policy.digest != load_policy(named).digest:
+        policy_name = self.settings.policy
+        policy_path = self.configs / "policies" / f"{policy_name}.yaml"
+        if not policy_path.exists() and policy_name in BUNDLED:
+            return load_policy(policy_name)
+        policy = load_policy(policy_path)
+        if policy_name in BUNDLED and policy.digest != load_policy(policy_name).digest:
             raise PolicyError(
-                f"{own}: found a policy that decides otherwise than the bundled policy "
-                f"{named!r}; expected another name. Rename the file and the policy."
+                f"{policy_path}: found a policy that decides otherwise than the bundled policy "
+                f"{policy_name!r}; expected another name. Rename the file and the policy."
             )
         return policy
 
     @property
     def contract(self) -> Contract:
-        named = self.settings.contract
-        if named is None:
+        contract_name = self.settings.contract
+        if contract_name is None:
             return Contract.default()
-        return Contract.load(self.configs / "contracts" / named)
+        return Contract.load(self.configs / "contracts" / contract_name)
 
     @property
     def judged_by(self) -> str:
@@ -178,22 +178,24 @@ class Project:
 
     @property
     def waivers(self) -> tuple[Waiver, ...]:
-        written = written_waivers(self.configs).values()
-        return tuple(waiver for waiver in written if waiver.project == self.name)
+        all_waivers = written_waivers(self.configs).values()
+        return tuple(waiver for waiver in all_waivers if waiver.project == self.name)
 
     @property
     def certified_by(self) -> CertifiedBy | None:
-        named = self.settings.certified_by
-        if named is None:
+        project_name = self.settings.certified_by
+        if project_name is None:
             return None
-        of = Project(load_project(self.configs / "projects" / f"{named}.yaml"))
-        return CertifiedBy(self._identity(self.settings.classifiers[0]), of.store)
+        certifying_project = Project(
+            load_project(self.configs / "projects" / f"{project_name}.yaml")
+        )
+        return CertifiedBy(self._identity(self.settings.classifiers[0]), certifying_project.store)
 
     @property
     def identities(self) -> tuple[Identity, ...]:
-        named = (*self.settings.classifiers, *self.settings.optional_classifiers)
-        known = [name for name in named if self._identity_file(name).is_file()]
-        return tuple(map(self._identity, known))
+        names = (*self.settings.classifiers, *self.settings.optional_classifiers)
+        defined_names = [name for name in names if self._identity_file(name).is_file()]
+        return tuple(map(self._identity, defined_names))
 
     def found_by_gate(self, round_name: str, ratings: Ratings, on: date) -> OfTheGate:
         terms = Terms(on=on, **self.terms)
@@ -203,13 +205,13 @@ class Project:
         return self.configs / "classifiers" / f"{name}.yaml"
 
     def _identity(self, name: str) -> Identity:
-        found = load_identity(self._identity_file(name))
-        if found.name != name:
+        identity = load_identity(self._identity_file(name))
+        if identity.name != name:
             raise CertificateError(
-                f"{self._identity_file(name)}: name: found {found.name!r}; expected {name!r}, as "
-                "the project names its classifier. Correct the name."
+                f"{self._identity_file(name)}: name: found {identity.name!r}; expected {name!r}, "
+                "as the project names its classifier. Correct the name."
             )
-        return found
+        return identity
 
     @property
     def judged_under(self) -> dict[str, Any]:
@@ -300,23 +302,23 @@ class Project:
         """One names a round that never arrived, or another project and is bound to ratings of this
         one.
         """
-        found: dict[str, str] = {}
+        problem_by_file: dict[str, str] = {}
         for file, waiver in written_waivers(self.configs).items():
             digest = waiver.ratings_digest
             if waiver.project == self.name and not self.times_arrived(waiver.round):
-                found[file] = (
+                problem_by_file[file] = (
                     f"found round {waiver.round!r}; expected one of {listed(self.store.rounds())}. "
                     "Correct the waiver."
                 )
             elif waiver.project != self.name and self.store.has(digest):
                 arrived = of_event("ingested", self.store.history())
-                bound = [each["round"] for each in arrived if each["ratings_digest"] == digest]
+                bound = [entry["round"] for entry in arrived if entry["ratings_digest"] == digest]
                 if bound:
-                    found[file] = (
+                    problem_by_file[file] = (
                         f"found project {waiver.project!r}; expected {self.name!r}, whose round "
                         f"{bound[-1]} has these ratings. Correct the waiver."
                     )
-        return found
+        return problem_by_file
 
     def checked(self) -> "Project":
         for key, mistake in wrong_places(self.settings, self.configs):
@@ -329,11 +331,11 @@ class Project:
     def no_inbox(self) -> str:
         if self.settings.rounds_from is not None or self._inbox.is_there():
             return ""
-        what, make = (
+        kind, make = (
             ("folder or file", "folder") if isinstance(self.inbox, Path) else ("bucket", "bucket")
         )
         return (
-            f"{self.inbox}: found no such {what}; expected the inbox of {self.name}. "
+            f"{self.inbox}: found no such {kind}; expected the inbox of {self.name}. "
             f"Correct inbox in the project, or make the {make}."
         )
 
@@ -371,7 +373,9 @@ class Project:
             )
         pulled, failed = list[str](), dict[str, str]()
         versions = self.source.list_versions()
-        for name, version in sorted(versions.items(), key=lambda each: natural(each[0])):
+        for name, version in sorted(
+            versions.items(), key=lambda name_and_version: natural(name_and_version[0])
+        ):
             file_name = name or self.name
             if version and self._deliveries.has_version(file_name, version):
                 continue
@@ -393,44 +397,54 @@ class Project:
         of_round = f", round {round_name}" if round_name and not self.delivers_whole else ""
         return f"{self.settings.rounds_from}{of_round}"
 
-    def look(self, only: str = "") -> Found:
-        """What was delivered. If `only` one round is looked for, others may be missing."""
-        seen = self._inbox.look(only)
+    def look(self, only_round: str = "") -> InboxContents:
+        """What was delivered. If `only_round` is named, others may be missing."""
+        contents = self._inbox.look(only_round)
         if self.settings.rounds_from is None:
-            return seen
-        named = {
+            return contents
+        refusals = {
             name: self._name_source(message, self.inbox / name, name)
-            for name, message in seen.refused.items()
+            for name, message in contents.refused.items()
         }
-        return Found(seen.deliveries, named)
+        return InboxContents(contents.deliveries, refusals)
 
     def due(
-        self, asked: Mapping[str, str] = MappingProxyType({}), found: Found | None = None
+        self,
+        requested: Mapping[str, str] = MappingProxyType({}),
+        contents: InboxContents | None = None,
     ) -> tuple[Delivery, ...]:
         """The rounds in the inbox whose delivered bytes are not decided under these settings.
 
-        Rounds that were `asked` for with the same digest are left out.
+        Rounds that were `requested` with the same digest are left out.
         """
-        there = (found or self.look()).deliveries.values()
-        waiting = [each for each in there if asked.get(each.round) != each.digest]
-        decided = self.standings.now().decided if waiting else {}
+        all_deliveries = (contents or self.look()).deliveries.values()
+        waiting = [
+            delivery
+            for delivery in all_deliveries
+            if requested.get(delivery.round) != delivery.digest
+        ]
+        decided = self.statuses.refresh().decided if waiting else {}
         settings = self.settings.reading_digest
-        return tuple(each for each in waiting if decided.get(each.round) != (each.digest, settings))
+        return tuple(
+            delivery
+            for delivery in waiting
+            if decided.get(delivery.round) != (delivery.digest, settings)
+        )
 
     def unjudged(self, due: Iterable[Delivery] | None = None) -> dict[str, str]:
-        why = {}
-        for each in self.due() if due is None else due:
+        reason_by_round = {}
+        for delivery in self.due() if due is None else due:
             try:
-                check_round_name(each.round)
-                self._fetched(each)
-                why[each.round] = "delivered, and not judged yet"
+                check_round_name(delivery.round)
+                self._fetched(delivery)
+                reason_by_round[delivery.round] = "delivered, and not judged yet"
             except AgreementError as error:
-                why[each.round] = str(error)
-        return why
+                reason_by_round[delivery.round] = str(error)
+        return reason_by_round
 
     def is_released(self, round_name: str) -> bool:
         """True if a release that contains the round's present version is in force."""
-        rows = self.standings.now().rows.get(round_name, ())
+        rows = self.statuses.refresh().rows.get(round_name, ())
         return any(row["release"] == "released" for row in rows)
 
     def gold_withdrawals(self) -> list[Mapping[str, Any]]:
@@ -465,20 +479,20 @@ class Project:
 
         `not_stored` are the ratings of rounds that come before it, as if they were stored.
         """
-        found = self.look(check_round_name(round_name))
-        if round_name in found.refused:
-            raise ProjectError(found.refused[round_name], may_pass=True)
-        if round_name not in found.deliveries:
-            there = listed(self.look().deliveries)
+        contents = self.look(check_round_name(round_name))
+        if round_name in contents.refused:
+            raise ProjectError(contents.refused[round_name], may_pass=True)
+        if round_name not in contents.deliveries:
+            round_names = listed(self.look().deliveries)
             place, step = str(self.inbox), "Put its file into the inbox."
             if self.settings.rounds_from is not None:
                 place, step = self._source_name(), "Let the source deliver it."
             raise RatingsError(
-                f"{place}: found no round {round_name!r} among {there}; "
+                f"{place}: found no round {round_name!r} among {round_names}; "
                 f"expected a delivered round. {step}",
                 may_pass=True,
             )
-        return self._fetched(found.deliveries[round_name], not_stored)
+        return self._fetched(contents.deliveries[round_name], not_stored)
 
     def delivered_table(self, round_name: str) -> DeliveredTable | None:
         """What the suite of the project is asked of, also where the delivery is no round."""
@@ -491,29 +505,34 @@ class Project:
     def left_out(self, delivery: Delivery) -> list[Finding]:
         if self.settings.layout != "wide":
             return []
-        found = self._columns_left_out(delivery)
+        columns = self._columns_left_out(delivery)
         words = (
-            f"found labels that are not read in {called('column', found)}; expected every rater's "
-            "column among columns.raters. Name those of raters, or leave the others out of the "
-            "table."
+            f"found labels that are not read in {called('column', columns)}; expected every "
+            "rater's column among columns.raters. Name those of raters, or leave the others out of "
+            "the table."
         )
-        return [of_gate("columns_left_out", words, "warning", passed=not found)]
+        return [of_gate("columns_left_out", words, "warning", passed=not columns)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket
 
         def refuse_late() -> None:
-            now = self._inbox.look(delivery.round).deliveries.get(delivery.round)
+            current_delivery = self._inbox.look(delivery.round).deliveries.get(delivery.round)
             # Other bytes may have been in its place while it was read, and be gone again.
-            if now is None or (now.digest, now.files) != (delivery.digest, delivery.files):
+            if current_delivery is None or (current_delivery.digest, current_delivery.files) != (
+                delivery.digest,
+                delivery.files,
+            ):
                 raise ProjectError(
                     f"{self.inbox}: found another delivery of round {delivery.round} than the one "
                     "that was read, which came meanwhile; expected the one that was read. Run the "
                     "round again.",
                     may_pass=True,
                 )
-            before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
-            if delivery.before is not None and before != delivery.before:
+            deliveries_before = find_deliveries_before(
+                self.store, delivery.round, delivery.file_digest
+            )
+            if delivery.before is not None and deliveries_before != delivery.before:
                 raise ProjectError(
                     f"{self.inbox}: found that another round came while round {delivery.round} was "
                     "read; expected the rounds that it was compared with. Run the round again.",
@@ -541,7 +560,7 @@ class Project:
         is_there = round_name in inbox.deliveries or round_name in inbox.refused
         if not is_there and self.times_arrived(round_name):
             return
-        if round_name in inbox.deliveries and not self.due(found=inbox):
+        if round_name in inbox.deliveries and not self.due(contents=inbox):
             return
         self.keep(*self.delivered(round_name))
 
@@ -559,33 +578,44 @@ class Project:
         return release_round(self.store, round_name, **terms)
 
     def _columns_left_out(self, delivery: Delivery) -> tuple[str, ...]:
-        said = self.settings
-        if said.layout != "wide":
+        project_settings = self.settings
+        if project_settings.layout != "wide":
             return ()
-        return labels_left_out(delivery.here, said.columns, said.scale, said.limits)
+        return labels_left_out(
+            delivery.here, project_settings.columns, project_settings.scale, project_settings.limits
+        )
 
     def _fetched(
         self, delivery: Delivery, not_stored: Mapping[str, Ratings] = MappingProxyType({})
     ) -> tuple[Delivery, Ratings]:
-        said = self.settings
+        project_settings = self.settings
         with self._inbox.fetched(delivery) as fetched, self._named_source(fetched):
             refuse_as_round(fetched.here)
             table = self._delivered_table(fetched)
-            ratings = self._as_settings_say(fetched.here, fetched.round, said.classifiers)
+            ratings = self._read_as_configured(
+                fetched.here, fetched.round, project_settings.classifiers
+            )
             if ratings.origin is not None:
                 n_left_out = len(self._columns_left_out(fetched))
                 ratings = ratings.from_origin(ratings.origin.without(COLUMNS_NOT_READ, n_left_out))
             with self.store.reading():
-                before = find_deliveries_before(self.store, delivery.round, delivery.file_digest)
+                deliveries_before = find_deliveries_before(
+                    self.store, delivery.round, delivery.file_digest
+                )
                 ratings = split_delivery(
-                    ratings, delivery.round, before, self.store, said, not_stored
+                    ratings,
+                    delivery.round,
+                    deliveries_before,
+                    self.store,
+                    project_settings,
+                    not_stored,
                 )
-            if said.replicates == "across":
-                again = said.deliveries == "cumulative"
+            if project_settings.replicates == "across":
+                is_cumulative = project_settings.deliveries == "cumulative"
                 ratings = with_earlier_rounds(
-                    ratings, fetched.round, self.store, exported_again=again
+                    ratings, fetched.round, self.store, exported_again=is_cumulative
                 )
-            return replace(fetched, before=before, table=table), ratings
+            return replace(fetched, before=deliveries_before, table=table), ratings
 
     def _delivered_table(self, delivery: Delivery) -> DeliveredTable | None:
         """What the suite of the project is asked of. None if it has no suite."""
@@ -618,8 +648,8 @@ class Project:
         for ending in ENDINGS:
             name = name.removesuffix(ending)
         for ending in ENDINGS:
-            for written in (f"{self.inbox}/{name}{ending}", f"{name}{ending}"):
-                message = message.replace(written, source)
+            for file_name in (f"{self.inbox}/{name}{ending}", f"{name}{ending}"):
+                message = message.replace(file_name, source)
         return message
 
     def draws(self) -> Iterator[tuple[Path, Draw | str]]:
@@ -632,7 +662,7 @@ class Project:
                 f"{folder}: found no such folder; expected the populations of {self.name}. "
                 "Make the folder, or correct populations in the project."
             )
-        for file in sorted(each for each in folder.iterdir() if not each.is_dir()):
+        for file in sorted(path for path in folder.iterdir() if not path.is_dir()):
             try:
                 yield file, self._drawn(file)
             except AgreementError as error:
@@ -640,18 +670,22 @@ class Project:
 
     def _drawn(self, file: Path) -> Draw:
         labels, columns = self.labels_of_classifiers(file), self.settings.columns
-        known = [each for each in draws(self.store) if each.is_from(labels)]
-        found = known[-1] if known else draw(self.store, file.stem, labels, self.settings.draw)
-        tasks = file.parent / "tasks" / f"{file.stem}-{found.seed[:12]}.csv"
+        earlier_draws = [stored for stored in draws(self.store) if stored.is_from(labels)]
+        current_draw = (
+            earlier_draws[-1]
+            if earlier_draws
+            else draw(self.store, file.stem, labels, self.settings.draw)
+        )
+        tasks = file.parent / "tasks" / f"{file.stem}-{current_draw.seed[:12]}.csv"
         if not tasks.exists():
-            names = {each: getattr(columns, each) or each for each in ("item", "rater", "label")}
-            blind = blind_tasks(labels, found.items, found.seed)
+            names = {role: getattr(columns, role) or role for role in ("item", "rater", "label")}
+            blind = blind_tasks(labels, current_draw.items, current_draw.seed)
             tasks.parent.mkdir(exist_ok=True)
-            written = written_tasks(blind, labels.scale.names, "csv", names)
+            tasks_text = written_tasks(blind, labels.scale.names, "csv", names)
             unfinished = tasks.with_name(f"{tasks.name}.part")
-            unfinished.write_text(written, encoding="utf-8")
+            unfinished.write_text(tasks_text, encoding="utf-8")
             unfinished.replace(tasks)
-        return found
+        return current_draw
 
     def _rules_of_round(self, round_name: str) -> Rules:
         predictions = {
@@ -661,24 +695,26 @@ class Project:
         return replace(self.settings.rules, predictions=predictions)
 
     def labels_of_classifiers(self, file: Path) -> Ratings:
-        return self._as_settings_say(file, file.stem, (), usable=False)
+        return self._read_as_configured(file, file.stem, (), usable=False)
 
-    def _as_settings_say(
-        self, file: Path, round_name: str, named: Collection[str], *, usable: bool = True
+    def _read_as_configured(
+        self, file: Path, round_name: str, required: Collection[str], *, usable: bool = True
     ) -> Ratings:
-        said = self.settings
-        every = (*said.classifiers, *said.optional_classifiers)
+        project_settings = self.settings
+        all_classifiers = (*project_settings.classifiers, *project_settings.optional_classifiers)
         return read(
             file,
-            said.columns,
-            layout=said.layout,
-            scale=said.scale,
-            classifiers=partial(classifiers_among, named=named, project=self.name, optional=every),
-            round_name=round_name if said.has_rounds_in_rows else None,
-            limits=said.limits,
+            project_settings.columns,
+            layout=project_settings.layout,
+            scale=project_settings.scale,
+            classifiers=partial(
+                classifiers_among, required=required, project=self.name, optional=all_classifiers
+            ),
+            round_name=round_name if project_settings.has_rounds_in_rows else None,
+            limits=project_settings.limits,
             rules=self._rules_of_round(round_name),
-            engine=said.engine,
-            memory_limit=said.memory_limit,
+            engine=project_settings.engine,
+            memory_limit=project_settings.memory_limit,
             usable=usable,
             in_order=True,
         )
@@ -691,27 +727,27 @@ def with_earlier_rounds(
     week-2 comes before week-10. If old ratings are `exported_again`, they are no replicates.
     """
     with store.reading():
-        earlier = [store.ratings(name) for name in _earlier(round_name, store)]
+        earlier = [store.ratings(name) for name in _earlier_rounds(round_name, store)]
     return ratings.after(earlier, exported_again=exported_again) if earlier else ratings
 
 
 def round_before(round_name: str, store: Store) -> tuple[str, Ratings] | None:
     """The round of the store whose name comes last before `round_name`, with its ratings."""
     with store.reading():
-        earlier = _earlier(round_name, store)
-        last = max(earlier, key=natural, default=None)
-        return None if last is None else (last, store.ratings(last))
+        earlier = _earlier_rounds(round_name, store)
+        last_name = max(earlier, key=natural, default=None)
+        return None if last_name is None else (last_name, store.ratings(last_name))
 
 
-def _earlier(round_name: str, store: Store) -> list[str]:
-    here = natural(round_name)
-    return sorted((name for name in store.rounds() if natural(name) < here), key=natural)
+def _earlier_rounds(round_name: str, store: Store) -> list[str]:
+    sort_key = natural(round_name)
+    return sorted((name for name in store.rounds() if natural(name) < sort_key), key=natural)
 
 
 def classifiers_among(
     raters: Iterable[object],
     source: str,
-    named: Collection[str],
+    required: Collection[str],
     project: str,
     optional: Collection[str] = (),
 ) -> tuple[str, ...]:
@@ -724,12 +760,12 @@ def classifiers_among(
     >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])
     ('2',)
     """
-    written = [(category_text(rater), str(rater)) for rater in raters]
-    every = {*named, *optional}
-    models = {name for name, shown in written if {name, shown} & every}
-    panel = {name for name, _ in written} - models
-    for group in lookalikes(panel | every):
-        raters_alike, models_alike = panel & set(group), every & set(group)
+    names_of_raters = [(category_text(rater), str(rater)) for rater in raters]
+    all_names = {*required, *optional}
+    models = {name for name, printed_name in names_of_raters if {name, printed_name} & all_names}
+    panel = {name for name, _ in names_of_raters} - models
+    for group in lookalikes(panel | all_names):
+        raters_alike, models_alike = panel & set(group), all_names & set(group)
         if raters_alike and models_alike:
             rater, model = (
                 " and ".join(map(ascii, sorted(names))) for names in (raters_alike, models_alike)
@@ -739,8 +775,8 @@ def classifiers_among(
                 f"expected the classifier's name as the ratings have it. "
                 f"Correct classifiers in project {project}, or rename the rater."
             )
-    known = {each for names in written for each in names}
-    if absent := [name for name in named if name not in known]:
+    spellings = {spelling for names in names_of_raters for spelling in names}
+    if absent := [name for name in required if name not in spellings]:
         hint = meant(absent[0], sorted(panel), otherwise="")
         raise RatingsError(
             f"{source}: found no rating by {called('classifier', absent)} among those of the "

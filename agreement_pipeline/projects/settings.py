@@ -36,9 +36,9 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 NICKNAMES = ("@hourly", "@daily", "@midnight", "@weekly", "@monthly", "@yearly", "@annually")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,49}")
 IN_CONFIGS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-SIGN = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
-PLACE = re.compile(rf"(?=.{{1,2000}}\Z){SIGN}{{0,200}}(/{SIGN}{{0,200}})*")
-UNMEANT = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
+PATH_CHARACTER = r"[^\x00-\x1f\x7f\ud800-\udfff/]"
+PLACE = re.compile(rf"(?=.{{1,2000}}\Z){PATH_CHARACTER}{{0,200}}(/{PATH_CHARACTER}{{0,200}})*")
+NO_PLAIN_PATH = re.compile(r"~|[A-Za-z0-9+]+:/(?!/)")
 E_MAIL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._%+-]*@[A-Za-z0-9.-]+\.[A-Za-z]{2,7}")
 SERVED = re.compile(r"https?://[!-~]{1,2000}")
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,99}")
@@ -80,7 +80,7 @@ NOT_OF_READING = {
 SIZE = re.compile(r"\d{1,9}(\.\d{1,3})? ?[KMGT]i?B")
 PLACES = ("inbox", "store", "root", "adjudicated", "pages", "images", "populations")
 
-FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
+CHECKS_BY_SETTING: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
     (
         ("project",),
         NAME.fullmatch,
@@ -111,7 +111,7 @@ FORMS: tuple[tuple[tuple[str, ...], Callable[[Any], object], str], ...] = (
     ),
     (
         PLACES,
-        lambda place: not UNMEANT.match(place),
+        lambda place: not NO_PLAIN_PATH.match(place),
         "a path without ~, or a URL with two slashes, as s3://bucket/folder. Write the place in "
         "full.",
     ),
@@ -354,7 +354,9 @@ class ProjectSettings(BaseModel):
 
     @property
     def rules(self) -> Rules:
-        return Rules(**{each.name: getattr(self, each.name) for each in fields(Rules)})
+        return Rules(
+            **{rule_field.name: getattr(self, rule_field.name) for rule_field in fields(Rules)}
+        )
 
     @model_validator(mode="after")
     def _settings_agree(self) -> "ProjectSettings":
@@ -435,13 +437,13 @@ class ProjectSettings(BaseModel):
     def reading_digest(self) -> str:
         """Settings left alone do not count."""
         of_reading = {*ProjectSettings.model_fields} - NOT_OF_READING
-        said = self.model_dump(mode="json", include=of_reading, exclude_defaults=True)
-        return digest_of_plain(said)
+        reading_settings = self.model_dump(mode="json", include=of_reading, exclude_defaults=True)
+        return digest_of_plain(reading_settings)
 
     @field_validator("*")
     @classmethod
     def _of_its_form(cls, value: Any, info: ValidationInfo) -> Any:
-        for names, meets, expected in FORMS:
+        for names, meets, expected in CHECKS_BY_SETTING:
             if info.field_name in names and value is not None and not meets(value):
                 raise ValueError(f"found {shown(value)}; expected {expected}")
         return value
@@ -483,7 +485,9 @@ class ProjectSettings(BaseModel):
     @field_validator("owners")
     @classmethod
     def _reachable(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        wrong = [each for each in values if not (E_MAIL.fullmatch(each) or TEAM.fullmatch(each))]
+        wrong = [
+            owner for owner in values if not (E_MAIL.fullmatch(owner) or TEAM.fullmatch(owner))
+        ]
         if wrong:
             raise ValueError(
                 f"found {listed(wrong)}; expected an e-mail address, or a team's name after team:. "
@@ -508,7 +512,10 @@ class ProjectSettings(BaseModel):
     def _no_truth_value_as_category(cls, value: object) -> object:
         if isinstance(value, Mapping) and isinstance(value.get("categories"), list):
             categories = value["categories"]
-            marked = [_TruthValue(each) if isinstance(each, bool) else each for each in categories]
+            marked = [
+                _TruthValue(category) if isinstance(category, bool) else category
+                for category in categories
+            ]
             return {**value, "categories": marked}
         return value
 
@@ -525,12 +532,12 @@ class ProjectSettings(BaseModel):
 
 def written_waivers(configs: Path) -> dict[str, Waiver]:
     folder = configs / "waivers"
-    read = sorted(folder.glob("*.yaml"))
-    _refuse_unread(configs, {*folder.rglob("*.y*ml")} - {*read})
-    return {path.name: load_waiver(path) for path in read}
+    paths = sorted(folder.glob("*.yaml"))
+    _raise_for_unread_files(configs, {*folder.rglob("*.y*ml")} - {*paths})
+    return {path.name: load_waiver(path) for path in paths}
 
 
-def _refuse_unread(configs: Path, unread: Collection[Path]) -> None:
+def _raise_for_unread_files(configs: Path, unread: Collection[Path]) -> None:
     if unread:  # who wrote one of them takes it to be in force
         raise ProjectError(
             f"{configs}: found {listed(sorted(map(str, unread)))}, which nothing reads; "
@@ -541,7 +548,7 @@ def _refuse_unread(configs: Path, unread: Collection[Path]) -> None:
 def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str, str]]:
     """A store inside the inbox would be delivered as rounds."""
     inbox, store = (
-        (configs.parent / (each or "")).resolve() for each in (settings.inbox, settings.store)
+        (configs.parent / (place or "")).resolve() for place in (settings.inbox, settings.store)
     )
     if settings.inbox and settings.store and (inbox == store or inbox in store.parents):
         yield (
@@ -550,18 +557,19 @@ def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str
             "place. Move one of them.",
         )
     policies, contracts = configs / "policies", configs / "contracts"
-    there = sorted(path.stem for path in policies.glob("*.yaml"))
-    if settings.policy not in (*there, *BUNDLED):
+    file_names = sorted(path.stem for path in policies.glob("*.yaml"))
+    if settings.policy not in (*file_names, *BUNDLED):
         yield (
             "policy",
-            f"found {settings.policy!r}; expected one of {listed(there, 20)}, those in {policies}, "
-            f"or of the bundled {listed(sorted(BUNDLED))}. Correct the name, or write that policy.",
+            f"found {settings.policy!r}; expected one of {listed(file_names, 20)}, those in "
+            f"{policies}, or of the bundled {listed(sorted(BUNDLED))}. Correct the name, or write "
+            "that policy.",
         )
-    there = sorted(path.name for path in contracts.glob("*"))
-    if settings.contract not in (None, *there):
+    file_names = sorted(path.name for path in contracts.glob("*"))
+    if settings.contract not in (None, *file_names):
         yield (
             "contract",
-            f"found {settings.contract!r}; expected one of {listed(there, 20)}, those in "
+            f"found {settings.contract!r}; expected one of {listed(file_names, 20)}, those in "
             f"{contracts}. Correct the name, or write that contract.",
         )
     if settings.certified_by is None:
@@ -578,7 +586,7 @@ def load_project(path: Path) -> ProjectSettings:
     line.
     """
     data, place = read_yaml(path, ProjectError, own="inbox")
-    _refuse_templates(data, place)
+    _raise_for_templates(data, place)
     settings = validated(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()
     places = wrong_places(settings, root / "configs")
@@ -590,13 +598,17 @@ def load_project(path: Path) -> ProjectSettings:
 
 def load_projects(folder: Path) -> tuple[ProjectSettings, ...]:
     places = folder, folder.parent / "policies"
-    _refuse_unread(folder.parent, [path for each in places for path in each.rglob("*.yml")])
+    _raise_for_unread_files(
+        folder.parent, [path for place in places for path in place.rglob("*.yml")]
+    )
     files = sorted(folder.glob("*.yaml"))
     if not files:
-        there = sorted(path.name for path in folder.glob("*"))
-        found = listed(there) if there else "no file" if folder.is_dir() else "no such folder"
+        file_names = sorted(path.name for path in folder.glob("*"))
+        problem = (
+            listed(file_names) if file_names else "no file" if folder.is_dir() else "no such folder"
+        )
         raise ProjectError(
-            f"{folder}: found {found}; expected a project's YAML file. "
+            f"{folder}: found {problem}; expected a project's YAML file. "
             "Write one: see agreement-pipeline guide project."
         )
     projects = [path.stem for path in files]
@@ -628,14 +640,14 @@ def _mistakes(settings: ProjectSettings, data: object, path: Path) -> Iterator[t
         )
 
 
-def _refuse_templates(data: object, place: Place) -> None:
+def _raise_for_templates(data: object, place: Place) -> None:
     """Dagster evaluates templates in a component's file, but nothing does here."""
     if isinstance(data, Mapping):
         for key, value in data.items():
-            _refuse_templates(value, place / key)
+            _raise_for_templates(value, place / key)
     elif isinstance(data, list):
         for number, value in enumerate(data):
-            _refuse_templates(value, place / number)
+            _raise_for_templates(value, place / number)
     elif isinstance(data, str) and ("{{" in data or "{%" in data):
         raise ProjectError(
             f"{place}: found a template; expected the value itself, since nothing in this file is "

@@ -25,7 +25,7 @@ UNBOUNDED = {"ser_json_inf_nan": "constants"}
 
 
 @dataclass(frozen=True, eq=False)
-class Standing:
+class RoundStatuses:
     """What the log says of each round, up to a mark. `decided` has the digests of what was read."""
 
     __pydantic_config__ = UNBOUNDED
@@ -36,66 +36,74 @@ class Standing:
     chart: tuple[Charted, ...] = ()
 
     @classmethod
-    def of(cls, store: Store, known: "Standing | None" = None) -> "Standing":
+    def of(cls, store: Store, known_statuses: "RoundStatuses | None" = None) -> "RoundStatuses":
         with store.reading():
-            later = None if known is None else store.log.following(known.mark)
-            if known is None or later is None:
+            later = None if known_statuses is None else store.log.following(known_statuses.mark)
+            if known_statuses is None or later is None:
                 entries = store.history()
                 return cls(
-                    store.log.mark, rows_by_round(entries, store.withdrawn()), _decided(entries)
+                    store.log.mark,
+                    rows_by_round(entries, store.withdrawn()),
+                    _digests_of_decided(entries),
                 )
-            return known._after(later, store) if later else known
+            return known_statuses._extended_by(later, store) if later else known_statuses
 
-    def _after(self, later: Iterable[Entry], store: Store) -> "Standing":
+    def _extended_by(self, later: Iterable[Entry], store: Store) -> "RoundStatuses":
         arrived = {entry["round"] for entry in of_event("ingested", later)}
-        named = {entry["round"] for entry in later}
-        named |= {each.split("/")[0] for entry in later for each in entry.get("releases", ())}
-        changed = named & {*self.rows, *arrived}
-        entries = [entry for name in changed for entry in store.history(name)]
+        mentioned_rounds = {entry["round"] for entry in later}
+        mentioned_rounds |= {
+            release.split("/")[0] for entry in later for release in entry.get("releases", ())
+        }
+        changed_rounds = mentioned_rounds & {*self.rows, *arrived}
+        entries = [entry for name in changed_rounds for entry in store.history(name)]
         released = [entry["release"] for entry in of_event("released", entries)]
         rows = rows_by_round(entries, store.withdrawn(released))
-        others = {name: said for name, said in self.decided.items() if name not in changed}
+        unchanged = {
+            name: digests for name, digests in self.decided.items() if name not in changed_rounds
+        }
         return replace(
             self,
             mark=store.log.mark,
             rows={**self.rows, **rows},
-            decided={**others, **_decided(entries)},
+            decided={**unchanged, **_digests_of_decided(entries)},
         )
 
 
-WRITTEN = TypeAdapter(Standing)
+STATUSES_ADAPTER = TypeAdapter(RoundStatuses)
 
 
 @dataclass(eq=False)
-class Standings:
+class RoundStatusIndex:
     store: Store
-    _last: Standing | None = field(default=None, repr=False)
+    _last: RoundStatuses | None = field(default=None, repr=False)
 
-    def now(self) -> Standing:
-        self._last = Standing.of(self.store, self._last or self._kept())
+    def refresh(self) -> RoundStatuses:
+        self._last = RoundStatuses.of(self.store, self._last or self._load())
         return self._last
 
-    def keep(self, standing: Standing) -> None:
-        data = WRITTEN.dump_json(standing)
-        name = f"{standing.mark}-{digest_of(data)}"
+    def save(self, statuses: RoundStatuses) -> None:
+        data = STATUSES_ADAPTER.dump_json(statuses)
+        name = f"{statuses.mark}-{digest_of(data)}"
         with self.store.locked():
-            older = [each for each in self.store.storage.names(FOLDER) if each != name]
+            older = [
+                file_name for file_name in self.store.storage.names(FOLDER) if file_name != name
+            ]
             self.store.storage.keep(f"{FOLDER}/{name}", data)
-            self.store.storage.forget(f"{FOLDER}/{each}" for each in older)
-        self._last = standing
+            self.store.storage.forget(f"{FOLDER}/{file_name}" for file_name in older)
+        self._last = statuses
 
-    def _kept(self) -> Standing | None:
+    def _load(self) -> RoundStatuses | None:
         name = max(self.store.storage.names(FOLDER), default="")
         data = self.store.storage.read(f"{FOLDER}/{name}") if name else None
         if data is None or not name.endswith(f"-{digest_of(data)}"):
             return None
         try:
-            return WRITTEN.validate_json(data)
+            return STATUSES_ADAPTER.validate_json(data)
         except ValidationError:  # another build of this version wrote it in another form
             return None
 
 
-def _decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
+def _digests_of_decided(history: Iterable[Entry]) -> dict[str, tuple[str, str]]:
     return {
         name: (
             digest_of_delivery(

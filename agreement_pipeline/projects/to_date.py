@@ -15,7 +15,7 @@ from agreement_pipeline.errors import MISREAD, StoreError
 from agreement_pipeline.store import RoundVersion, Store, digest_of, of_event
 from agreement_pipeline.version import __version__
 
-MOST_ADDED = 32
+MAX_PARTS_PER_SUM = 32
 
 
 @dataclass(frozen=True)
@@ -26,26 +26,26 @@ class _Part:
 
 
 def to_date(store: Store) -> CountedRatings:
-    last = {entry["round"]: entry for entry in of_event("ingested", store.history())}
-    versions = [RoundVersion.from_entry(last[name]) for name in sorted(last)]
+    last_by_round = {entry["round"]: entry for entry in of_event("ingested", store.history())}
+    versions = [RoundVersion.from_entry(last_by_round[name]) for name in sorted(last_by_round)]
     if not versions:
         raise StoreError(
             f"{store.root}: found no round; expected one at least. Let Dagster judge one, "
             "or run `agreement-pipeline run`, or name another store."
         )
     parts = [_Part(version.table_digest, version) for version in versions]
-    while len(parts) > MOST_ADDED:
-        starts = range(0, len(parts), MOST_ADDED)
-        parts = [_together(parts[start : start + MOST_ADDED]) for start in starts]
-    return sum_counted([_counted(store, part) for part in parts])
+    while len(parts) > MAX_PARTS_PER_SUM:
+        starts = range(0, len(parts), MAX_PARTS_PER_SUM)
+        parts = [_combine_parts(parts[start : start + MAX_PARTS_PER_SUM]) for start in starts]
+    return sum_counted([_count_part(store, part) for part in parts])
 
 
-def _together(parts: Sequence[_Part]) -> _Part:
+def _combine_parts(parts: Sequence[_Part]) -> _Part:
     name = digest_of("\n".join(part.name for part in parts).encode())
-    return _Part(name, parts, len(parts) == MOST_ADDED and all(part.kept for part in parts))
+    return _Part(name, parts, len(parts) == MAX_PARTS_PER_SUM and all(part.kept for part in parts))
 
 
-def _counted(store: Store, part: _Part) -> CountedRatings:
+def _count_part(store: Store, part: _Part) -> CountedRatings:
     """The ratings of a round are its own, since those of earlier rounds are counted there."""
     name = f"counted/{__version__}/{part.name}.npz"
     data = store.storage.read(name) if part.kept else None
@@ -58,10 +58,10 @@ def _counted(store: Store, part: _Part) -> CountedRatings:
                 "those that were kept. Remove the file: the rounds are then counted again."
             ) from None
     if isinstance(part.of, RoundVersion):
-        counted = CountedRatings.of(store.ratings_of(part.of).without_earlier)
+        counts = CountedRatings.of(store.ratings_of(part.of).without_earlier)
     else:
-        counted = sum_counted([_counted(store, each) for each in part.of])
+        counts = sum_counted([_count_part(store, inner_part) for inner_part in part.of])
     if part.kept:
         with store.locked():
-            store.storage.keep(name, counted.to_bytes())
-    return counted
+            store.storage.keep(name, counts.to_bytes())
+    return counts

@@ -42,9 +42,9 @@ class JointRelease:
 def joint_release(project: Project) -> JointRelease:
     """Which rounds the project would release together now, and whether it did."""
     rounds, facts, is_made = _read_log(project, project.store.log.head)
-    said = project.settings.dataset.to_mapping()
+    publication = project.settings.dataset.to_mapping()
     described = digest_of_plain(
-        [facts, _describe_adjudicated(project, rounds), *([said] * bool(said))]
+        [facts, _describe_adjudicated(project, rounds), *([publication] * bool(publication))]
     )
     return JointRelease(rounds, is_made, described[:STATE_DIGITS])
 
@@ -62,7 +62,10 @@ def _read_log(project: Project, _head: str) -> tuple[dict[str, str], dict[str, A
             for round_name, events in sorted(last_events(store.history()).items())
             if is_decided(events) and events["decided"]["decision"] == "admitted"
         }
-        rounds = {each: decided["ratings_digest"] for each, decided in admitted.items()}
+        rounds = {
+            admitted_round: decided["ratings_digest"]
+            for admitted_round, decided in admitted.items()
+        }
         released = of_event("released", store.history(name))
         withdrawn = store.withdrawn([entry["release"] for entry in released])
     in_force = [entry["rounds"] for entry in released if entry["release"] not in withdrawn]

@@ -25,7 +25,7 @@ from agreement_pipeline.orchestration.alerts import (
 )
 from agreement_pipeline.orchestration.sensors import Asked, tags_of
 from agreement_pipeline.projects import ProjectSettings
-from agreement_pipeline.projects.notices import DAY, MOST_SAID, Notice, overdue
+from agreement_pipeline.projects.notices import MAX_TEXT_LENGTH, SECONDS_PER_DAY, Notice, overdue
 from agreement_pipeline.store import Store, log
 from tests.events import record
 from tests.orchestration.checks import GOOD
@@ -307,7 +307,7 @@ def test_a_project_whose_next_round_is_overdue_is_told_once_for_each_late_round(
     daemon, now = Daemon(told), time.time()
     days = told.settings.overdue_after_days
     for later in (days - 1, days + 1, days + 2):
-        monkeypatch.setattr(alerts.time, "time", lambda later=later: now + later * DAY)
+        monkeypatch.setattr(alerts.time, "time", lambda later=later: now + later * SECONDS_PER_DAY)
         daemon.tick()
     (text,) = webhook.texts
     assert text.startswith("reviews: the next round is overdue: the last one, w1, came 2")
@@ -401,8 +401,8 @@ def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overd
         wrong_clock.setattr(log, "datetime", SimpleNamespace(now=lambda zone: a_year_later))
         a_year_later = datetime.fromtimestamp(now, UTC) + timedelta(365)
         record(told.project.store, "ingested", "w2")
-    assert overdue(told.project, now + 2 * DAY) is None
-    late = overdue(told.project, now + 20 * DAY)
+    assert overdue(told.project, now + 2 * SECONDS_PER_DAY) is None
+    late = overdue(told.project, now + 20 * SECONDS_PER_DAY)
     assert "the last one, w1, came" in late.text
     assert late.text.endswith("; 1 round with a time in the future did not count")
 
@@ -410,7 +410,7 @@ def test_a_round_that_a_wrong_clock_dated_into_the_future_does_not_silence_overd
 def test_a_project_that_allows_one_day_says_so_in_the_singular(told):
     record(told.project.store, "ingested", "w1")
     settings = told.settings.model_copy(update={"overdue_after_days": 1.0})
-    late = overdue(replace(told.project, settings=settings), time.time() + 3 * DAY)
+    late = overdue(replace(told.project, settings=settings), time.time() + 3 * SECONDS_PER_DAY)
     assert late.text.endswith(", and 1 day is allowed")
 
 
@@ -488,7 +488,7 @@ def test_a_reason_that_is_a_sentence_ends_once():
 
 
 def test_a_long_text_is_cut():
-    assert len(Notice("p", "w", "held", ("x" * 9_999,), "s").text) == MOST_SAID
+    assert len(Notice("p", "w", "held", ("x" * 9_999,), "s").text) == MAX_TEXT_LENGTH
 
 
 def test_a_tick_in_which_nothing_is_new_does_not_read_the_log(told, webhook, monkeypatch):

@@ -8,7 +8,12 @@ import pytest
 
 from agreement_pipeline.evidence import charted, round_table, table_of_rows
 from agreement_pipeline.policy import Policy, Rule
-from agreement_pipeline.projects.standing import FOLDER, WRITTEN, Standing, Standings
+from agreement_pipeline.projects.standing import (
+    FOLDER,
+    STATUSES_ADAPTER,
+    RoundStatuses,
+    RoundStatusIndex,
+)
 from agreement_pipeline.store import Store, digest_of
 from tests.events import record
 
@@ -59,13 +64,15 @@ def test_what_is_brought_up_to_date_is_what_the_whole_log_gives(store, seed):
     for _ in range(30):
         for _ in range(drawn.randrange(1, 9)):
             something_happens(store, drawn)
-        known = Standing.of(store, known)
-        anew = Standing.of(Store(store.root))
+        known = RoundStatuses.of(store, known)
+        anew = RoundStatuses.of(Store(store.root))
         assert (known.mark, known.rows, known.decided) == (anew.mark, anew.rows, anew.decided)
         pd.testing.assert_frame_equal(table_of_rows(known.rows), round_table(store))
         chart = charted(table_of_rows(known.rows), POLICY, known.chart)
         assert chart == charted(round_table(store), POLICY)
-        known = WRITTEN.validate_json(WRITTEN.dump_json(replace(known, chart=chart)))
+        known = STATUSES_ADAPTER.validate_json(
+            STATUSES_ADAPTER.dump_json(replace(known, chart=chart))
+        )
     assert len(store.history()) > 96
 
 
@@ -73,8 +80,8 @@ def test_only_the_latest_standing_is_kept_and_another_process_goes_on_from_it(st
     drawn = random.Random(1)
     for _ in range(40):
         something_happens(store, drawn)
-        seen = Standings(Store(store.root))
-        seen.keep(seen.now())
+        seen = RoundStatusIndex(Store(store.root))
+        seen.save(seen.refresh())
     assert len(store.storage.names(FOLDER)) == 1
     something_happens(store, drawn)
     wanted = round_table(store)
@@ -86,17 +93,19 @@ def test_only_the_latest_standing_is_kept_and_another_process_goes_on_from_it(st
             of_rounds(seen, name) if name else pytest.fail("the whole log was read")
         ),
     )
-    pd.testing.assert_frame_equal(table_of_rows(Standings(Store(store.root)).now().rows), wanted)
+    pd.testing.assert_frame_equal(
+        table_of_rows(RoundStatusIndex(Store(store.root)).refresh().rows), wanted
+    )
 
 
 @pytest.mark.parametrize("spoil", [lambda data: data[:-1], lambda _: b"", lambda _: b"{}"])
 def test_a_standing_with_other_bytes_is_made_anew(store, spoil):
     record(store, "ingested", "w1")
-    seen = Standings(store)
-    seen.keep(seen.now())
+    seen = RoundStatusIndex(store)
+    seen.save(seen.refresh())
     (path,) = (store.root / FOLDER).iterdir()
     path.write_bytes(spoil(path.read_bytes()))
-    assert Standings(Store(store.root)).now().rows.keys() == {"w1"}
+    assert RoundStatusIndex(Store(store.root)).refresh().rows.keys() == {"w1"}
 
 
 def test_the_standing_of_another_log_is_not_gone_on_from(store, tmp_path):
@@ -104,19 +113,19 @@ def test_the_standing_of_another_log_is_not_gone_on_from(store, tmp_path):
     for name in ("w1", "w2"):
         record(other, "ingested", name)
     record(store, "ingested", "w3")
-    assert Standing.of(store, Standing.of(other)).rows.keys() == {"w3"}
+    assert RoundStatuses.of(store, RoundStatuses.of(other)).rows.keys() == {"w3"}
 
 
 def test_what_was_kept_in_another_form_is_looked_up_anew(store):
     """As a build did whose charts were lists: the digest in the name is right."""
     record(store, "ingested", "w1", ratings_digest="1", original_digest="file 1")
-    standings = Standings(store)
-    standing = standings.now()
+    standings = RoundStatusIndex(store)
+    standing = standings.refresh()
     data = (
         b'{"mark": "1-x", "rows": {}, "decided": {}, "chart": [["w1", 0.9, 0.8, 1.0, 0.9, null]]}'
     )
     with store.locked():
         store.storage.keep(f"{FOLDER}/9-x-{digest_of(data)}", data)
-    assert Standings(store).now().rows.keys() == standing.rows.keys() == {"w1"}
-    Standings(store).keep(standing)
+    assert RoundStatusIndex(store).refresh().rows.keys() == standing.rows.keys() == {"w1"}
+    RoundStatusIndex(store).save(standing)
     assert len(store.storage.names(FOLDER)) == 1

@@ -71,7 +71,7 @@ def test_rounds_with_other_items_give_what_one_table_gives(tmp_path):
 
 def test_more_rounds_than_are_added_at_once_and_none_is_read_again(tmp_path, monkeypatch):
     """Each four rounds become one sum here, and each four sums."""
-    monkeypatch.setattr(sys.modules[to_date.__module__], "MOST_ADDED", 4)
+    monkeypatch.setattr(sys.modules[to_date.__module__], "MAX_PARTS_PER_SUM", 4)
     frames = [rated(10 * n, 4, ("ana", "ben"), n) for n in range(18)]
     store, whole = filled(tmp_path, frames), ratings_of(pd.concat(frames))
     total = to_date(store)
