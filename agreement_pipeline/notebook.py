@@ -20,7 +20,7 @@ from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import SHORT
 from agreement_pipeline.mistakes import Value, is_a, refuse_unfit
 from agreement_pipeline.progress import progress
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, Trains
 from agreement_pipeline.readers import read
 from agreement_pipeline.text import listed
 
@@ -63,12 +63,17 @@ def _policy(given: Any) -> Any:
     return given
 
 
+def _trains(given: Any) -> Any:
+    return Trains.from_mapping({"label": given}) if isinstance(given, str) else given
+
+
 MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
         **dict.fromkeys(("ratings", "other", "earlier"), _rated),
         "measure": _named,
         "measures": _several,
         "policy": _policy,
+        "trains": _trains,
     }
 )
 
@@ -100,6 +105,7 @@ FITS: Mapping[str, Value] = MappingProxyType(
         "inference": Value("an Inference, as Inference(n_resamples=20_000)", is_a(Inference)),
         "contract": Value("a Contract", is_a(Contract, type(None))),
         "waivers": Value("Waivers", is_a(policy.Waivers)),
+        "trains": Value("a label, as 'shares'", is_a(str, Trains, type(None))),
     }
 )
 

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -46,14 +46,14 @@ from agreement_pipeline.estimates import (
 )
 from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import DEFAULT_METHOD, METHODS, Inference
-from agreement_pipeline.ratings import SAME_LABEL_TWICE
+from agreement_pipeline.ratings import SAME_LABEL_TWICE, TrainingLabel, Trains
 from agreement_pipeline.readers import Columns
 from agreement_pipeline.text import counted
 
 OF_POLICIES = "tail_adaptive_bootstrap"
 MOVED = ("at_least", "step")
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
-HEADLINES = ("round", "classifier", "stratum")
+HEADLINES = ("round", "classifier", "stratum", "label")
 
 
 @command(
@@ -71,7 +71,7 @@ HEADLINES = ("round", "classifier", "stratum")
     type=OneOf(SCOPE_KINDS),
     multiple=True,
     metavar="KIND",
-    show_default="round, classifier, stratum",
+    show_default="round, classifier, stratum, label",
     help=f"What to measure: {', '.join(SCOPE_KINDS)}. Repeat for more.",
 )
 @option(
@@ -87,6 +87,15 @@ HEADLINES = ("round", "classifier", "stratum")
     group=MEASURES,
     is_flag=True,
     help="Print instead whether another panel would give the same labels, which are what trains.",
+)
+@option(
+    "--trains",
+    group=MEASURES,
+    type=OneOf(get_args(TrainingLabel)),
+    metavar="LABEL",
+    show_default="plurality, or mean of numbers",
+    help="The label that trains: of it --panel-label and the measures of the label speak. "
+    f"{', '.join(get_args(TrainingLabel))}.",
 )
 @option(
     "--panel-size",
@@ -120,6 +129,7 @@ def measure(
     scope: Sequence[str],
     everything: bool,
     panel_label: bool,
+    trains: TrainingLabel | None,
     panel_size: int | None,
     at_each: tuple[float, ...] | None,
     confidence_level: float,
@@ -141,12 +151,15 @@ def measure(
         raise click.UsageError(
             "found --panel-label with --measure, --scope, --all or --at-each; expected it alone."
         )
+    named_label = Trains(trains) if trains else None
     inference = Inference(confidence_level, n_resamples, interval_method)
     if inference.interval_method.scheme is not None:
         inference.require_enough_resamples()
     if panel_label:
         ratings = _open(on_disk(file), reading)
-        reliability = label_reliability(ratings, panel_size=panel_size, inference=inference)
+        reliability = label_reliability(
+            ratings, trains=named_label, panel_size=panel_size, inference=inference
+        )
         in_words = "\n".join(reliability.sentences)
         say(as_json(reliability.to_mapping()) if output == "json" else in_words)
         return 0
@@ -161,7 +174,7 @@ def measure(
             require_defined(ratings.scale, name)
         shown = Shown.of(ratings) if everything else None
         scopes = SCOPE_KINDS if everything else scope or HEADLINES
-        every = survey(ratings, names, inference, scopes=scopes, shown=shown)
+        every = survey(ratings, names, inference, scopes=scopes, shown=shown, trains=named_label)
         found += sorted(every, key=lambda found: found.scope.kind == "classifier")  # people first
         told = {name: at if output == "json" else f"{at:g}" for name, at in each.items()}
         before += [told] * (len(found) - len(before))

@@ -33,7 +33,9 @@ from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed, p_in_words
 from agreement_pipeline.units import NONE
 
-ScopeKind = Literal["round", "category", "rater", "without", "pair", "classifier", "stratum"]
+ScopeKind = Literal[
+    "round", "category", "rater", "without", "pair", "classifier", "stratum", "label"
+]
 SCOPE_KINDS: tuple[str, ...] = get_args(ScopeKind)
 PAIR = re.compile(r'("(?:[^"\\]|\\.)*"|.+?) and ("(?:[^"\\]|\\.)*"|.+)', re.DOTALL)
 
@@ -156,6 +158,8 @@ class Estimate(WithLimits):
         A small p-value of ratings missing completely at random, if that matters.
     prevailing
         The category of nearly all labels, and its share of them. None if there is none.
+    at_least
+        What would tell more, if the value is only the least that it can be. Empty otherwise.
     population, distribution
         Which raters the interval is about, and the confidence distribution of the true value.
     """
@@ -184,6 +188,7 @@ class Estimate(WithLimits):
     judged_on: int | None = None
     chosen: float | None = None
     prevailing: tuple[str, float] | None = None
+    at_least: str = ""
     population: Population = "these raters"
     distribution: ConfidenceDistribution | None = field(default=None, repr=False, compare=False)
 
@@ -264,7 +269,7 @@ MAPPED = (
     *("measure", "scope", "value", "low", "high", "confidence_level", "method"),
     *("n_items", "n_dropped", "dropped", "n_raters", "n_ratings", "n_clusters"),
     *("observed", "expected", "lowest", "convention", "categories", "undefined"),
-    *("raters_left_out", "misled"),
+    *("raters_left_out", "misled", "at_least"),
 )
 DEFAULT = Inference()
 CHOSEN_RATINGS_LEVEL = 0.001

@@ -25,7 +25,7 @@ it: where items differ in difficulty, the first is too high by up to .3.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 from math import comb, prod
@@ -36,16 +36,29 @@ import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import DEFAULT
+from agreement_pipeline.estimates.estimates import CHOSEN, DEFAULT, Estimate, Scope, registered
 from agreement_pipeline.intervals import (
+    TOO_FEW_DRAWS,
+    BoundsOnly,
+    ConfidenceDistribution,
     Inference,
+    affordable_resamples,
+    build_expanded_percentiles,
+    build_for_looks,
     draw_in_blocks,
     resampling_masses,
     spread_over_rows,
 )
-from agreement_pipeline.ratings import Array, Flags
-from agreement_pipeline.statistics import CategoryCounts, NumbersByRater, seed_of
-from agreement_pipeline.text import counted, joined
+from agreement_pipeline.measures import Measure
+from agreement_pipeline.ratings import Array, Flags, Scale, TrainingLabel, Trains, default_label
+from agreement_pipeline.statistics import (
+    CategoryCounts,
+    LabelsOfPanels,
+    NumbersByRater,
+    chosen_ratings,
+    seed_of,
+)
+from agreement_pipeline.text import counted
 
 RatingType = tuple[int, ...]
 """How often each category was given to an item, the most frequent first."""
@@ -79,23 +92,42 @@ SCORES: Mapping[int, Mapping[RatingType, tuple[float, float]]] = MappingProxyTyp
 They solve linear programs over p with two to ten categories, and are at most .014 (m = 3) and .020
 (m = 5) apart. `docs/proofs/panel-labels.md` has the programs, and a test checks the bounds.
 """
-PANEL_SIZES = (1, 2, *SCORES)
 MAX_SPLITS = 50_000
-"""Of a row with more splits than these, the mean of scores is taken, which needs no splits."""
+"""Panels are not compared by splits of a row that has more of them than these."""
 MIN_OTHER_LABELS = 10
 """With fewer panel labels outside the most common category, chance correction is unstable."""
 MIN_ITEMS_BY_DESIGN = 10
-MIN_ITEMS_SCORED = 50
+MANY_ITEMS_OF_NUMBERS = 300
+"""Limits of means were looked at for so many items in the study."""
+MIN_ITEMS_COMPARED = 50
+ITEMS_TO_DRAW = 300
+N_RANDOM_SPLITS = 50
+AGREEMENT, RELIABILITY = "label_agreement", "label_reliability"
+LABEL = Scope("label")
 NO_PAIR = "no item has two ratings"
-WHICH_CAN = f"name one of {joined(map(str, PANEL_SIZES))}"
 FEW_OTHER_LABELS = (
-    f"no value beyond chance, since fewer than {MIN_OTHER_LABELS} panel labels are not the most "
-    "common one"
+    f"fewer than {MIN_OTHER_LABELS} labels are not the most common one, so agreement beyond chance "
+    "is unstable"
 )
 ONLY_DISPUTES = (
     "more ratings stand only on items whose first ones differ, so pairs of ratings say nothing of "
     "all items; compare the first ratings alone, or draw the items that get more"
 )
+ADJUDICATED = (
+    "raters do not show whether another adjudicator would give the same label; let a second "
+    "adjudicator answer a drawn part, and judge both as a round of two raters with "
+    "`trains: one_rater`"
+)
+OF_VECTORS = "a median of vectors is not defined"
+WHICH_RATERS = (
+    "This speaks of raters like these, drawn anew for each item, and counts a tie as settled by "
+    "lot. Items with more ratings than others must have been drawn by chance."
+)
+NOT_RIGHT = (
+    "It does not say that the label is right: only gold items, or an expert's check of drawn "
+    "items, show the errors that raters share."
+)
+METHOD = "Dirichlet draws over items and one unseen item; these raters"
 
 
 class Bounds(NamedTuple):
@@ -117,46 +149,79 @@ class ItemScores(NamedTuple):
     best: float
 
 
+class Panels(NamedTuple):
+    """What the ratings tell of the labels of two panels.
+
+    Attributes
+    ----------
+    statistic
+        The ratings, with P rows.
+    used
+        The rows that have enough ratings (P,).
+    under, over
+        What bounds a value from below and from above. The row after the P rows is an unseen item.
+    compared_size
+        How many raters the panels have that are compared. If they are fewer than those of the
+        label, only the least that a value can be is known. None of means and shares.
+    n_needed
+        How many ratings of an item are needed.
+    """
+
+    statistic: CategoryCounts | NumbersByRater
+    used: Flags
+    under: LabelsOfPanels
+    over: LabelsOfPanels
+    compared_size: int | None
+    n_needed: int
+
+    @property
+    def weights(self) -> Array:
+        return np.where(self.used, self.statistic.weights, 0.0)
+
+    @property
+    def n_items(self) -> int:
+        return round(float(self.weights.sum()))
+
+
 @dataclass(frozen=True)
 class LabelReliability:
     """Whether another panel would give the same labels.
 
     Attributes
     ----------
-    kind
-        `mean`, `share` or `plurality`: how ratings become the label.
+    label
+        The label that trains, as `trains` names it.
     panel_size
-        The number of raters of the panel that is spoken of. None of means: each item's own number.
-    n_items
-        The items with two ratings or more.
-    reliability
-        Of a mean or a share: the part of the labels' variance that is no error. None of a category.
-    floor
-        Of a category: two panels agree on at least this share of items. `low` is its lower limit.
+        The number of raters of the panel that is spoken of. None of means and shares: each item has
+        its own number.
+    n_items, n_items_compared
+        The items with two ratings or more, and those that the values rest on.
+    n_raters
+        The number of raters.
     same_label
-        Of a category: the share of items on which two panels agree. None without enough ratings.
-    beyond_chance
-        `same_label`, corrected for chance agreement of panels.
-    n_items_scored
-        The items that `same_label` rests on.
+        The share of items to which another panel gives the same category. None of numbers.
+    reliability
+        How far another panel gives the same labels, beyond chance. Of means and shares: the part of
+        the labels' variance that is no error.
+    is_floor
+        True if only the least that they can be is known, as of a category from one panel.
     missing_reason
-        Why a part is None.
+        Why a value is None, or only a floor.
     """
 
-    kind: str
+    label: TrainingLabel
     panel_size: int | None
     n_items: int
+    n_items_compared: int
+    n_raters: int
     confidence_level: float
-    reliability: Bounds | None = None
-    floor: Bounds | None = None
     same_label: Bounds | None = None
-    beyond_chance: Bounds | None = None
-    n_items_scored: int = 0
+    reliability: Bounds | None = None
+    is_floor: bool = False
     missing_reason: str = ""
 
     def to_mapping(self) -> dict[str, Any]:
-        parts = ("reliability", "floor", "same_label", "beyond_chance")
-        bounds = {name: getattr(self, name) for name in parts}
+        bounds = {name: getattr(self, name) for name in ("same_label", "reliability")}
         return {
             **asdict(self),
             **{name: None if part is None else part._asdict() for name, part in bounds.items()},
@@ -164,11 +229,20 @@ class LabelReliability:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return tuple(_sentences(self))
+        """What is known, and of whom it speaks."""
+        return *self.findings, WHICH_RATERS, NOT_RIGHT
+
+    @property
+    def findings(self) -> tuple[str, ...]:
+        return tuple(_findings(self))
 
 
 def label_reliability(
-    ratings: Rated, *, panel_size: int | None = None, inference: Inference = DEFAULT
+    ratings: Rated,
+    *,
+    trains: Trains | None = None,
+    panel_size: int | None = None,
+    inference: Inference = DEFAULT,
 ) -> LabelReliability:
     """How reliable is the label that trains: would another panel give it again?
 
@@ -179,70 +253,366 @@ def label_reliability(
     ----------
     ratings
         Ratings, or counts of categories.
+    trains
+        The label that trains. None: the plurality of categories, or the mean of numbers.
     panel_size
-        How many raters give a label. By default, as many as most items have.
+        How many raters give a label. By default, as many as most items have, or one fewer if they
+        are four, six and so on: then the rater more serves to compare panels.
     inference
         The confidence level and the number of resamples.
 
     Raises
     ------
     AgreementError
-        The panel size is not a whole number from 1.
+        The panel size is not a whole number from 1, or the scale does not have such a label.
     """
     if panel_size is not None and not (isinstance(panel_size, int) and panel_size >= 1):
         raise AgreementError(
             f"panel_size: found {panel_size!r}; expected a whole number from 1. Correct it."
         )
-    scale, counting = ratings.scale, counting_of(ratings)
-    if scale.numeric:
-        return _of_means(counting.numbers(ratings), inference)
-    return _of_plurality(counting.counts(ratings), panel_size, inference)
+    found = dict(_compared(ratings, (AGREEMENT, RELIABILITY), trains, panel_size))
+    estimates = [_estimate(name, each, ratings, inference) for name, each in found.items()]
+    same, reliable = (each.bounds for each in estimates)
+    first = next(iter(found.values()))
+    whys = dict.fromkeys(
+        each.estimate.undefined or each.estimate.at_least
+        for each in estimates
+        if each.bounds is None or each.estimate.at_least
+    )
+    if first.label in ("mean", "shares") and reliable is not None:
+        whys = {}
+    usable = [each.panels for each in found.values() if each.panels is not None]
+    return LabelReliability(
+        label=first.label,
+        panel_size=first.size,
+        n_items=first.n_paired,
+        n_items_compared=max((each.n_items for each in usable), default=0),
+        n_raters=first.n_raters,
+        confidence_level=inference.confidence_level,
+        same_label=same,
+        reliability=reliable,
+        is_floor=any(each.estimate.at_least for each in estimates),
+        missing_reason="; ".join(filter(None, whys)),
+    )
 
 
-def share_reliability(counts: CategoryCounts, weights: Array) -> Array:
-    r"""The reliability of the shares of categories, for weights of shape (..., P); (...).
+def estimate_label(
+    ratings: Rated,
+    measures: Iterable[str],
+    inference: Inference = DEFAULT,
+    trains: Trains | None = None,
+) -> Iterator[Estimate]:
+    """Estimates of the label that trains, each with the scope `label`.
 
-    .. math:: R = 1 - \frac{\sum_k W_k}{\sum_k V_k}
-
-    V_k is the variance between items of the share of category k, and W_k the mean over items of
-    s^2 / m, where s^2 is the variance of an item's m ratings as zeros and ones. Every item counts
-    once, as in training. With equal m, R is ICC(1, k) of these numbers, and m a / (1 + (m - 1) a)
-    of alpha a but for a correction for few items.
+    Where one panel shows only the least that a value can be, the value is this floor, the upper
+    limit is the greatest value of the measure, and `at_least` says what would tell more.
     """
-    sizes = counts.sizes
-    shares = counts.counts / np.maximum(sizes, 1)[:, None]
-    error = (1 - (shares**2).sum(1)) / np.maximum(sizes - 1, 1)
-    return _one_less_error(shares, error, np.where(sizes >= 2, weights, 0.0))
+    for name, compared in _compared(ratings, measures, trains, None):
+        yield _estimate(name, compared, ratings, inference).estimate
 
 
-def mean_reliability(numbers: NumbersByRater, weights: Array) -> Array:
-    """The reliability of the means of items, as `share_reliability` for numbers of any size."""
-    values = numbers.values
-    is_rated = ~np.isnan(values[..., 0])
-    sizes = is_rated.sum(1)
-    values = np.where(is_rated[..., None], values, 0.0)
-    means = values.sum(1) / np.maximum(sizes, 1)[:, None]
-    squares = (np.where(is_rated[..., None], values - means[:, None], 0.0) ** 2).sum((1, 2))
-    error = squares / np.maximum(sizes - 1, 1) / np.maximum(sizes, 1)
-    return _one_less_error(means, error, np.where(sizes >= 2, weights, 0.0))
+class _Compared(NamedTuple):
+    """The panels that a measure compares, or why there are none."""
+
+    label: TrainingLabel
+    size: int | None
+    panels: Panels | None
+    missing_reason: str
+    n_items: int
+    n_paired: int
+    n_raters: int
+    n_ratings: int
+    chosen: float | None
 
 
-def _one_less_error(labels: Array, error: Array, weights: Array) -> Array:
-    """`labels` (P, D) and the variance of each label's error (P,); weights (..., P)."""
-    n_items = weights.sum(-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        centres = (weights @ labels) / n_items[..., None]
-        apart = ((labels - centres[..., None, :]) ** 2).sum(-1)
-        variance = (weights * apart).sum(-1) / (n_items - 1)
-        return np.asarray(1 - (weights @ error) / n_items / variance)
+class _Estimated(NamedTuple):
+    estimate: Estimate
+    bounds: Bounds | None
+
+
+def _compared(
+    ratings: Rated, measures: Iterable[str], trains: Trains | None, panel_size: int | None
+) -> Iterator[tuple[str, _Compared]]:
+    scale = ratings.scale
+    label = trains.label if trains else default_label(scale)
+    Trains(label).raise_if_unsuited(scale)
+    counting = counting_of(ratings)
+    statistic: CategoryCounts | NumbersByRater
+    if label == "mean" or scale.continuous:
+        statistic = numbers = counting.numbers(ratings)
+        sizes = (~np.isnan(numbers.values[..., 0])).sum(1)
+    else:
+        statistic = counts = counting.counts(ratings)
+        sizes = counts.sizes
+    n_raters = len(counting.panel(ratings)) if ratings.raters else int(sizes.max(initial=0))
+    weights = statistic.weights
+    size: int | None = None
+    if label not in ("mean", "shares", "adjudicated"):
+        size = 1 if label == "one_rater" else panel_size or _usual_size(sizes, weights, label)
+    chosen = None
+    if isinstance(statistic, CategoryCounts) and label != "shares":
+        p = chosen_ratings(statistic)
+        chosen = p if p <= CHOSEN else None
+    for measure in measures:
+        panels = _panels(statistic, sizes, scale, label, size, measure)
+        yield (
+            measure,
+            _Compared(
+                label,
+                size,
+                panels if isinstance(panels, Panels) else None,
+                panels if isinstance(panels, str) else "",
+                round(float(weights[sizes > 0].sum())),
+                round(float(weights[sizes >= 2].sum())),
+                n_raters,
+                round(float(weights @ sizes)),
+                chosen,
+            ),
+        )
+
+
+def _panels(
+    statistic: CategoryCounts | NumbersByRater,
+    sizes: Array,
+    scale: Scale,
+    label: TrainingLabel,
+    size: int | None,
+    measure: str,
+) -> Panels | str:
+    if why := _why_no_panels(statistic, sizes, label, size or 1, measure):
+        return why
+    if isinstance(statistic, NumbersByRater):
+        if label == "median":
+            return _medians_of_numbers(statistic, sizes, size or 1)
+        return _numbers(statistic, sizes, is_single=label == "one_rater")
+    has_distance = measure == RELIABILITY and scale.level != "nominal"
+    if label == "median":
+        return _medians(statistic, size or 1, _ranks(statistic) if has_distance else None)
+    if label == "shares" or (label == "one_rater" and has_distance):
+        return _shares(statistic) if label == "shares" else _single_categories(statistic)
+    return _categories(statistic, size or 1)
+
+
+def _why_no_panels(
+    statistic: CategoryCounts | NumbersByRater,
+    sizes: Array,
+    label: TrainingLabel,
+    size: int,
+    measure: str,
+) -> str:
+    if label == "adjudicated":
+        return ADJUDICATED
+    if not (statistic.weights[sizes >= 2] > 0).any():
+        return NO_PAIR
+    if isinstance(statistic, NumbersByRater):
+        return ""
+    if label != "shares" and _only_disputes(statistic):
+        return ONLY_DISPUTES
+    is_stable = _n_other_labels(statistic, label, size) >= MIN_OTHER_LABELS
+    return "" if measure == AGREEMENT or is_stable else FEW_OTHER_LABELS
+
+
+def _numbers(numbers: NumbersByRater, sizes: Array, *, is_single: bool) -> Panels:
+    """The means of items, or single ratings, whose mean of squares is then larger."""
+    is_rated = ~np.isnan(numbers.values[..., 0])
+    weights = np.where(sizes >= 2, numbers.weights, 0.0)
+    ratings = np.where(is_rated[..., None], numbers.values, 0.0)
+    n_ratings = float(weights @ sizes)
+    centre = np.tensordot(weights, ratings.sum(1), 1) / n_ratings
+    ratings = np.where(is_rated[..., None], numbers.values - centre, 0.0)
+    several = np.maximum(sizes, 1)
+    means = ratings.sum(1) / several[:, None]
+    squares = (np.where(is_rated[..., None], ratings - means[:, None], 0.0) ** 2).sum((1, 2))
+    variance = squares / np.maximum(sizes - 1, 1)
+    whole = float(weights @ (ratings**2).sum((1, 2))) / n_ratings
+    if is_single:
+        mean_square = (ratings**2).sum((1, 2)) / several
+        return _of_numbers(numbers, sizes >= 2, means, mean_square, variance, whole)
+    of_mean = variance / several
+    whole /= n_ratings / float(weights.sum())
+    return _of_numbers(numbers, sizes >= 2, means, (means**2).sum(1), of_mean, whole)
+
+
+def _of_numbers(
+    statistic: CategoryCounts | NumbersByRater,
+    used: Flags,
+    labels: Array,
+    squares: Array,
+    apart: Array,
+    guessed: float,
+    *,
+    compared_size: int | None = None,
+    n_needed: int = 2,
+) -> Panels:
+    """The unseen item is one on which raters guess, or one on which they agree."""
+    weights = np.where(used, statistic.weights, 0.0)
+    mean = weights @ labels / weights.sum()
+    square = float((mean**2).sum())
+    rows = np.vstack([labels, mean])
+    seen = LabelsOfPanels(labels, squares, apart, weights, of_categories=False)
+    spread = max(float(np.nan_to_num(seen.variance)), 0.0)
+    under, over = (
+        LabelsOfPanels(
+            rows,
+            np.append(squares, square + around),
+            np.append(apart, unseen),
+            np.append(weights, 0.0),
+            of_categories=False,
+        )
+        for around, unseen in ((guessed, guessed), (spread, 0.0))
+    )
+    return Panels(statistic, used, under, over, compared_size, n_needed)
+
+
+def _shares(counts: CategoryCounts) -> Panels:
+    used = np.asarray(counts.sizes >= 2)
+    weights = np.where(used, counts.weights, 0.0)
+    shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
+    error = (1 - (shares**2).sum(1)) / np.maximum(counts.sizes - 1, 1)
+    usual = weights @ shares / weights.sum()
+    guessed = float(1 - (usual**2).sum()) / (float(weights @ counts.sizes) / float(weights.sum()))
+    return _of_numbers(counts, used, shares, (shares**2).sum(1), error, guessed)
+
+
+def _single_categories(counts: CategoryCounts) -> Panels:
+    """Single ratings with a distance between categories."""
+    used, sizes = np.asarray(counts.sizes >= 2), np.maximum(counts.sizes, 1)
+    ranks = _ranks(counts)
+    mean = counts.counts @ ranks / sizes
+    square = counts.counts @ ranks**2 / sizes
+    variance = (square - mean**2) * sizes / np.maximum(sizes - 1, 1)
+    weights = np.where(used, counts.weights, 0.0)
+    whole = float(weights @ square / weights.sum() - (weights @ mean / weights.sum()) ** 2)
+    return _of_numbers(counts, used, mean[:, None], square, variance, whole)
+
+
+def _ranks(counts: CategoryCounts) -> Array:
+    """The number of a category, or the mean rank of its ratings, from 0 to 1."""
+    if counts.scale.numeric:
+        numbers = counts.scale.scores
+        return np.asarray(numbers - numbers.mean())
+    times = counts.paired @ counts.counts
+    return np.asarray((times.cumsum() - times / 2) / max(float(times.sum()), 1.0) - 0.5)
+
+
+def _categories(counts: CategoryCounts, size: int) -> Panels:
+    compared = _comparable_size(counts, size)
+    scores = same_label_scores(counts, compared)
+    labels = panel_labels(counts, size)
+    weights = np.where(scores.used, counts.weights, 0.0)
+    usual = np.argsort(weights @ labels)[-2:]
+    unseen = np.zeros(labels.shape[1])
+    unseen[usual] = 1 / len(usual)
+    under, over = (
+        LabelsOfPanels(
+            np.vstack([labels, unseen]),
+            np.ones(len(labels) + 1),
+            np.append(1 - score, 1 - of_unseen),
+            np.append(weights, 0.0),
+        )
+        for score, of_unseen in ((scores.under, scores.worst), (scores.over, scores.best))
+    )
+    return Panels(counts, scores.used, under, over, compared, _n_ratings_needed(compared))
+
+
+def _n_other_labels(counts: CategoryCounts, label: TrainingLabel, size: int) -> float:
+    """How many labels are not the most common one, of the items that show how panels differ."""
+    needed = {"shares": 2, "median": 2 * size}.get(label)
+    if needed is None:
+        needed = _n_ratings_needed(_comparable_size(counts, size))
+    weights = np.where(counts.sizes >= needed, counts.weights, 0.0)
+    if label == "median" and weights.sum() < MIN_ITEMS_COMPARED:
+        return np.inf  # another reason says what is missing
+    labels = counts.counts / np.maximum(counts.sizes, 1)[:, None]
+    if label not in ("shares", "one_rater"):
+        labels = panel_labels(counts, size)
+    n_labels = weights @ labels
+    return float(n_labels.sum() - n_labels.max())
+
+
+def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels | str:
+    """Medians of two panels, by the splits of an item's ratings."""
+    n_needed = 2 * size
+    used = np.asarray(counts.sizes >= n_needed)
+    if why := _too_few(counts.weights[used].sum(), size, n_needed):
+        return why
+    if not _can_split(counts, size):
+        return f"an item has too many ratings to be split into panels of {size}"
+    n_categories = counts.counts.shape[1]
+    both = np.zeros((len(used), n_categories, n_categories))
+    for row in np.flatnonzero(used):
+        ratings = tuple(int(n) for n in counts.counts[row])
+        both[row] = _labels_of_both(ratings, size, _median_chances)
+    labels = both.sum(2)
+    if ranks is not None:
+        mean, square = (labels @ ranks)[:, None], labels @ ranks**2
+        apart = square - np.einsum("pkl,k,l->p", both, ranks, ranks)
+        weights = np.where(used, counts.weights, 0.0)
+        centre = float(weights @ mean[:, 0] / weights.sum())
+        guessed = float(weights @ square / weights.sum()) - centre**2
+        return _of_numbers(
+            counts, used, mean, square, apart, guessed, compared_size=size, n_needed=n_needed
+        )
+    same = np.einsum("pkk->p", both)
+    weights = np.append(np.where(used, counts.weights, 0.0), 0.0)
+    unseen = np.zeros(n_categories)
+    unseen[np.argsort(weights[:-1] @ labels)[-2:]] = 0.5
+    under, over = (
+        LabelsOfPanels(
+            np.vstack([labels, unseen]),
+            np.ones(len(labels) + 1),
+            np.append(1 - same, of_unseen),
+            weights,
+        )
+        for of_unseen in (1.0, 0.0)
+    )
+    return Panels(counts, used, under, over, size, n_needed)
+
+
+def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Panels | str:
+    """Medians of two panels, by random splits of an item's ratings."""
+    n_needed = 2 * size
+    used = np.asarray(sizes >= n_needed)
+    if numbers.values.shape[2] > 1:
+        return OF_VECTORS
+    if why := _too_few(numbers.weights[used].sum(), size, n_needed):
+        return why
+    rows = numbers.values[..., 0]
+    rng = np.random.default_rng(0)
+    mean, square, apart = np.zeros((3, len(rows)))
+    for _ in range(N_RANDOM_SPLITS):
+        order = np.argsort(np.where(np.isnan(rows), np.inf, rng.random(rows.shape)), axis=1)
+        drawn = np.take_along_axis(rows, order, 1)[used]
+        one = np.median(drawn[:, :size], axis=1)
+        other = np.median(drawn[:, size:n_needed], axis=1)
+        mean[used] += (one + other) / 2 / N_RANDOM_SPLITS
+        square[used] += (one**2 + other**2) / 2 / N_RANDOM_SPLITS
+        apart[used] += (one - other) ** 2 / 2 / N_RANDOM_SPLITS
+    weights = np.where(used, numbers.weights, 0.0)
+    centre = float(weights @ mean / weights.sum())
+    square, mean = square - 2 * centre * mean + centre**2, mean - centre
+    guessed = float(weights @ square / weights.sum())
+    return _of_numbers(
+        numbers, used, mean[:, None], square, apart, guessed, compared_size=size, n_needed=n_needed
+    )
+
+
+def _too_few(n_items: float, size: int, n_needed: int) -> str:
+    if n_items >= MIN_ITEMS_COMPARED:
+        return ""
+    return (
+        f"one panel does not show whether another panel of {size} has the same median; a second "
+        f"panel on {ITEMS_TO_DRAW} items drawn by chance does, which is {n_needed} ratings (here "
+        f"{counted(round(float(n_items)), 'item')}, and {MIN_ITEMS_COMPARED} are needed)"
+    )
 
 
 def same_label_scores(counts: CategoryCounts, panel_size: int) -> ItemScores:
     """The scores of each row whose mean over items is the share of items on which panels agree.
 
-    Rows with fewer ratings than are needed are not used: two for a panel of one or two, and one
-    more than the panel has for a larger one. A row with more ratings than that gets the mean over
-    the choices among them, or over the splits into two panels.
+    Rows with fewer ratings than are needed are not used: two for a panel of one or two, one more
+    than the panel has where there are `SCORES`, and else two panels. A row with more ratings than
+    that gets the mean over the choices among them, or over the splits into two panels.
     """
     used = np.asarray(counts.sizes >= _n_ratings_needed(panel_size))
     scores = np.zeros((len(used), 2))
@@ -257,7 +627,32 @@ def same_label_scores(counts: CategoryCounts, panel_size: int) -> ItemScores:
 
 
 def _n_ratings_needed(panel_size: int) -> int:
-    return 2 if panel_size <= 2 else panel_size + 1
+    if panel_size <= 2:
+        return 2
+    return panel_size + 1 if panel_size in SCORES else 2 * panel_size
+
+
+def _comparable_size(counts: CategoryCounts, size: int) -> int:
+    """The size of the largest panels that can be compared, up to that of the label.
+
+    Smaller panels agree no more often than larger ones.
+    """
+    for smaller in range(size, 2, -1):
+        enough = counts.weights[counts.sizes >= _n_ratings_needed(smaller)].sum()
+        can_compare = smaller in SCORES or _can_split(counts, smaller)
+        if enough >= MIN_ITEMS_COMPARED and can_compare:
+            return smaller
+    return min(size, 2)
+
+
+def _can_split(counts: CategoryCounts, panel_size: int) -> bool:
+    n_used = int((counts.counts > 0).sum(1).max(initial=1))
+    return _n_splits(n_used, panel_size) <= MAX_SPLITS
+
+
+def _n_splits(n_categories: int, panel_size: int) -> int:
+    """The most splits of ratings in so many categories into two panels."""
+    return comb(panel_size + n_categories - 1, n_categories - 1) ** 2
 
 
 @cache
@@ -266,8 +661,8 @@ def _row_scores(ratings: RatingType, panel_size: int) -> tuple[float, float]:
     if panel_size <= 2:  # a tie of two by lot gives each rater's label with equal chance
         pairs = sum(n * (n - 1) for n in ratings) / (n_ratings * (n_ratings - 1))
         return pairs, pairs
-    if n_ratings >= 2 * panel_size and len(_choices(ratings, panel_size)) ** 2 <= MAX_SPLITS:
-        agree = _splits_agree(ratings, panel_size)
+    if n_ratings >= 2 * panel_size and _n_splits(len(ratings), panel_size) <= MAX_SPLITS:
+        agree = float(np.trace(_labels_of_both(ratings, panel_size, _label_chances)))
         return agree, agree
     under = over = 0.0
     for some, chance in _choices(ratings, panel_size + 1):
@@ -276,15 +671,19 @@ def _row_scores(ratings: RatingType, panel_size: int) -> tuple[float, float]:
     return under, over
 
 
-def _splits_agree(ratings: RatingType, panel_size: int) -> float:
-    """The chance that two panels without a common rating, drawn from these, give the same label."""
-    agree = 0.0
+@cache
+def _labels_of_both(
+    ratings: RatingType, panel_size: int, chances_of: Callable[[RatingType], Array]
+) -> Array:
+    """The chance of each two labels (K, K) of two panels without a common rating, drawn from
+    these.
+    """
+    both = np.zeros((len(ratings), len(ratings)))
     for one, chance in _choices(ratings, panel_size):
         rest = tuple(n - taken for n, taken in zip(ratings, one, strict=True))
         for other, chance_after in _choices(rest, panel_size):
-            same = np.dot(_label_chances(one), _label_chances(other))
-            agree += chance * chance_after * float(same)
-    return agree
+            both += chance * chance_after * np.outer(chances_of(one), chances_of(other))
+    return both
 
 
 @cache
@@ -293,6 +692,16 @@ def _label_chances(ratings: RatingType) -> Array:
     times = np.array(ratings)
     most = times == times.max()
     return np.asarray(most / most.sum())
+
+
+@cache
+def _median_chances(ratings: RatingType) -> Array:
+    """The chance of each category to be the median; between two, each has half of it."""
+    below, total = np.cumsum(ratings), sum(ratings)
+    chances = np.zeros(len(ratings))
+    chances[int((2 * below >= total).argmax())] += 0.5
+    chances[int((2 * below > total).argmax())] += 0.5
+    return chances
 
 
 @cache
@@ -317,113 +726,35 @@ def _samples(ratings: RatingType, size: int) -> Iterator[RatingType]:
 
 
 def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
-    """The chance of each category to be the label of a panel drawn from a row's ratings (P, K)."""
+    """The chance of each category to be the label of a panel drawn from a row's ratings (P, K).
+
+    A row of fewer ratings has the label of these.
+    """
     chances = np.zeros(counts.counts.shape)
-    for row in np.flatnonzero(counts.sizes >= panel_size):
+    for row in np.flatnonzero(counts.sizes >= 2):
         there = np.flatnonzero(counts.counts[row])
         ratings = tuple(int(n) for n in counts.counts[row][there])
-        for some, chance in _choices(ratings, panel_size):
+        size = min(panel_size, sum(ratings))
+        if _n_splits(len(ratings), size) > MAX_SPLITS:
+            chances[row, there] = _label_chances(ratings)
+            continue
+        for some, chance in _choices(ratings, size):
             chances[row, there] += chance * _label_chances(some)
     return chances
 
 
-def _sentences(found: LabelReliability) -> Iterator[str]:
-    level = f"{found.confidence_level:.0%}"
-    if found.reliability is not None:
-        value, _, low, high = found.reliability  # both bounds are equal
-        of = "mean of an item's ratings" if found.kind == "mean" else "shares of an item's ratings"
-        yield (
-            f"The {of} has reliability {value:.3f} ({level} interval {low:.3f} to {high:.3f}, "
-            f"{counted(found.n_items, 'item')}): the part of the labels' variance that is no error."
-        )
-    size = found.panel_size
-    if found.floor is not None:
-        yield (
-            f"Another panel of {size} would give the same label on at least "
-            f"{found.floor.low:.0%} of items (lower limit of the {level} interval, "
-            f"{counted(found.n_items, 'item')})."
-        )
-    if found.same_label is not None:
-        least, greatest, low, high = found.same_label
-        share = f"{least:.1%}" if greatest - least < 5e-4 else f"{least:.1%} to {greatest:.1%}"
-        yield (
-            f"By {counted(found.n_items_scored, 'item')} with more ratings it is {share} of items "
-            f"({level} interval {low:.0%} to {high:.0%}), if these items were drawn by chance."
-        )
-    if found.beyond_chance is not None:
-        least, greatest, low, high = found.beyond_chance
-        yield (
-            f"Beyond chance: {least:.3f} to {greatest:.3f} "
-            f"({level} interval {low:.3f} to {high:.3f})."
-        )
-    if found.missing_reason:
-        yield f"{found.missing_reason[0].upper()}{found.missing_reason[1:]}."
-    yield (
-        "This speaks of raters like these, drawn anew for each item, and counts a tie as settled "
-        "by lot. It does not say that the label is right: only gold items or an expert's check of "
-        "drawn items show the errors that raters share."
-    )
+def _usual_size(sizes: Array, weights: Array, label: TrainingLabel) -> int:
+    """As many raters as most items have, or one fewer if they are four, six and so on.
 
-
-def _of_means(numbers: NumbersByRater, inference: Inference) -> LabelReliability:
-    n_items = round(float(numbers.weights[(~np.isnan(numbers.values[..., 0])).sum(1) >= 2].sum()))
-    value = float(mean_reliability(numbers, numbers.weights)) if n_items >= 2 else np.nan
-    if np.isnan(value):
-        return LabelReliability(
-            "mean", None, n_items, inference.confidence_level, missing_reason=NO_PAIR
-        )
-    drawn = np.concatenate(
-        [mean_reliability(numbers, weights) for weights, _ in _resamples(numbers, inference)]
-    )
-    low, high = _limits(drawn, drawn, inference)
-    bounds = Bounds(value, value, low, high)
-    return LabelReliability("mean", None, n_items, inference.confidence_level, reliability=bounds)
-
-
-def _of_plurality(
-    counts: CategoryCounts, panel_size: int | None, inference: Inference
-) -> LabelReliability:
-    n_items = round(float(counts.weights[counts.sizes >= 2].sum()))
-    size = panel_size or _usual_panel(counts)
-    unknown = LabelReliability("plurality", size, n_items, inference.confidence_level)
-    if not n_items:
-        return replace(unknown, missing_reason=NO_PAIR)
-    if _only_disputes(counts):
-        return replace(unknown, missing_reason=ONLY_DISPUTES)
-    floor, _ = _estimate(counts, same_label_scores(counts, 1), None, inference)
-    known = replace(unknown, floor=floor)
-    if size not in PANEL_SIZES:
-        return replace(known, missing_reason=f"panels of {size} cannot be compared; {WHICH_CAN}")
-    scores = same_label_scores(counts, size)
-    used = np.where(scores.used, counts.weights, 0.0)
-    n_scored = round(float(used.sum()))
-    if n_scored < MIN_ITEMS_SCORED:
-        why = (
-            f"how far above that, {counted(size, 'rating')} an item cannot tell; "
-            f"{_n_ratings_needed(size)} ratings on 300 items drawn by chance can (here "
-            f"{counted(n_scored, 'item')}, and {MIN_ITEMS_SCORED} are needed)"
-        )
-        return replace(known, missing_reason=why)
-    labels = panel_labels(counts, size)
-    n_labels = used @ labels
-    is_stable = n_labels.sum() - n_labels.max() >= MIN_OTHER_LABELS
-    same, beyond = _estimate(counts, scores, labels if is_stable else None, inference)
-    return replace(
-        known,
-        same_label=same,
-        beyond_chance=beyond,
-        n_items_scored=n_scored,
-        missing_reason="" if is_stable else FEW_OTHER_LABELS,
-    )
-
-
-def _usual_panel(counts: CategoryCounts) -> int:
-    """As many raters as most items have, or the next smaller panel that can be compared."""
+    Then the rater more serves to compare panels. With two categories and ties by lot, a panel of
+    four agrees with another as often as one of three. An even panel may have no median.
+    """
     items_by_size = Counter[int]()
-    for size, weight in zip(counts.sizes, counts.weights, strict=True):
+    for size, weight in zip(sizes, weights, strict=True):
         items_by_size[int(size)] += weight if size >= 2 else 0
-    usual = max(items_by_size, key=lambda size: (items_by_size[size], -size))
-    return max(size for size in PANEL_SIZES if size <= usual)
+    usual = max(items_by_size, key=lambda size: (items_by_size[size], -size), default=2)
+    is_odd_better = usual > 2 or label == "median"
+    return usual - 1 if is_odd_better and usual % 2 == 0 else usual
 
 
 def _only_disputes(counts: CategoryCounts) -> bool:
@@ -442,52 +773,170 @@ def _only_disputes(counts: CategoryCounts) -> bool:
     return bool(enough and unanimous[few].all() and not unanimous[more].any())
 
 
-def _resamples(
-    statistic: CategoryCounts | NumbersByRater, inference: Inference
-) -> Iterator[tuple[Array, Array]]:
-    """Weights of rows (B, P) by the Bayesian bootstrap, and that of one unseen item (B,)."""
+def _estimate(
+    measure: str, compared: _Compared, ratings: Rated, inference: Inference
+) -> _Estimated:
+    record, panels = registered(measure), compared.panels
+    statistic = None if panels is None else panels.statistic
+    clusters = None if statistic is None else statistic.clusters
+    undefined: str | None = compared.missing_reason or None
+    known, bounds, n_clusters = None, None, None
+    point: list[Any] = []
+    if panels is not None and statistic is not None:
+        point = [record(each.reweighted(each.weights)) for each in (panels.under, panels.over)]
+        undefined = record.why_undefined(panels.under)
+        if clusters is not None:
+            n_clusters = clusters.at(panels.used & (statistic.weights > 0)).n
+            if n_clusters < 2:
+                undefined = undefined or f"the items are of {counted(n_clusters, 'cluster')}"
+    is_floor = _is_floor(compared)
+    judged_on = inference.judged_on
+    if judged_on is None:
+        judged_on = compared.n_items if clusters is None else clusters.n
+    if panels is not None and undefined is None:
+        least, greatest = (_bounded(float(each.value), record) for each in point)
+        if is_floor:
+            greatest = record.bounds[1]
+        known = _distribution(record, panels, least, inference, judged_on, is_floor=is_floor)
+        low, high = known.limits(inference.tail)
+        bounds = Bounds(least, greatest, low, high)
+    n_used = 0 if panels is None else panels.n_items
+    n_dropped = compared.n_items - n_used
+    fewer = f"fewer than {2 if panels is None else panels.n_needed} ratings"
+    estimate = Estimate(
+        measure=record.name,
+        scope=LABEL,
+        value=None if bounds is None else bounds.least,
+        interval=None if known is None else known.limits(inference.tail),
+        confidence_level=inference.confidence_level,
+        method=METHOD,
+        n_items=compared.n_items,
+        n_raters=compared.n_raters,
+        n_ratings=compared.n_ratings,
+        observed=None if bounds is None else float(point[0].observed),
+        undefined=undefined,
+        dropped={fewer: n_dropped} if n_dropped else {},
+        convention=record.convention,
+        categories=ratings.scale.names,
+        n_clusters=n_clusters,
+        always_valid_at=inference.always_valid_at,
+        looks=inference.looks,
+        judged_on=None if inference.looks is None else judged_on,
+        chosen=compared.chosen,
+        distribution=known,
+        at_least=_why_floor(compared) if is_floor and bounds is not None else "",
+    )
+    return _Estimated(estimate, bounds)
+
+
+def _bounded(value: float, record: Measure) -> float:
+    low, high = record.bounds
+    return float(np.clip(value, low, high))
+
+
+def _is_floor(compared: _Compared) -> bool:
+    panels, size = compared.panels, compared.size
+    if panels is None or size is None or panels.compared_size is None or size <= 2:
+        return False
+    return panels.compared_size < size
+
+
+def _why_floor(compared: _Compared) -> str:
+    size = compared.size or 0
+    needed = _n_ratings_needed(size)
+    return (
+        f"how far above, these ratings cannot tell; {needed} ratings on {ITEMS_TO_DRAW} items "
+        "drawn by chance can"
+    )
+
+
+def _distribution(
+    record: Measure,
+    panels: Panels,
+    value: float,
+    inference: Inference,
+    judged_on: int,
+    *,
+    is_floor: bool,
+) -> ConfidenceDistribution:
+    """The lower limit comes from what bounds the value from below, with the worst unseen item. The
+    upper limit comes from what bounds it from above, with the best one.
+    """
+    statistic, used = panels.statistic, panels.used
+    n_resamples = min(inference.n_resamples, affordable_resamples(record, statistic))
+    under, over = [], []
+    for weights in _resamples(statistic, replace(inference, n_resamples=n_resamples)):
+        weights[..., :-1] *= used
+        under.append(record(panels.under.reweighted(weights)).value)
+        if not is_floor:
+            over.append(record(panels.over.reweighted(weights)).value)
+    low, high = record.bounds
+    drawn = np.clip(np.concatenate(under), low, high)
+    greatest = np.full(len(drawn), high) if is_floor else np.clip(np.concatenate(over), low, high)
+    n_units = float(panels.weights.sum())
+    if statistic.clusters is not None:
+        n_units = statistic.clusters.effective(statistic.weights, used)
+    if inference.has_too_few(len(drawn)):
+        return BoundsOnly(record.bounds, TOO_FEW_DRAWS)
+    once = build_expanded_percentiles(drawn, value, record.bounds, n_units, raised_draws=greatest)
+    return build_for_looks(once, once, inference, record.bounds, judged_on, n_units)
+
+
+def _resamples(statistic: CategoryCounts | NumbersByRater, inference: Inference) -> Iterator[Array]:
+    """Weights of rows and of one unseen item (B, P + 1), by the Bayesian bootstrap."""
     masses = np.append(resampling_masses(statistic), 1.0)
 
-    def drawn(rng: np.random.Generator, size: int) -> tuple[Array, Array]:
+    def drawn(rng: np.random.Generator, size: int) -> Array:
         found = rng.dirichlet(masses, size=size) * masses.sum()
-        weights = spread_over_rows(statistic, found)
-        return weights[:, :-1], weights[:, -1]
+        return spread_over_rows(statistic, found)
 
     yield from draw_in_blocks(drawn, inference.n_resamples, len(masses), seed_of(statistic))
 
 
-def _estimate(
-    counts: CategoryCounts, scores: ItemScores, labels: Array | None, inference: Inference
-) -> tuple[Bounds, Bounds | None]:
-    """The share of items with the same label, and beyond chance if the panel's labels are given.
-
-    The unseen item is the worst that could have been seen for the lower limit, and the best for
-    the upper one. For chance, its label is one of the two most common ones.
-    """
-
-    def values(weights: Array, unseen: Array) -> Iterator[Array]:
-        used = np.where(scores.used, weights, 0.0)
-        n_items = used.sum(-1) + unseen
-        under = np.clip((used @ scores.under + unseen * scores.worst) / n_items, 0.0, 1.0)
-        over = np.clip((used @ scores.over + unseen * scores.best) / n_items, 0.0, 1.0)
-        yield from (under, over)
-        if labels is not None:
-            shares = used @ labels
-            places = np.argsort(shares, axis=-1)[..., -2:]
-            half = np.take_along_axis(shares, places, -1) + unseen[..., None] / 2
-            np.put_along_axis(shares, places, half, -1)
-            chance = ((shares / shares.sum(-1, keepdims=True)) ** 2).sum(-1)
-            yield from ((under - chance) / (1 - chance), (over - chance) / (1 - chance))
-
-    points = [float(value[0]) for value in values(counts.weights[None], np.zeros(1))]
-    blocks = [list(values(*block)) for block in _resamples(counts, inference)]
-    drawn = [np.concatenate(parts) for parts in zip(*blocks, strict=True)]
-    same = Bounds(points[0], points[1], *_limits(drawn[0], drawn[1], inference))
-    if labels is None:
-        return same, None
-    return same, Bounds(points[2], points[3], *_limits(drawn[2], drawn[3], inference))
-
-
-def _limits(under: Array, over: Array, inference: Inference) -> tuple[float, float]:
-    outside = (1 - inference.confidence_level) / 2
-    return float(np.quantile(under, outside)), float(np.quantile(over, 1 - outside))
+def _findings(found: LabelReliability) -> Iterator[str]:
+    level = f"{found.confidence_level:.0%}"
+    size, items = found.panel_size, counted(found.n_items_compared, "item")
+    what = {
+        "mean": "means of ratings",
+        "shares": "shares of ratings",
+        "median": f"medians of {size} ratings",
+        "one_rater": "labels of one rater",
+    }.get(found.label, f"labels of panels of {size}")
+    if found.same_label is not None:
+        least, greatest, low, high = found.same_label
+        another = "Another rater" if size == 1 else f"Another panel of {size}"
+        if found.is_floor:
+            yield (
+                f"{another} would give the same label on at least {low:.0%} of items (lower limit "
+                f"of the {level} interval; {least:.0%} on these {items})."
+            )
+        else:
+            share = f"{least:.1%}" if greatest - least < 5e-4 else f"{least:.1%} to {greatest:.1%}"
+            yield (
+                f"{another} would give the same label on {share} of items ({level} interval "
+                f"{low:.0%} to {high:.0%}, {items})."
+            )
+    if found.reliability is not None:
+        least, greatest, low, high = found.reliability
+        if found.is_floor:
+            yield f"Beyond chance, that is at least {low:.3f} ({least:.3f} on these items)."
+        else:
+            value = f"{least:.3f}"
+            if greatest - least >= 5e-4:
+                value = f"{least:.3f} to {greatest:.3f}"
+            yield (
+                f"Reliability of the {what}, beyond chance: {value} ({level} interval {low:.3f} to "
+                f"{high:.3f}, {items})."
+            )
+    if found.missing_reason:
+        yield f"{found.missing_reason[0].upper()}{found.missing_reason[1:]}."
+    if found.label == "mean" and found.n_items_compared < MANY_ITEMS_OF_NUMBERS:
+        yield (
+            f"On fewer than {MANY_ITEMS_OF_NUMBERS} items, and where numbers are skewed, the upper "
+            "limit is too low more often than it says."
+        )
+    if size is not None and 2 <= found.n_raters <= size:
+        yield (
+            f"All labels come from the same {found.n_raters} raters, so nothing shows how far "
+            "others would differ from them."
+        )

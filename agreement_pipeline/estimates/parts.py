@@ -302,6 +302,7 @@ _PARTS: dict[Needs, tuple[set[str], Callable[[Rated, ScopeRequest], Parts]]] = {
     ),
     "strata": (set(), lambda ratings, asked: iter(())),
     "gold": ({"round", "rater", "classifier"}, _of_gold),
+    "label": (set(), lambda ratings, asked: iter(())),
 }
 """Which kinds of scope measures of each statistic have, and the function that finds them.
 

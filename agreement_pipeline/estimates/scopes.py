@@ -22,6 +22,7 @@ from agreement_pipeline.estimates.estimates import (
     registered,
 )
 from agreement_pipeline.estimates.gold import right_labels
+from agreement_pipeline.estimates.panel_labels import estimate_label
 from agreement_pipeline.estimates.parts import (
     ScopeRequest,
     Shown,
@@ -33,7 +34,7 @@ from agreement_pipeline.estimates.parts import (
 )
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, compute_points, map_in_order
 from agreement_pipeline.measures import MEASURES, Needs
-from agreement_pipeline.ratings import Scale
+from agreement_pipeline.ratings import Scale, Trains
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.tables import Table
 
@@ -125,14 +126,34 @@ def measure_ratings(
     *,
     scopes: Container[str] = SCOPE_KINDS,
     shown: Shown | None = None,
+    trains: Trains | None = None,
 ) -> Iterator[Estimate]:
     """Estimates of the measures on every scope, or on the kinds of scope named.
 
     The seed of the resamples comes from the statistic, so equal statistics give equal limits. An
     expensive measure is estimated on the round alone. The interval of a rater or a pair is never
-    one for raters at large.
+    one for raters at large. Measures of the label speak of the one that `trains`.
     """
-    return _of_tasks(_tasks(ratings, measures, inference, scopes, shown), ratings, shown)
+    names = tuple(measures)
+    yield from _of_tasks(_tasks(ratings, names, inference, scopes, shown), ratings, shown)
+    yield from _of_label(ratings, names, inference, scopes, trains)
+
+
+def _of_label(
+    ratings: Rated,
+    measures: Iterable[str],
+    inference: Inference,
+    scopes: Container[str],
+    trains: Trains | None,
+) -> Iterator[Estimate]:
+    names = [
+        name
+        for name in dict.fromkeys(measures)
+        if registered(name).needs == "label" and registered(name).defined_on(ratings.scale)
+    ]
+    if "label" in scopes and names:
+        for estimate in estimate_label(ratings, names, inference, trains):
+            yield _of(ratings, estimate)
 
 
 class _Task(NamedTuple):
@@ -258,13 +279,14 @@ def survey(
     scopes: Container[str] = SCOPE_KINDS,
     judged: Container[str] = (),
     shown: Shown | None = None,
+    trains: Trains | None = None,
 ) -> Table[Estimate]:
     """Estimates on every scope, or on the kinds of scope named, for people to read.
 
     Single raters, pairs and the round without a rater are many. So their estimates use fewer
     resamples, and limits for a round that is judged once, unless their kind is named in `judged`.
     The only pair of a panel is the round, and has its limits. `shown` says which raters of a large
-    panel are measured.
+    panel are measured. Measures of the label speak of the one that `trains`.
     """
     require_ratings(ratings)
     asked = [kind for kind in SCOPE_KINDS if kind in scopes]
@@ -276,4 +298,5 @@ def survey(
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.min_resamples()))
     once = replace(once, n_resamples=fewer)
     parts = _tasks(ratings, measures, once, details, shown)
-    return Table(tuple(_of_tasks(chain(whole, parts), ratings, shown)))
+    of_label = _of_label(ratings, measures, inference, scopes, trains)
+    return Table((*_of_tasks(chain(whole, parts), ratings, shown), *of_label))

@@ -12,9 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from agreement_pipeline.estimates.estimates import Estimate, estimate, registered
-from agreement_pipeline.estimates.parts import ScopeRequest, parts_of, parts_of_stratum, strata_of
+from agreement_pipeline.estimates.panel_labels import estimate_label
+from agreement_pipeline.estimates.parts import (
+    ScopeRequest,
+    Stratum,
+    parts_of,
+    parts_of_stratum,
+    strata_of,
+)
 from agreement_pipeline.intervals import Inference, Interval, compute_points
-from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
+from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings, Trains
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.students_t import lower_tail, quantile
 from agreement_pipeline.text import counted
@@ -55,15 +62,22 @@ def parts_beside(
     inference: Inference,
     *,
     left_out: Collection[str] = (),
+    trains: Trains | None = None,
 ) -> list[Part]:
     """Whether a measure of agreement between raters reaches a cut-off on each part of a round.
 
     The limits are about these raters, for a round that is judged once. Columns of strata may be
-    left out. A measure of replicates, of confidence or of classifiers has no parts.
+    left out. A measure of replicates, of confidence or of classifiers has no parts. One of the
+    label speaks of the label that `trains`.
     """
+    once = Inference(inference.confidence_level, inference.n_resamples)
+    if registered(measure).needs == "label":
+        return [
+            _judged_label(Part(name, column), measure, part, cutoff, once, trains)
+            for name, column, part in _parts_of_label(ratings, left_out)
+        ]
     if registered(measure).needs not in NEEDS:
         return []
-    once = Inference(inference.confidence_level, inference.n_resamples)
     return [
         _judged(Part(name, column), measure, made(), cutoff, once)
         for name, column, made in _parts(ratings, measure, left_out)
@@ -81,17 +95,47 @@ def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _parts_of_label(
+    ratings: Ratings, left_out: Collection[str]
+) -> Iterator[tuple[str, str, Ratings]]:
+    for stratum in strata_of(ratings):
+        if stratum.column not in left_out:
+            yield _name_of(stratum), stratum.column, stratum.ratings
+    for name, part in _told_by_labels(ratings):
+        yield name, "", part
+
+
+def _judged_label(
+    part: Part,
+    measure: str,
+    ratings: Ratings,
+    cutoff: float,
+    inference: Inference,
+    trains: Trains | None,
+) -> Part:
+    (found,) = estimate_label(ratings, [measure], inference, trains)
+    if found.value is None or found.n_apart < FEWEST_ITEMS or found.at_least:
+        return part._replace(is_judged=False)
+    if found.value >= cutoff:
+        return part._replace(value=found.value)
+    p = _p_of_reaching(found, cutoff, inference.tail)
+    return part._replace(value=found.value, p=p, limits=found.interval)
+
+
+def _name_of(stratum: Stratum) -> str:
+    if stratum.column == FIRST_DELIVERED:
+        return f"the items that came first in {stratum.names[0]}"
+    return str(stratum.scope)
+
+
 def _parts(
     ratings: Ratings, measure: str, left_out: Collection[str]
 ) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
     needs, whole = registered(measure).needs, ScopeRequest(("round",))
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:
-            for scope, made in parts_of_stratum(stratum, needs, keeps_names=False):
-                name = str(scope)
-                if stratum.column == FIRST_DELIVERED:
-                    name = f"the items that came first in {stratum.names[0]}"
-                yield name, stratum.column, made
+            for _, made in parts_of_stratum(stratum, needs, keeps_names=False):
+                yield _name_of(stratum), stratum.column, made
     if "cluster" in ratings.has:
         for _, made in parts_of(ratings, needs, whole):
             yield ALIKE, "", partial(_alike, made)

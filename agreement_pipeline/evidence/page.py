@@ -120,7 +120,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     called = numbered(ratings) if names is None else names
     renamed = ratings.renamed(called)
     terms = contract or Contract.default()
-    found = assess(renamed, policy, terms, waivers.renamed(called), also, version)
+    found = assess(renamed, policy, terms, waivers.renamed(called), also, version, trains=trains)
     earlier = before and before._replace(ratings=before.ratings.renamed(called))
     likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
     judged = JudgedRound(

@@ -1,10 +1,12 @@
-"""Agreement by category and by stratum, and which categories are taken for each other."""
+"""Agreement by category and by stratum, which categories are taken for each other, and whether the
+label that trains would be given again.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
 
-from agreement_pipeline.estimates import Estimate, Scope
+from agreement_pipeline.estimates import Estimate, Scope, label_reliability
 from agreement_pipeline.evidence.advice import coincidences, most_confused
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.evidence.judged import JudgedRound, lowest_first, measured, shares_of
@@ -20,7 +22,8 @@ from agreement_pipeline.evidence.section import (
     value_and_interval,
 )
 from agreement_pipeline.evidence.tables import note
-from agreement_pipeline.policy import Policy
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy import Policy, judged_part
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
@@ -35,13 +38,15 @@ OF_STRATA = (
     "α of a stratum is read as if its items were a round of their own. The lowest of many is low "
     "by chance too."
 )
+SPEAKS_OF = "It speaks of raters like these, drawn anew for each item, and not of a right label."
 OnRuler = dict[Scope, Estimate]
 
 
 def labels(judged: JudgedRound) -> Answer | None:
     _, said = judged.by_item
+    of_label = _of_label(judged)
     if not isinstance(said, CategoryCounts):
-        return None
+        return Answer(of_label) if of_label else None
     found, shares, together = judged.categories, shares_of(judged.ratings), coincidences(said)
     kinds = "Each category is taken against all others together. The lowest stands on top."
     drawn = intervals(
@@ -69,7 +74,12 @@ def labels(judged: JudgedRound) -> Answer | None:
         most = f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
     figure, pairs = _confusions(said.scale.names, together)
     return Answer(
-        (_lowest(found), most, *([RARE_SAID] if max(shares.values()) > 1 - RARE else [])),
+        (
+            _lowest(found),
+            most,
+            *([RARE_SAID] if max(shares.values()) > 1 - RARE else []),
+            *of_label,
+        ),
         (*((drawn,) if found else ()), figure),
         tuple(each for each in (table, pairs) if each.rows),
     )
@@ -120,6 +130,23 @@ def _confusions(names: Sequence[str], together: Array) -> tuple[Figure, Grid]:
     ]
     columns = ("one rater", "another rater", "share of differing labels")
     return figure, grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
+
+
+def _of_label(judged: JudgedRound) -> tuple[str, ...]:
+    """Whether another panel would give the label again, beside the raters' own agreement.
+
+    A classifier's labels are another matter, and so are vectors.
+    """
+    ratings, policy = judged.ratings, judged.policy
+    if policy.silver is not None or ratings.scale.dimensions > 1:
+        return ()
+    found = label_reliability(
+        judged_part(ratings, policy),
+        trains=judged.trains,
+        inference=Inference(policy.confidence_level, policy.n_resamples),
+    )
+    has_value = found.same_label is not None or found.reliability is not None
+    return (*found.findings, SPEAKS_OF) if has_value else found.findings
 
 
 def strata(judged: JudgedRound) -> Answer | None:

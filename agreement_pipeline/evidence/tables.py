@@ -55,6 +55,7 @@ def note(found: "Estimate") -> str:
         "undefined": found.undefined,
         "no limits": found.without_limits,
         "ratings chosen": found.misled,
+        "at least": found.at_least,
         "lowest": found.lowest,
         "leaves out": names,
         "clusters": found.n_clusters,

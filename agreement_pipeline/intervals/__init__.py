@@ -39,6 +39,7 @@ from agreement_pipeline.intervals.evidence import (
 )
 from agreement_pipeline.intervals.inference import (
     Inference as Inference,
+    build_for_looks as build_for_looks,
     build_confidence_distribution as build_confidence_distribution,
 )
 from agreement_pipeline.intervals.methods import (

@@ -173,10 +173,28 @@ def build_confidence_distribution(
     if inference.has_too_few(len(evidence.draws)):
         return BoundsOnly(bounds, TOO_FEW_DRAWS)
     single_look = method.distribution(evidence, bounds)
+    many_items = single_look
+    if inference.always_valid_at is not None:
+        many_items = (method.distribution_of_many or method.distribution)(evidence, bounds)
+    return build_for_looks(single_look, many_items, inference, bounds, judged_on, evidence.n)
+
+
+def build_for_looks(
+    single_look: ConfidenceDistribution,
+    many_items: ConfidenceDistribution,
+    inference: Inference,
+    bounds: Bounds,
+    judged_on: int,
+    n: float,
+) -> ConfidenceDistribution:
+    """What is known of a round that is judged once, or at the looks that inference plans.
+
+    `many_items` has no correction for few items, and serves limits that are always valid. `n` is
+    the number of items, or of equally large clusters, that show agreement.
+    """
     if inference.looks is not None:
         return build_at_look(single_look, inference.looks, judged_on, bounds)
     if inference.always_valid_at is None:
         return single_look
-    many_items = (method.distribution_of_many or method.distribution)(evidence, bounds)
-    information = evidence.n * mixture(inference.always_valid_at, 1 - inference.confidence_level)
+    information = n * mixture(inference.always_valid_at, 1 - inference.confidence_level)
     return WiderOf(AlwaysValid(many_items, bounds, information), single_look)

@@ -14,7 +14,16 @@ from agreement_pipeline.measures.weighting import IDENTITY, WEIGHTINGS, Weightin
 from agreement_pipeline.ratings import UNIVARIATE, Array, Flags, Level, Scale
 
 Needs = Literal[
-    "counts", "patterns", "panel", "groups", "replicates", "values", "confidence", "strata", "gold"
+    "counts",
+    "patterns",
+    "panel",
+    "groups",
+    "replicates",
+    "values",
+    "confidence",
+    "strata",
+    "gold",
+    "label",
 ]
 SUBJECTS: dict[Needs, str] = {
     "counts": "the labels of all raters",
@@ -26,6 +35,7 @@ SUBJECTS: dict[Needs, str] = {
     "confidence": "the confidence of raters",
     "strata": "strata of items",
     "gold": "right labels",
+    "label": "the label that trains",
 }
 ARGUMENTS: dict[Needs, str] = {
     "counts": "counts of shape (P, K) and weights of shape (..., P)",
@@ -37,6 +47,7 @@ ARGUMENTS: dict[Needs, str] = {
     "confidence": "codes and confidence of shape (P, R), and weights of shape (..., P)",
     "strata": "the counts of the round, and which rows are of the stratum; weights (..., P)",
     "gold": "codes of shape (P, R), right labels (P,) and weights of shape (..., P)",
+    "label": "what ratings tell of the labels of panels, and weights of shape (..., P)",
 }
 """Where any number may occur, values (N, R, D) take the place of counts and codes."""
 EXAMPLES: dict[Needs, str] = {

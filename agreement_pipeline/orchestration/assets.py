@@ -314,7 +314,15 @@ def _agreement(stored: StoredRound, question: Question, **more: Content) -> Resu
     judged = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
     shown = Shown.of(ratings)
-    every = survey(part, measures, policy.inference, scopes=scopes, judged=judged, shown=shown)
+    every = survey(
+        part,
+        measures,
+        policy.inference,
+        scopes=scopes,
+        judged=judged,
+        shown=shown,
+        trains=stored.project.settings.trains,
+    )
     holding = {rule.measure for rule in policy.rules if rule.effect == "hold"}
     # what decides comes before what only warns, and what nobody asks for comes last
     found = sorted(

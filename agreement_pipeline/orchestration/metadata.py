@@ -43,7 +43,7 @@ IN_PLACE = 999
 NOT_KNOWN = "not_known"
 METER_PROVIDER = "OTEL_PYTHON_METER_PROVIDER"
 """The environment's name for a provider that OpenTelemetry loads when it is first asked."""
-IMPERSONAL = ("round", "category", "stratum")
+IMPERSONAL = ("round", "category", "stratum", "label")
 PLACES = 4
 
 ABOUT = (

@@ -58,6 +58,7 @@ from agreement_pipeline.ratings import (
     Array,
     Codes,
     Ratings,
+    Trains,
     how_to_leave_out,
     labels_of_sets,
     numbers_in,
@@ -79,7 +80,7 @@ NAMED = ("contract", "version")
 AUDITED = "silver_labels"
 ASSISTED = "with the labels that began as a suggestion"
 """What a policy leaves out may be what differs, so the verdict must be admitted with it too."""
-WHOLE_OR_PART = ("round", "stratum")
+WHOLE_OR_PART = ("round", "stratum", "label")
 MOST_PARTS = 3
 OF_SETS = ("alpha_masi", "alpha_jaccard")
 """These measures read how sets of labels overlap."""
@@ -264,16 +265,18 @@ def assess(
     also: Sequence[Finding] = (),
     version: int | None = None,
     checked: Sequence[Finding] | None = None,
+    trains: Trains | None = None,
 ) -> Assessment:
     """Nothing but the arguments is read, so the same ones and the same version of this package give
-    the same decision. `also` are findings of the gate itself.
+    the same decision. `also` are findings of the gate itself, and `trains` is the label of which
+    rules with the scope label speak.
     """
-    found = _estimates(judged_part(ratings, policy), policy)
+    found = _estimates(judged_part(ratings, policy), policy, trains)
     kept = check_round(ratings, policy, contract) if checked is None else checked
     if contract.suite is not None and not any(each.table == OF_DELIVERY for each in also):
         also = (*also, not_checked("found ratings alone; expected the delivery of the suite."))
     failed = {finding.check for finding in kept if not finding.passed}
-    n_late, doubted = _doubts(ratings, policy, failed)
+    n_late, doubted = _doubts(ratings, policy, failed, trains)
     foreign = ratings.foreign_words
     if foreign:
         doubted = _not_compared
@@ -285,7 +288,7 @@ def assess(
         findings=(
             *kept,
             *(of_gate("words_do_not_meet", each.sentence) for each in foreign),
-            *(() if foreign else _of_placeholders(ratings, policy, failed, found, doubted)),
+            *(() if foreign else _of_placeholders(ratings, policy, failed, found, doubted, trains)),
             *_of_labels(ratings, policy, n_late),
             *_of_duplicates(ratings, policy),
             *_of_label_sets(ratings, policy),
@@ -328,16 +331,15 @@ def _not_compared(verdict: Verdict) -> Verdict:
     return Verdict(rule, verdict.scope, "not_evaluated", reason, code="words_do_not_meet")
 
 
-def _estimates(part: Ratings, policy: Policy) -> tuple[Estimate, ...]:
+def _estimates(part: Ratings, policy: Policy, trains: Trains | None) -> tuple[Estimate, ...]:
+    by_kind = {kind: [rule for rule in policy.rules if rule.scope == kind] for kind in SCOPE_KINDS}
     return tuple(
-        estimate
-        for kind in SCOPE_KINDS
-        for estimate in _judged(part, policy, [rule for rule in policy.rules if rule.scope == kind])
+        estimate for rules in by_kind.values() for estimate in _judged(part, policy, rules, trains)
     )
 
 
 def _doubts(
-    ratings: Ratings, policy: Policy, failed: Collection[str]
+    ratings: Ratings, policy: Policy, failed: Collection[str], trains: Trains | None
 ) -> tuple[int, Callable[[Verdict], Verdict]]:
     """How many labels were changed late, and what takes back a verdict that stands on ratings only
     as they are.
@@ -354,16 +356,17 @@ def _doubts(
     if n_late and effect == "hold":
         words = f"if the {counted(n_late, 'label')} that were changed late had differed before,"
         beside.append((if_late, "labels_given_again", words))
-    again = cache(partial(_judged_again, policy))
+    again = cache(partial(_judged_again, policy, trains))
 
     def doubted(verdict: Verdict) -> Verdict:
-        stands = unflattered(_if_shown(verdict, part), ratings=part, policy=policy)
+        stands = _if_shown(verdict, part)
+        stands = unflattered(stands, ratings=part, policy=policy, trains=trains)
         for others, code, words in beside:
             if stands.scope.kind in WHOLE_OR_PART and stands.kind in policy.admit:
                 other = again(stands.rule, others).get(stands.scope)
                 if other is not None and other.kind not in policy.admit:
                     stands = stands.taken_back(words, other, code=code)
-        return met_in_parts(stands, part, policy)
+        return met_in_parts(stands, part, policy, trains)
 
     return n_late, doubted
 
@@ -374,6 +377,7 @@ def _of_placeholders(
     failed: Collection[str],
     estimates: Sequence[Estimate],
     doubted: Callable[[Verdict], Verdict],
+    trains: Trains | None,
 ) -> Iterator[Finding]:
     """Labels such as `n/a` that nobody declared. A decision must be the same without each of them,
     and without all.
@@ -384,7 +388,7 @@ def _of_placeholders(
     verdicts = [doubted(verdict) for verdict in policy.judge(estimates)]
     differing = None
     for labels in ([*counts], *([label] for label in counts if len(counts) > 1)):
-        rest = _verdicts_without(ratings, labels, policy, failed)
+        rest = _verdicts_without(ratings, labels, policy, failed, trains)
         differing = differing or _first_that_differs(verdicts, rest, labels, policy)
     n_labels = sum(ratings.n_by_category.values()) if ratings.scale.categories else len(ratings)
     shown = joined(f"{label!r} ({n:,} of {n_labels:,} labels)" for label, n in counts.items())
@@ -409,15 +413,19 @@ def _of_placeholders(
 
 
 def _verdicts_without(
-    ratings: Ratings, labels: Collection[str], policy: Policy, failed: Collection[str]
+    ratings: Ratings,
+    labels: Collection[str],
+    policy: Policy,
+    failed: Collection[str],
+    trains: Trains | None,
 ) -> dict[tuple[Rule, Scope], Verdict] | str:
     """Or why there are none."""
     try:
         rest = ratings.without_labels(labels)
     except RatingsError:
         return "the others are fewer than two categories"
-    _, doubted = _doubts(rest, policy, failed)
-    judged = policy.judge(_estimates(judged_part(rest, policy), policy))
+    _, doubted = _doubts(rest, policy, failed, trains)
+    judged = policy.judge(_estimates(judged_part(rest, policy), policy, trains))
     return {(verdict.rule, verdict.scope): doubted(verdict) for verdict in judged}
 
 
@@ -516,19 +524,23 @@ def _likely(holding: Sequence[Verdict], policy: Policy) -> float | None:
     return estimate_repeat_rate(asked, policy.inference.tail) if asked else None
 
 
-def _judged(ratings: Ratings, policy: Policy, rules: Sequence[Rule]) -> Iterator[Estimate]:
+def _judged(
+    ratings: Ratings, policy: Policy, rules: Sequence[Rule], trains: Trains | None
+) -> Iterator[Estimate]:
     kinds = {rule.scope for rule in rules}
     asked = [rule.measure for rule in rules if rule.if_too_few != "pool"]
     if "stratum" in kinds:
         ratings = ratings.without_stratum(FIRST_DELIVERED)
-    yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds)
+    yield from measure_ratings(ratings, asked, policy.inference, scopes=kinds, trains=trains)
     for rule in rules:
         if rule.if_too_few == "pool":
             yield from measure_strata(ratings, [rule.measure], policy.inference, rule.min_items)
 
 
-def _judged_again(policy: Policy, rule: Rule, others: Ratings) -> dict[Scope, Verdict]:
-    return {each.scope: each for each in rule.judge(_judged(others, policy, [rule]))}
+def _judged_again(
+    policy: Policy, trains: Trains | None, rule: Rule, others: Ratings
+) -> dict[Scope, Verdict]:
+    return {each.scope: each for each in rule.judge(_judged(others, policy, [rule], trains))}
 
 
 def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
@@ -536,7 +548,9 @@ def judged_part(ratings: Ratings, policy: Policy) -> Ratings:
     return ratings.unassisted if leaves_out else ratings
 
 
-def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
+def met_in_parts(
+    verdict: Verdict, ratings: Ratings, policy: Policy, trains: Trains | None = None
+) -> Verdict:
     """A verdict is inconclusive if raters surely agree less on a part of the round.
 
     A part is weak if its value is under the cut-off that the policy admits, at the level of the
@@ -544,13 +558,15 @@ def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     What came in one delivery first is a part too, so a bad week does not hide behind good ones.
     """
     found, rule, effect = verdict.estimate, verdict.rule, policy.integrity.weak_part
-    if effect == "not_asked" or not _is_met_by_round(verdict, policy) or found is None:
+    if effect == "not_asked" or not _is_met_as_a_whole(verdict, policy) or found is None:
         return verdict
     cutoff = rule.tentative if "tentative" in policy.admit else rule.reliable
     has_rule = any(each.scope == "stratum" for each in policy.rules)
     # No rule speaks of deliveries, since their names are not known when a policy is written.
     left_out = {*ratings.strata} - {FIRST_DELIVERED} if has_rule else set()
-    parts = parts_beside(ratings, rule.measure, cutoff, policy.inference, left_out=left_out)
+    parts = parts_beside(
+        ratings, rule.measure, cutoff, policy.inference, left_out=left_out, trains=trains
+    )
     judged = [part for part in parts if part.is_judged]
     met = levels_met([part.p for part in judged], policy.inference.tail)
     weak = [part for part, (under, _) in zip(judged, met, strict=True) if under]
@@ -566,20 +582,22 @@ def met_in_parts(verdict: Verdict, ratings: Ratings, policy: Policy) -> Verdict:
     return verdict.doubted(f"but {n}{'; '.join(said)}", code="weak_part", effect=effect)
 
 
-def _is_met_by_round(verdict: Verdict, policy: Policy) -> bool:
-    return verdict.scope.kind == "round" and verdict.kind in policy.admit
+def _is_met_as_a_whole(verdict: Verdict, policy: Policy) -> bool:
+    return verdict.scope.kind in ("round", "label") and verdict.kind in policy.admit
 
 
-def unflattered(verdict: Verdict, *, ratings: Ratings, policy: Policy) -> Verdict:
+def unflattered(
+    verdict: Verdict, *, ratings: Ratings, policy: Policy, trains: Trains | None = None
+) -> Verdict:
     """Disagreement is read as a share of what chance gives. A few far labels raise that, and so do
     declared categories that nobody uses. So a verdict that the policy admits must stand without
     them.
     """
     found, effect = verdict.estimate, policy.integrity.flattered
-    if effect == "not_asked" or not _is_met_by_round(verdict, policy) or found is None:
+    if effect == "not_asked" or not _is_met_as_a_whole(verdict, policy) or found is None:
         return verdict
     for what, rest, stands in _without(ratings, policy):
-        other = _judged_again(policy, verdict.rule, rest)[verdict.scope]
+        other = _judged_again(policy, trains, verdict.rule, rest)[verdict.scope]
         same_value = (  # then only the draws of its limits differ
             found.value is not None
             and other.estimate is not None

@@ -56,8 +56,9 @@ class Rule:
     Parameters
     ----------
     scope
-        round, category, rater, without (a rater left out), pair, classifier or stratum. Each
-        estimate of this scope is judged on its own. Those on strata hold together (Holm).
+        round, category, rater, without (a rater left out), pair, classifier, stratum, or label: the
+        label that trains, for label_reliability and label_agreement alone. Each estimate of this
+        scope is judged on its own. Those on strata hold together (Holm).
     reliable, tentative
         The cut-offs for the lower limit, at least 0.667 in a rule that can hold a release.
     min_items, min_raters
@@ -120,6 +121,9 @@ class Rule:
             "confidence, of the round or category, can leave out a rater"
         )
         yield Need("every_rater", not self.every_rater or can_leave_out, left_out)
+        is_of_label = measure.needs == "label"
+        scopes = "label" if is_of_label else "another scope than label"
+        yield Need("scope", is_of_label == (self.scope == "label"), f"{scopes} for {self.measure}")
         few = f"hold for the scope {self.scope}, since only strata may be told of or pooled"
         yield Need("if_too_few", self.if_too_few == "hold" or self.scope == "stratum", few)
 
@@ -301,7 +305,7 @@ RESAMPLES = Value(
     whole(FEWEST_RESAMPLES, MOST_RESAMPLES),
     "10000 is usual.",
 )
-ABOUT_THESE = ("strata", "gold")
+ABOUT_THESE = ("strata", "gold", "label")
 """The estimates of measures that need these are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),

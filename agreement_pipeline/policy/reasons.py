@@ -371,7 +371,11 @@ def each_of(kind: str) -> str:
     >>> each_of("round"), each_of("category"), each_of("without")
     ('the round', 'each category', 'the round without each rater')
     """
-    of_round = {"round": "the round", "without": "the round without each rater"}
+    of_round = {
+        "round": "the round",
+        "without": "the round without each rater",
+        "label": "the label that trains",
+    }
     return of_round.get(kind, f"each {kind}")
 
 
@@ -413,7 +417,8 @@ def judged(
     p, cutoffs = estimate.p_value(reliable), (tentative, reliable)
     shown = interval(*limits, cutoffs=cutoffs)
     parts = [
-        f"{_subject(estimate)} {in_words(value, cutoffs=cutoffs)}, ",
+        f"{_subject(estimate)} {'at least ' if estimate.at_least else ''}",
+        f"{in_words(value, cutoffs=cutoffs)}, ",
         f"{100 * estimate.confidence_level:g}% interval {shown}{looks} ",
         f"on {_items(estimate)}: {said}",
         "" if p is None else f" ({p_in_words(p)})",
@@ -463,7 +468,8 @@ def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reli
     if kind not in ("tentative", "inconclusive") or at_bound:
         return ""
     if round(value - reliable, DIGITS) <= 0:
-        return f"; more {what} would not reach {reliable:g}, if agreement stays the same"
+        not_enough = f"more {what} would not reach {reliable:g}, if agreement stays the same"
+        return f"; {estimate.at_least or not_enough}"
     if estimate.population == "raters at large":
         return (
             "; for raters at large more items may never be enough, "

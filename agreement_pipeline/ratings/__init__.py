@@ -65,7 +65,9 @@ from agreement_pipeline.ratings.frames import (
 )
 from agreement_pipeline.ratings.label_rules import (
     MEANINGS as MEANINGS,
+    TrainingLabel as TrainingLabel,
     Trains as Trains,
+    default_label as default_label,
     fate_of_singles as fate_of_singles,
     meaning_of as meaning_of,
 )

@@ -282,6 +282,7 @@ def judge_version(
         gate.findings,
         version=gate.number,
         checked=findings,
+        trains=terms.trains,
     )
     return Judged(version, found.decision, gate, ratings, terms.policy, terms.trains)
 

@@ -180,7 +180,9 @@ class Demands:
                 )
                 return
             also = [*audit.find(ratings, self.rules), *member.recorded]
-            decision = assess(ratings, self.rules, release.contract, also=also).decision
+            decision = assess(
+                ratings, self.rules, release.contract, also=also, trains=member.trains
+            ).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"
                 yield f"held under {named} ({chained(decision.reasons)})"

@@ -102,7 +102,7 @@ class Member:
         also += self.recorded
         by = self.policy, self.contract, self.waivers
         found = check_round(self.ratings, self.policy, self.contract, self.before)
-        return assess(self.ratings, *by, also, self.version, found)
+        return assess(self.ratings, *by, also, self.version, found, self.trains)
 
     @property
     def labelled(self) -> LabelledRound:

@@ -23,6 +23,7 @@ from agreement_pipeline.statistics.by_rater import (
 )
 from agreement_pipeline.statistics.by_rater import NumbersByRater
 from agreement_pipeline.statistics.order import RatingHashes, order_of_raters, seed_of
+from agreement_pipeline.statistics.panels import LabelsOfPanels
 from agreement_pipeline.statistics.replicates import ReplicatedLabels, ReplicatedNumbers
 from agreement_pipeline.statistics.unseen import farthest
 from agreement_pipeline.statistics.weighted import (
@@ -48,6 +49,7 @@ __all__ = [
     "CountsOfStratum",
     "KnownWeights",
     "LabelsByRater",
+    "LabelsOfPanels",
     "NumbersByRater",
     "RaterDistances",
     "RatingHashes",

@@ -1,10 +1,11 @@
-"""How often the limits of the reliability of a panel's label miss the truth.
+"""How often the limits of the reliability of the label that trains miss the truth.
 
 Populations are shares of raters by item, so the truth follows from the formula. Of real sets with
 many raters an item, the truth is how often disjoint panels of three agree.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import product
 from math import factorial
 
@@ -12,9 +13,11 @@ import numpy as np
 import pandas as pd
 
 from agreement_pipeline import Scale
-from agreement_pipeline.counting import ItemCounts
+from agreement_pipeline.counting import CountedRatings, ItemCounts
 from agreement_pipeline.estimates import Bounds, LabelReliability, label_reliability
-from agreement_pipeline.statistics import CategoryCounts
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.ratings import Level, Trains
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from benchmarks.studies.study import Asked, Cells, study
 
 Random = np.random.Generator
@@ -123,75 +126,198 @@ def truth_of(draw: Draw, panel_size: int) -> tuple[float, float]:
     return same, (same - chance) / (1 - chance)
 
 
-def rated(random: Random, shares: Shares, sizes: np.ndarray) -> ItemCounts:
+def rated(
+    random: Random, shares: Shares, sizes: np.ndarray, level: Level = "nominal"
+) -> ItemCounts:
     counts = random.multinomial(sizes, shares)
     rows, times = np.unique(counts, axis=0, return_counts=True)
-    scale = Scale(tuple(f"c{k}" for k in range(shares.shape[1])))
+    scale = Scale(tuple(f"c{k}" for k in range(shares.shape[1])), level)
     return ItemCounts(CategoryCounts(rows, times, scale=scale))
+
+
+Truth = tuple[float, float]
+"""The share of items on which two panels agree (nan of numbers), and the reliability."""
+COLUMNS = (
+    "population | items | panels agree | low missed, % | high missed | reliability | low missed | "
+    "high missed | no value | width"
+)
 
 
 def _missed(bounds: list[Bounds | None], truth: float) -> tuple[str, str]:
     there = [each for each in bounds if each is not None]
     if not there:
-        return "none", "none"
+        return "", ""
     low = np.mean([each.low > truth for each in there])
     high = np.mean([each.high < truth for each in there])
     return f"{100 * low:.1f}", f"{100 * high:.1f}"
 
 
-def _line(
-    name: str, truth: tuple[float, float], results: list[LabelReliability], n: int
-) -> list[object]:
-    same = [each.same_label for each in results]
-    beyond = [each.beyond_chance for each in results]
-    floor = [each.floor for each in results]
-    width = np.mean([each.high - each.low for each in same if each])
+def _line(name: str, n: int, truth: Truth, results: Iterable[LabelReliability]) -> list[object]:
+    found = list(results)
+    same, reliable = [each.same_label for each in found], [each.reliability for each in found]
+    width = [each.high - each.low for each in (same if any(same) else reliable) if each]
     return [
         name,
         n,
-        f"{truth[0]:.3f}",
-        f"{truth[1]:.3f}",
-        f"{np.mean([each.least for each in floor if each]):.3f}",
-        _missed(floor, truth[0])[0],
+        "" if np.isnan(truth[0]) else f"{truth[0]:.3f}",
         *_missed(same, truth[0]),
-        *_missed(beyond, truth[1]),
-        f"{np.mean([each is None for each in beyond]) * 100:.0f}",
-        f"{width:.2f}",
+        f"{truth[1]:.3f}",
+        *_missed(reliable, truth[1]),
+        f"{np.mean([each is None for each in reliable]) * 100:.0f}",
+        f"{np.mean(width):.2f}" if width else "",
     ]
 
 
-COLUMNS = (
-    "population | items | panels agree | beyond chance | pairs agree | floor missed, % | "
-    "low missed | high missed | low missed, beyond chance | high missed | no value, % | width"
-)
+def _sizes(random: Random, n: int, n_ratings: int) -> np.ndarray:
+    """A tenth of the items misses a rating by chance."""
+    return n_ratings - (random.random(n) < 0.1)
+
+
+def _simulated(
+    asked: Asked,
+    n_ratings: int,
+    truth_of: Callable[[Draw], Truth],
+    found: Callable[[ItemCounts, Inference], LabelReliability],
+    sizes: tuple[int, ...] = (100, 300),
+    level: Level = "nominal",
+) -> Iterator[Cells]:
+    for name, draw in POPULATIONS.items():
+        truth = truth_of(draw)
+        for n in sizes:
+            generators = (np.random.default_rng((n_ratings, n, i)) for i in range(asked.rounds))
+            results = (
+                found(
+                    rated(random, draw(random, n), _sizes(random, n, n_ratings), level),
+                    asked.inference,
+                )
+                for random in generators
+            )
+            yield _line(name, n, truth, results)
+
+
+def _of_panel(size: int) -> Callable[[ItemCounts, Inference], LabelReliability]:
+    return lambda ratings, inference: label_reliability(
+        ratings, panel_size=size, inference=inference
+    )
+
+
+def _of(trains: str) -> Callable[[ItemCounts, Inference], LabelReliability]:
+    return lambda ratings, inference: label_reliability(
+        ratings, trains=Trains(trains), inference=inference
+    )
 
 
 @study(COLUMNS, 400, 1000)
 def panel_labels(asked: Asked) -> Iterator[Cells]:
-    """Four ratings an item, for panels of three. A tenth of the ratings is missing at random."""
-    yield from _simulated(asked, 3)
+    """Four ratings an item, for panels of three."""
+    yield from _simulated(asked, 4, partial(truth_of, panel_size=3), _of_panel(3))
 
 
 @study(COLUMNS, 200, 1000)
 def panels_of_five(asked: Asked) -> Iterator[Cells]:
     """Six ratings an item, for panels of five."""
-    yield from _simulated(asked, 5)
+    yield from _simulated(asked, 6, partial(truth_of, panel_size=5), _of_panel(5))
 
 
-def _simulated(asked: Asked, panel_size: int) -> Iterator[Cells]:
-    for name, draw in POPULATIONS.items():
-        truth = truth_of(draw, panel_size)
-        for n in (100, 300):
+@study(COLUMNS, 400, 1000)
+def label_floors(asked: Asked) -> Iterator[Cells]:
+    """One panel of three. Only lower limits can miss."""
+    yield from _simulated(asked, 3, partial(truth_of, panel_size=3), _of_panel(3))
+
+
+def _truth_of_shares(draw: Draw, n_ratings: int) -> Truth:
+    shares = draw(np.random.default_rng(1), N_FOR_TRUTH)
+    between = float(shares.var(0).sum())
+    within = float((1 - (shares**2).sum(1)).mean())
+    error = within * (0.9 / n_ratings + 0.1 / (n_ratings - 1))
+    return np.nan, between / (between + error)
+
+
+@study(COLUMNS, 400, 1000)
+def label_shares(asked: Asked) -> Iterator[Cells]:
+    """Shares of three ratings."""
+    truth = partial(_truth_of_shares, n_ratings=3)
+    yield from _simulated(asked, 3, truth, _of("shares"))
+
+
+def _truth_of_medians(draw: Draw) -> Truth:
+    """Of three ratings, whose median is at most k with the chance 3 F^2 - 2 F^3."""
+    shares = draw(np.random.default_rng(1), N_FOR_TRUTH)
+    below = shares.cumsum(1)
+    chances = np.diff(3 * below**2 - 2 * below**3, axis=1, prepend=0)
+    usual = shares.mean(0)
+    ranks = usual.cumsum() - usual / 2
+    mean, square = chances @ ranks, chances @ ranks**2
+    variance = square.mean() - mean.mean() ** 2
+    apart = (square - mean**2).mean()
+    return float((chances**2).sum(1).mean()), float(1 - apart / variance)
+
+
+@study(COLUMNS, 200, 1000)
+def label_medians(asked: Asked) -> Iterator[Cells]:
+    """Two panels of three on ordered categories. A tenth of the items has five ratings."""
+
+    def found(ratings: ItemCounts, inference: Inference) -> LabelReliability:
+        trains = Trains("median")
+        return label_reliability(ratings, trains=trains, panel_size=3, inference=inference)
+
+    yield from _simulated(asked, 6, _truth_of_medians, found, level="ordinal")
+
+
+Numbers = Callable[[Random, int], tuple[np.ndarray, np.ndarray]]
+"""Of each item, the mean of all raters and the standard deviation of a rating."""
+
+
+def normal(sd: float) -> Numbers:
+    return lambda random, n: (random.normal(size=n), np.full(n, sd))
+
+
+def uneven(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return random.normal(size=n), np.where(random.random(n) < 0.5, 0.3, 1.2)
+
+
+def skewed(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
+    middle = random.lognormal(sigma=0.8, size=n)
+    return middle, 0.5 * middle
+
+
+def two_groups(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return 3.0 * (random.random(n) < 0.2), np.full(n, 0.8)
+
+
+NUMBERS: dict[str, Numbers] = {
+    "normal, errors of .5": normal(0.5),
+    "normal, errors of 1": normal(1.0),
+    "normal, errors of 2": normal(2.0),
+    "half of the items are hard": uneven,
+    "lognormal, errors grow with the mean": skewed,
+    "two groups, one of them a fifth": two_groups,
+}
+
+
+@study(COLUMNS, 400, 1000)
+def label_means(asked: Asked) -> Iterator[Cells]:
+    """Two to six ratings an item, by chance."""
+    for name, draw in NUMBERS.items():
+        middle, sd = draw(np.random.default_rng(1), N_FOR_TRUTH)
+        error = float((sd**2).mean()) * float(np.mean(1 / np.arange(2, 7)))
+        truth = np.nan, float(middle.var()) / (float(middle.var()) + error)
+        for n in (30, 100, 300):
             results = []
             for number in range(asked.rounds):
-                random = np.random.default_rng((panel_size, n, number))
-                gone = random.random((n, panel_size + 1)) < 0.1 / (panel_size + 1)
-                sizes = panel_size + 1 - gone.sum(1)
-                ratings = rated(random, draw(random, n), sizes)
-                results.append(
-                    label_reliability(ratings, panel_size=panel_size, inference=asked.inference)
-                )
-            yield _line(name, truth, results, n)
+                random = np.random.default_rng((n, number))
+                middle, sd = draw(random, n)
+                values = middle[:, None] + sd[:, None] * random.normal(size=(n, 6))
+                values[np.arange(6) >= random.integers(2, 7, size=n)[:, None]] = np.nan
+                results.append(label_reliability(numbers_of(values), inference=asked.inference))
+            yield _line(name, n, truth, results)
+
+
+def numbers_of(values: np.ndarray) -> CountedRatings:
+    names = tuple(f"r{place}" for place in range(values.shape[1]))
+    scale = Scale(None, "interval")
+    numbers = NumbersByRater(values, scale=scale, raters=names)
+    return CountedRatings(numbers, None, {}, None, names, (), frozenset())
 
 
 @study(COLUMNS.replace("population", "data set"), 100, 1000, real=True)
@@ -216,10 +342,10 @@ def real_panel_labels(asked: Asked) -> Iterator[Cells]:
             scale = Scale(tuple(f"c{k}" for k in range(counts.shape[1])))
             ratings = ItemCounts(CategoryCounts(drawn, scale=scale).merged())
             results.append(label_reliability(ratings, panel_size=3, inference=asked.inference))
-        yield _line(name, truth, results, len(counts))
+        yield _line(name, len(counts), truth, results)
 
 
-def _disjoint(counts: np.ndarray, random: Random, times: int = 400) -> tuple[float, float]:
+def _disjoint(counts: np.ndarray, random: Random, times: int = 400) -> Truth:
     same = np.zeros(times)
     shares = np.zeros(counts.shape[1])
     for number in range(times):

@@ -118,7 +118,7 @@ DEFAULTS = {
     "--confidence-level": "0.95",
     "--n-resamples": "10000",
     "--interval-method": "smoothed_bayesian_bootstrap",
-    "--scope": "(round, classifier, stratum)",
+    "--scope": "(round, classifier, stratum, label)",
     "--panel-size": "(as many raters as most items have)",
     "--category": "(the lowest)",
     "--format": "table",

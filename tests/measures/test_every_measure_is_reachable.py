@@ -90,7 +90,8 @@ def test_every_measure_has_a_value_from_the_command_line(tmp_path, capsys):
 
 def test_every_measure_can_be_named_in_a_policy_and_has_a_check_of_its_own():
     for name, record in MEASURES.items():
-        rule = Rule(name, effect="warn", tentative=max(0.5, record.bounds[0]), reliable=0.6)
+        scope = "label" if record.needs == "label" else "round"
+        rule = Rule(name, scope, effect="warn", tentative=max(0.5, record.bounds[0]), reliable=0.6)
         policy = Policy("p", 1, (Rule("krippendorff_alpha", scope="without"), rule))
         assert Policy.from_mapping(json.loads(json.dumps(policy.to_mapping()))) == policy
         assert rule.name.isidentifier()

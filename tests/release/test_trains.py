@@ -101,6 +101,20 @@ def test_every_program_reads_the_label_that_is_meant(kind, store, original, tmp_
             assert list(tie["soft_label"]) == [0.5, 0.5, 0], program
 
 
+def test_a_rule_on_the_label_is_judged_again_for_the_label_that_trains(store, original):
+    """Shares are reliable here. A category has no value, since only 41 items have four ratings."""
+    rules = (Rule("label_reliability", "label"),)
+    policy = Policy("label", 1, rules, n_resamples=1000)
+    store.ingest("r1", make_round(), original)
+    trains = Trains("shares")
+    release = release_round(store, "r1", policy, CONTRACT, project="demo", trains=trains)
+    (verdict,) = verify_release(release.path).decisions["r1"]["verdicts"]
+    assert (verdict["scope"], verdict["verdict"]) == ("label", "reliable")
+    adjudicated = Trains("adjudicated")
+    with pytest.raises(ReleaseHeldError, match="undefined, since raters do not show"):
+        release_round(store, "r1", policy, CONTRACT, project="demo", trains=adjudicated)
+
+
 @pytest.mark.parametrize("kind", EXPECTED)
 def test_a_release_proves_its_label_again(kind, store, original):
     release = release_as(store, original, kind)

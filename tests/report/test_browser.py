@@ -243,7 +243,7 @@ def test_a_held_round_says_what_to_do_beside_the_decision_and_its_report_is_shor
     steps = page.locator(f"{FIRST} .steps code").all_inner_texts()
     assert all(step.startswith("agreement-pipeline ") for step in steps)
     assert steps
-    assert len(page.locator("body").inner_text().split()) < 1_700
+    assert len(page.locator("body").inner_text().split()) < 1_800
     assert len(re.findall(rb"/Type /Page\b", page.pdf(format="A4"))) <= 8
 
 
