@@ -1,5 +1,5 @@
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -7,10 +7,12 @@ from agreement_pipeline.cli.options import (
     FILE,
     OF_TABLES,
     OUTPUT,
+    POLICY,
     REPETITIONS,
     SHARE,
     SHARES,
     TABLE_HELP,
+    OneOf,
     ReadBy,
     command,
     given_options,
@@ -33,8 +35,10 @@ from agreement_pipeline.policy import (
     Policy,
     load_policy,
     unplanned_look,
+    what_would_help,
 )
 from agreement_pipeline.policy import plan as plan_items
+from agreement_pipeline.ratings import TrainingLabel, Trains
 from agreement_pipeline.report import svg_file
 from agreement_pipeline.text import listed
 
@@ -126,6 +130,15 @@ def _drawn(policy: Policy, wrong: float, probability: float) -> str:
     default=WRONG,
     help="The share of a classifier's labels that is wrong, if the policy has a limit of it.",
 )
+@option(
+    "--trains",
+    group=POLICY,
+    type=OneOf(get_args(TrainingLabel)),
+    metavar="LABEL",
+    show_default="plurality, or mean of numbers",
+    help="The label of which rules with the scope label speak. "
+    f"{', '.join(get_args(TrainingLabel))}.",
+)
 @output_option
 @option(
     "--plot",
@@ -142,6 +155,7 @@ def plan(
     probability: float,
     rounds: int,
     wrong: float,
+    trains: TrainingLabel | None,
     output: str,
     plot: Path | None,
     **options: Any,
@@ -149,6 +163,7 @@ def plan(
     """Print how many items the rules of a policy need to decide.
 
     An earlier round shows what the next round will be like. Without one, it is assumed.
+    Of the label that trains, it says so for each number of raters, and what would help.
     If a classifier labels the rounds, a line says how many items to draw.
     """
     given = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
@@ -164,15 +179,21 @@ def plan(
             "--prevalence. Name the file of an earlier round, or leave it out."
         )
     judged_by = load_policy(policy)
+    earlier = read_table(file, options) if file else None
+    label = Trains(trains) if trains else None
     found = plan_items(
         judged_by,
-        read_table(file, options) if file else None,
+        earlier,
         **{name: options[name] for name in ("expected", "prevalence", "labels_an_item")},
         probability=probability,
         n_rounds=rounds,
         where=str(file),
+        trains=label,
     )
     say_found(found, plan_rows, output)
+    for rule in judged_by.rules:
+        if earlier is not None and rule.scope == "label":
+            say_aside(what_would_help(earlier, rule.reliable, label))
     if cost := unplanned_look(judged_by):
         say_aside(cost)
     if silver := _drawn(judged_by, wrong, probability):

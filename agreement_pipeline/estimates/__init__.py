@@ -44,7 +44,14 @@ from agreement_pipeline.estimates.scopes import (
 from agreement_pipeline.estimates.panel_labels import (
     Bounds as Bounds,
     LabelReliability as LabelReliability,
+    estimate_label as estimate_label,
     label_reliability as label_reliability,
+    usual_panel_size as usual_panel_size,
+)
+from agreement_pipeline.estimates.variance_components import (
+    VarianceComponents as VarianceComponents,
+    components_of as components_of,
+    variance_components as variance_components,
 )
 from agreement_pipeline.estimates.parts import (
     MAX_SHOWN as MAX_SHOWN,

@@ -36,7 +36,13 @@ import numpy as np
 
 from agreement_pipeline.counting import Rated, counting_of
 from agreement_pipeline.errors import AgreementError
-from agreement_pipeline.estimates.estimates import CHOSEN, DEFAULT, Estimate, Scope, registered
+from agreement_pipeline.estimates.estimates import (
+    CHOSEN_RATINGS_LEVEL,
+    DEFAULT,
+    Estimate,
+    Scope,
+    registered,
+)
 from agreement_pipeline.intervals import (
     TOO_FEW_DRAWS,
     BoundsOnly,
@@ -297,12 +303,12 @@ def label_reliability(
 
 
 def estimate_label(
-    ratings: Rated,
+    ratings: Rated | CategoryCounts | NumbersByRater,
     measures: Iterable[str],
     inference: Inference = DEFAULT,
     trains: Trains | None = None,
 ) -> Iterator[Estimate]:
-    """Estimates of the label that trains, each with the scope `label`.
+    """Estimates of the label that trains, each with the scope `label`. Statistics will do.
 
     Where one panel shows only the least that a value can be, the value is this floor, the upper
     limit is the greatest value of the measure, and `at_least` says what would tell more.
@@ -331,28 +337,27 @@ class _Estimated(NamedTuple):
 
 
 def _compared(
-    ratings: Rated, measures: Iterable[str], trains: Trains | None, panel_size: int | None
+    ratings: Rated | CategoryCounts | NumbersByRater,
+    measures: Iterable[str],
+    trains: Trains | None,
+    panel_size: int | None,
 ) -> Iterator[tuple[str, _Compared]]:
     scale = ratings.scale
     label = trains.label if trains else default_label(scale)
     Trains(label).raise_if_unsuited(scale)
-    counting = counting_of(ratings)
-    statistic: CategoryCounts | NumbersByRater
-    if label == "mean" or scale.continuous:
-        statistic = numbers = counting.numbers(ratings)
-        sizes = (~np.isnan(numbers.values[..., 0])).sum(1)
+    statistic, n_raters = _statistic_of(ratings, label)
+    if isinstance(statistic, NumbersByRater):
+        sizes = (~np.isnan(statistic.values[..., 0])).sum(1)
     else:
-        statistic = counts = counting.counts(ratings)
-        sizes = counts.sizes
-    n_raters = len(counting.panel(ratings)) if ratings.raters else int(sizes.max(initial=0))
+        sizes = statistic.sizes
     weights = statistic.weights
     size: int | None = None
     if label not in ("mean", "shares", "adjudicated"):
-        size = 1 if label == "one_rater" else panel_size or _usual_size(sizes, weights, label)
+        size = 1 if label == "one_rater" else panel_size or usual_panel_size(sizes, weights, label)
     chosen = None
     if isinstance(statistic, CategoryCounts) and label != "shares":
         p = chosen_ratings(statistic)
-        chosen = p if p <= CHOSEN else None
+        chosen = p if p <= CHOSEN_RATINGS_LEVEL else None
     for measure in measures:
         panels = _panels(statistic, sizes, scale, label, size, measure)
         yield (
@@ -369,6 +374,21 @@ def _compared(
                 chosen,
             ),
         )
+
+
+def _statistic_of(
+    ratings: Rated | CategoryCounts | NumbersByRater, label: TrainingLabel
+) -> tuple[CategoryCounts | NumbersByRater, int]:
+    """What the ratings of items are, and how many raters gave them."""
+    if isinstance(ratings, CategoryCounts | NumbersByRater):
+        return ratings, ratings.n_raters
+    counting = counting_of(ratings)
+    statistic: CategoryCounts | NumbersByRater
+    if label == "mean" or ratings.scale.continuous:
+        statistic = counting.numbers(ratings)
+    else:
+        statistic = counting.counts(ratings)
+    return statistic, len(counting.panel(ratings)) if ratings.raters else statistic.n_raters
 
 
 def _panels(
@@ -743,7 +763,7 @@ def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
     return chances
 
 
-def _usual_size(sizes: Array, weights: Array, label: TrainingLabel) -> int:
+def usual_panel_size(sizes: Array, weights: Array, label: TrainingLabel) -> int:
     """As many raters as most items have, or one fewer if they are four, six and so on.
 
     Then the rater more serves to compare panels. With two categories and ties by lot, a panel of
@@ -774,7 +794,10 @@ def _only_disputes(counts: CategoryCounts) -> bool:
 
 
 def _estimate(
-    measure: str, compared: _Compared, ratings: Rated, inference: Inference
+    measure: str,
+    compared: _Compared,
+    ratings: Rated | CategoryCounts | NumbersByRater,
+    inference: Inference,
 ) -> _Estimated:
     record, panels = registered(measure), compared.panels
     statistic = None if panels is None else panels.statistic

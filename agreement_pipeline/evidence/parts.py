@@ -138,7 +138,7 @@ def _of_label(judged: JudgedRound) -> tuple[str, ...]:
     A classifier's labels are another matter, and so are vectors.
     """
     ratings, policy = judged.ratings, judged.policy
-    if policy.silver is not None or ratings.scale.dimensions > 1:
+    if policy.is_for_model_labels or ratings.scale.dimensions > 1:
         return ()
     found = label_reliability(
         judged_part(ratings, policy),

@@ -16,7 +16,13 @@ import numpy as np
 
 from agreement_pipeline.counting import Rated
 from agreement_pipeline.errors import PolicyError
-from agreement_pipeline.estimates import Estimate, basis_of, estimate, registered
+from agreement_pipeline.estimates import (
+    Estimate,
+    basis_of,
+    estimate,
+    estimate_label,
+    registered,
+)
 from agreement_pipeline.intervals import (
     NORMAL,
     PRIOR_MASS,
@@ -26,9 +32,10 @@ from agreement_pipeline.intervals import (
     resampling_masses,
 )
 from agreement_pipeline.measures import SUBJECTS
+from agreement_pipeline.policy.label_planning import LabelDesign, label_designs
 from agreement_pipeline.policy.policy import Policy, Rule
 from agreement_pipeline.policy.reasons import risks
-from agreement_pipeline.ratings import Array, Codes, Ratings, Scale
+from agreement_pipeline.ratings import Array, Codes, Ratings, Scale, Trains
 from agreement_pipeline.statistics import (
     CategoryCounts,
     Clusters,
@@ -187,8 +194,12 @@ def plan(
     probability: float = PROBABILITY,
     n_rounds: int = N_ROUNDS,
     where: str = "earlier round",
+    trains: Trains | None = None,
 ) -> Table[Plan]:
     """One plan for each rule on the round that can hold a release, judged as the policy says.
+
+    A rule on the label that trains has a plan for each number of raters an item that the earlier
+    round tells of.
 
     Parameters
     ----------
@@ -199,6 +210,8 @@ def plan(
         and how many raters label an item. Each number of raters has plans of its own.
     probability, n_rounds
         The share of rounds that shall decide, and how many are simulated for a number of items.
+    trains
+        The label of which rules with the scope label speak.
 
     Raises
     ------
@@ -207,6 +220,7 @@ def plan(
     """
     holding = [rule for rule in policy.rules if rule.effect == "hold"]
     rules = [rule for rule in holding if rule.scope == "round"]
+    of_label = [rule for rule in holding if rule.scope == "label"]
     if earlier is not None:
         asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
     else:
@@ -221,7 +235,7 @@ def plan(
             "method for these raters, since more items narrow only a part of the limits for raters "
             "at large. Plan for a policy without it, and ask more raters."
         )
-    elsewhere = sorted({rule.scope for rule in holding} - {"round"})
+    elsewhere = sorted({rule.scope for rule in holding} - {"round", "label"})
     if policy.familywise == "holm" and elsewhere:
         raise PolicyError(
             f"policy {policy.policy}: found familywise: holm with rules that hold on "
@@ -229,7 +243,12 @@ def plan(
             "verdicts that hold together is unknown otherwise. "
             "Plan for a policy without these rules."
         )
-    if not rules:
+    if of_label and earlier is None:
+        raise PolicyError(
+            f"policy {policy.policy}: found a rule on {of_label[0].measure}; expected an earlier "
+            "round to plan from, since the label depends on how items differ. Name its file."
+        )
+    if not rules and not of_label:
         raise PolicyError(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
             "expected one for a plan. Plan for another policy."
@@ -239,20 +258,82 @@ def plan(
         fewer = max(N_RESAMPLES, inference.min_resamples())  # unless limits lie far out
         inference = replace(inference, n_resamples=fewer)
     n_together = len(holding) if policy.familywise == "holm" else 1
-    return Table(
-        plan_measure(
-            rule.measure,
-            population,
-            inference,
-            reliable=rule.reliable,
-            probability=probability,
-            min_items=rule.min_items,
-            n_rounds=n_rounds,
-            n_together=n_together,
-            sampled=earlier is not None,
-        )
-        for rule, population in asked
+    plans_of_label = (
+        _plan_label(rule, design, inference, trains, probability, n_rounds, n_together)
+        for rule in of_label
+        if earlier is not None
+        for design in label_designs(earlier, rule, trains, where)
     )
+    return Table(
+        (
+            *plans_of_label,
+            *(
+                plan_measure(
+                    rule.measure,
+                    population,
+                    inference,
+                    reliable=rule.reliable,
+                    probability=probability,
+                    min_items=rule.min_items,
+                    n_rounds=n_rounds,
+                    n_together=n_together,
+                    sampled=earlier is not None,
+                )
+                for rule, population in asked
+            ),
+        )
+    )
+
+
+def _plan_label(
+    rule: Rule,
+    design: LabelDesign,
+    inference: Inference,
+    trains: Trains | None,
+    probability: float,
+    n_rounds: int,
+    n_together: int,
+) -> Plan:
+    """The items that a design needs before a rule on the label decides often enough."""
+    if inference.looks is not None:
+        raise PolicyError(
+            f"{rule.measure}: found looks; expected a policy without them, since a plan for the "
+            "label is for one look. Plan for a policy without looks."
+        )
+    judging = Judging(rule.measure, rule.reliable, rule.min_items, inference, n_together)
+    why = (
+        f"{design.n_ratings} raters an item give "
+        f"{in_words(design.expected, cutoffs=[rule.reliable])}: more items would only make that "
+        "surer"
+    )
+    plan = Plan(
+        rule.measure,
+        design.expected,
+        rule.reliable,
+        probability,
+        float(design.n_ratings),
+        None,
+        None,
+        (),
+        None if design.expected > rule.reliable else why,
+    )
+    if plan.impossible:
+        return plan
+    before: Counter[int] = Counter()
+
+    def decided(n_items: int, part: float) -> Trial:
+        first, rounds = before[n_items], max(1, round(n_rounds * part))
+        before[n_items] += rounds
+        rng = np.random.default_rng([first, n_items])
+        deciding = 0
+        for _ in range(rounds):
+            drawn = design.draw(rng, n_items)
+            (found,) = estimate_label(drawn, [rule.measure], inference, trains)
+            deciding += judging.decides(found)
+        return Trial(KNOWN, np.array([float(deciding)]), np.array([float(rounds)]))
+
+    start = max(rule.min_items, FEWEST_ITEMS)
+    return _planned(plan, decided, start, inference.tail)
 
 
 def unplanned_look(policy: Policy) -> str | None:

@@ -120,6 +120,7 @@ DEFAULTS = {
     "--interval-method": "smoothed_bayesian_bootstrap",
     "--scope": "(round, classifier, stratum, label)",
     "--panel-size": "(as many raters as most items have)",
+    "--trains": "(plurality, or mean of numbers)",
     "--category": "(the lowest)",
     "--format": "table",
     "--engine": "auto",

@@ -1,0 +1,135 @@
+"""How much of what ratings differ by lies between items, between raters, and in both together."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agreement_pipeline.counting import Rated, counting_of
+from agreement_pipeline.errors import AgreementError
+from agreement_pipeline.ratings import Array
+from agreement_pipeline.statistics import LabelsByRater, NumbersByRater
+
+
+@dataclass(frozen=True)
+class VarianceComponents:
+    """Variances of ratings; of categories, the sums over zeros and ones of each category.
+
+    Attributes
+    ----------
+    items
+        Between items: what all raters see alike.
+    raters
+        Between raters, whatever the item: habits. 0 if it cannot be told from `both`.
+    both
+        The rest: what a rater sees in an item and others do not, and slips.
+    """
+
+    items: float
+    raters: float
+    both: float
+
+    @property
+    def error(self) -> float:
+        """Of one rating, if raters are drawn anew for each item."""
+        return self.raters + self.both
+
+    def reliability(self, n_ratings: float) -> float:
+        """Of the mean or the shares of so many ratings of an item.
+
+        >>> VarianceComponents(1.0, 0.2, 0.8).reliability(4)
+        0.8
+        """
+        return self.items / (self.items + self.error / n_ratings) if self.items > 0 else 0.0
+
+    def needed_ratings(self, reliability: float) -> float:
+        """How many ratings of an item reach a reliability; infinite if none do.
+
+        >>> VarianceComponents(1.0, 0.2, 0.8).needed_ratings(0.8)
+        4.0
+        """
+        if self.items <= 0:
+            return float("inf")
+        odds = round(reliability / (1 - reliability), 9)
+        return odds * self.error / self.items
+
+
+def variance_components(ratings: Rated) -> VarianceComponents:
+    r"""The variance components of ratings by raters with names, however many are missing.
+
+    Half of the mean squared difference of two ratings estimates sums of components: by different
+    raters of one item :math:`\gamma_1 = \sigma_r^2 + \sigma_b^2`, by one rater of different items
+    :math:`\gamma_2 = \sigma_i^2 + \sigma_b^2`, and of different items by different raters
+    :math:`\gamma_3 = \sigma_i^2 + \sigma_r^2 + \sigma_b^2`. So :math:`\sigma_i^2 = \gamma_3 -
+    \gamma_1`, :math:`\sigma_r^2 = \gamma_3 - \gamma_2` and the rest is :math:`\sigma_b^2`. None is
+    under 0.
+
+    Raises
+    ------
+    AgreementError
+        The raters have no names, or no item has two ratings.
+    """
+    if not ratings.raters:
+        raise AgreementError(
+            "variance components: found counts without raters; expected ratings. "
+            "Give a row for each rating."
+        )
+    table = counting_of(ratings).by_rater(ratings)
+    return components_of(table)
+
+
+def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
+    values = _values(table)
+    is_rated = ~np.isnan(values[..., 0])
+    filled = np.where(is_rated[..., None], values, 0.0)
+    weights, rated = table.weights, is_rated.astype(float)
+    n_ratings = float(weights @ rated.sum(1))
+    mean = np.tensordot(weights, filled.sum(1), 1) / max(n_ratings, 1.0)
+    filled = np.where(is_rated[..., None], values - mean, 0.0)
+    squares = float(weights @ (filled**2).sum((1, 2)))
+    by_item, n_by_item = filled.sum(1), rated.sum(1)
+    within_items = _half_differences(weights, by_item, n_by_item, (filled**2).sum((1, 2)))
+    by_rater, n_by_rater = np.tensordot(weights, filled, 1), weights @ rated
+    squares_by_rater = np.tensordot(weights, (filled**2).sum(2), 1)
+    within_raters = _half_differences(
+        np.ones(len(n_by_rater)), by_rater, n_by_rater, squares_by_rater
+    )
+    if within_items is None:
+        raise AgreementError(
+            "variance components: found no item with two ratings; expected one. "
+            "Have items labelled by several raters."
+        )
+    total = np.tensordot(weights, filled.sum(1), 1)
+    everywhere = _half_differences(np.ones(1), total[None], np.array([n_ratings]), squares)
+    n_pairs = n_ratings * (n_ratings - 1)
+    n_same_item = float(weights @ (n_by_item * (n_by_item - 1)))
+    n_same_rater = float((n_by_rater * (n_by_rater - 1)).sum())
+    n_apart = n_pairs - n_same_item - n_same_rater
+    if within_raters is None or everywhere is None or n_apart <= 0:
+        between = max((everywhere or within_items) - within_items, 0.0)
+        return VarianceComponents(between, 0.0, within_items)
+    apart = (
+        everywhere * n_pairs - within_items * n_same_item - within_raters * n_same_rater
+    ) / n_apart
+    items, raters = max(apart - within_items, 0.0), max(apart - within_raters, 0.0)
+    return VarianceComponents(float(items), float(raters), float(max(within_items - raters, 0.0)))
+
+
+def _values(table: LabelsByRater | NumbersByRater) -> Array:
+    """Numbers (P, R, D), or zeros and ones of each category (P, R, K); nan where missing."""
+    if isinstance(table, NumbersByRater):
+        return table.values
+    if table.scale.numeric:
+        return table.in_numbers().values
+    ones = np.eye(len(table.scale.names))[np.maximum(table.codes, 0)]
+    return np.where((table.codes >= 0)[..., None], ones, np.nan)
+
+
+def _half_differences(times: Array, sums: Array, n: Array, squares: Array | float) -> float | None:
+    """Half of the mean squared difference of two ratings of one group, over all pairs.
+
+    Of each group: its sum (G, D), number of ratings and sum of squares (G,), and how often it is.
+    """
+    n_pairs = float(times @ (n * (n - 1)))
+    if n_pairs <= 0:
+        return None
+    return float((times @ (n * squares - (sums**2).sum(1))) / n_pairs)

@@ -1,0 +1,221 @@
+"""Plans for the label that trains: so many items by so many raters each, and what would help.
+
+Rounds are drawn from what an earlier one shows, and judged by the rule as real ones are.
+
+- **Means and shares** with any number of raters follow from the variance components of the earlier
+  round. Items are drawn with their own means, pulled together to the variance that lies between
+  items, and shares by a Dirichlet distribution.
+- **A category** is planned for as many ratings as items of the earlier round have, or fewer: these
+  are drawn from an item's own. More are not known.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from agreement_pipeline.counting import counting_of
+from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.estimates import (
+    Estimate,
+    VarianceComponents,
+    components_of,
+    estimate_label,
+    usual_panel_size,
+)
+from agreement_pipeline.intervals import Inference
+from agreement_pipeline.policy.policy import Rule
+from agreement_pipeline.ratings import Array, Ratings, TrainingLabel, Trains, default_label
+from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
+from agreement_pipeline.text import in_words
+
+RATERS_PLANNED = (2, 3, 4, 5, 6, 7, 9, 11, 15)
+MIN_ITEMS_PLANNED_FROM = 50
+N_ITEMS_OF_TRUTH = 20_000
+RATERS_DIFFER = 0.25
+"""Over this share of the error, habits of raters are worth more than further raters."""
+NO_GAIN = 0.02
+"""Panels that agree so little more often than single raters do not gain by more raters."""
+MAX_WORTHWHILE_RATERS = 15
+
+DrawRound = Callable[[np.random.Generator, int], CategoryCounts | NumbersByRater]
+
+
+class LabelDesign(NamedTuple):
+    """So many ratings of each item.
+
+    Attributes
+    ----------
+    n_ratings
+        Of each item.
+    expected
+        The value of the measure on very many items, or the least that it can be.
+    draw
+        A round of so many items.
+    """
+
+    n_ratings: int
+    expected: float
+    draw: DrawRound
+
+
+def label_designs(
+    earlier: Ratings, rule: Rule, trains: Trains | None, where: str
+) -> Iterator[LabelDesign]:
+    """The designs whose value follows from an earlier round."""
+    label = trains.label if trains else default_label(earlier.scale)
+    Trains(label).raise_if_unsuited(earlier.scale)
+    designs = list(_designs(earlier, rule.measure, Trains(label)))
+    if not designs:
+        raise PolicyError(
+            f"{where}: found no {MIN_ITEMS_PLANNED_FROM} items with ratings to plan {label} from; "
+            "expected them. Plan from another round."
+        )
+    return iter(designs)
+
+
+def _designs(earlier: Ratings, measure: str, trains: Trains) -> Iterator[LabelDesign]:
+    label, counting = trains.label, counting_of(earlier)
+    if label in ("mean", "shares"):
+        table = counting.by_rater(earlier)
+        components = components_of(table)
+        for n_ratings in RATERS_PLANNED:
+            if label == "shares":
+                draw = _draw_shares(counting.counts(earlier), components, n_ratings)
+            else:
+                draw = _draw_numbers(counting.numbers(earlier), components, n_ratings)
+            yield LabelDesign(n_ratings, components.reliability(n_ratings), draw)
+        return
+    if earlier.scale.continuous:
+        return
+    counts = counting.counts(earlier)
+    for n_ratings in RATERS_PLANNED:
+        enough = counts.sizes >= n_ratings
+        if counts.weights[enough].sum() < MIN_ITEMS_PLANNED_FROM:
+            return
+        draw = _draw_thinned(counts, n_ratings)
+        found = value_of(draw(np.random.default_rng(0), N_ITEMS_OF_TRUTH), measure, trains)
+        if found.value is not None:
+            yield LabelDesign(n_ratings, found.value, draw)
+
+
+def value_of(statistic: CategoryCounts | NumbersByRater, measure: str, trains: Trains) -> Estimate:
+    (found,) = estimate_label(statistic, [measure], Inference(n_resamples=2), trains)
+    return found
+
+
+def _draw_numbers(
+    numbers: NumbersByRater, components: VarianceComponents, n_ratings: int
+) -> DrawRound:
+    """The items' means and the errors around them, in the size that the components give them."""
+    values = numbers.values[..., 0]
+    sizes = (~np.isnan(values)).sum(1)
+    several = sizes >= 2
+    means = np.array([np.nanmean(row) for row in values[several]])
+    times = numbers.weights[several] / numbers.weights[several].sum()
+    centre = float(times @ means)
+    spread = float(np.sqrt(times @ (means - centre) ** 2))
+    means = centre + (means - centre) * np.sqrt(components.items) / max(spread, 1e-300)
+    errors = values[several] - np.array([np.nanmean(row) for row in values[several]])[:, None]
+    errors = errors[~np.isnan(errors)]
+    errors = errors * np.sqrt(components.error / max(float((errors**2).mean()), 1e-300))
+    raters = tuple(f"r{place}" for place in range(n_ratings))
+
+    def draw(rng: np.random.Generator, n_items: int) -> NumbersByRater:
+        drawn = means[rng.choice(len(means), n_items, p=times)]
+        around = errors[rng.integers(len(errors), size=(n_items, n_ratings))]
+        return NumbersByRater(drawn[:, None] + around, scale=numbers.scale, raters=raters)
+
+    return draw
+
+
+def _draw_shares(
+    counts: CategoryCounts, components: VarianceComponents, n_ratings: int
+) -> DrawRound:
+    usual = np.asarray(counts.paired @ counts.counts, dtype=float)
+    usual = usual / usual.sum()
+    agreement = components.reliability(1)
+    strength = 1 / min(max(agreement, 1e-6), 1 - 1e-6) - 1
+
+    def draw(rng: np.random.Generator, n_items: int) -> CategoryCounts:
+        shares = rng.dirichlet(np.maximum(strength * usual, 1e-9), n_items)
+        rows = rng.multinomial(n_ratings, shares)
+        return CategoryCounts(rows, scale=counts.scale).merged()
+
+    return draw
+
+
+def _draw_thinned(counts: CategoryCounts, n_ratings: int) -> DrawRound:
+    enough = counts.sizes >= n_ratings
+    rows, weights = counts.counts[enough].astype(np.int64), counts.weights[enough]
+    chances: Array = weights / weights.sum()
+
+    def draw(rng: np.random.Generator, n_items: int) -> CategoryCounts:
+        times = rng.multinomial(n_items, chances)
+        drawn = [
+            rng.multivariate_hypergeometric(row, n_ratings, size=n)
+            for row, n in zip(rows, times.tolist(), strict=True)
+            if n
+        ]
+        return CategoryCounts(np.vstack(drawn), scale=counts.scale).merged()
+
+    return draw
+
+
+def what_would_help(earlier: Ratings, cutoff: float, trains: Trains | None = None) -> str:
+    """More raters, other raters, a clearer guideline, or nothing, as far as a round shows it."""
+    label: TrainingLabel = trains.label if trains else default_label(earlier.scale)
+    counting = counting_of(earlier)
+    components = components_of(counting.by_rater(earlier))
+    one = components.reliability(1)
+    if components.items <= 0:
+        return (
+            "Raters agree no more than by chance, so neither more items nor more raters help: a "
+            "clearer guideline, other categories, or other raters."
+        )
+    if one >= cutoff:
+        return "One rater would do, so more raters an item are not needed."
+    share = components.raters / components.error if components.error > 0 else 0.0
+    habits = (
+        f" {in_words(share, '.0%')} of what raters differ by are habits of theirs, whatever the "
+        "item: train them together, or choose others."
+        if share >= RATERS_DIFFER
+        else ""
+    )
+    if label in ("mean", "shares"):
+        needed = int(np.ceil(components.needed_ratings(cutoff)))
+        enough = f"{needed} raters an item reach {cutoff:g} for {label} of ratings."
+        too_many = (
+            f"It takes {needed:,} raters an item to reach {cutoff:g}: a clearer guideline would "
+            "help more."
+        )
+        return f"{enough if needed <= MAX_WORTHWHILE_RATERS else too_many}{habits}"
+    return f"{_help_of_panels(earlier, trains or Trains(label))}{habits}"
+
+
+def _help_of_panels(earlier: Ratings, trains: Trains) -> str:
+    gain = _gain_of_panels(earlier, trains)
+    if gain is None:
+        return (
+            "These ratings do not show whether more raters would help: have one rating more, or a "
+            "second panel, on 300 items that are drawn by chance."
+        )
+    if gain <= NO_GAIN:
+        return (
+            "Panels agree hardly more often than single raters: items are clear to all, or not at "
+            "all. More raters would not help, but a clearer guideline."
+        )
+    return f"Panels agree on {in_words(gain, '.0%')} more of the items than two raters do."
+
+
+def _gain_of_panels(earlier: Ratings, trains: Trains) -> float | None:
+    """How much more often the largest panels that can be compared agree than two raters."""
+    if earlier.scale.continuous or trains.label not in ("plurality", "majority", "median"):
+        return None
+    counts = counting_of(earlier).counts(earlier)
+    found = value_of(counts, "label_agreement", trains)
+    single = value_of(counts, "label_agreement", Trains("one_rater"))
+    if found.value is None or single.value is None or found.at_least:
+        return None
+    size = usual_panel_size(counts.sizes, counts.weights, trains.label)
+    return found.value - single.value if size > 2 else None
