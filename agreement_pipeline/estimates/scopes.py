@@ -289,11 +289,11 @@ def survey(
     panel are measured. Measures of the label speak of the one that `trains`.
     """
     require_ratings(ratings)
-    asked = [kind for kind in SCOPE_KINDS if kind in scopes]
+    requested_kinds = [kind for kind in SCOPE_KINDS if kind in scopes]
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
-    details = [kind for kind in asked if kind in parts_only and kind not in judged]
-    others = [kind for kind in asked if kind not in details]
-    whole = _tasks(ratings, measures, inference, others, shown)
+    details = [kind for kind in requested_kinds if kind in parts_only and kind not in judged]
+    main_kinds = [kind for kind in requested_kinds if kind not in details]
+    whole = _tasks(ratings, measures, inference, main_kinds, shown)
     once = replace(inference, always_valid_at=None, looks=None)
     fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.min_resamples()))
     once = replace(once, n_resamples=fewer)

@@ -86,13 +86,15 @@ def parts_beside(
 
 def explained_by(parts: Sequence[Part]) -> tuple[str, ...]:
     """The labels of units differ in no part of it, or in nearly none of the order shown."""
-    found = []
+    explaining_columns = []
     for column in ABOUT:
-        own = [part for part in parts if part.column == column]
-        left = [part.is_judged if column == "shown" else part.differs for part in own]
-        if own and not any(left):
-            found.append(column)
-    return tuple(found)
+        column_parts = [part for part in parts if part.column == column]
+        speaks_against = [
+            part.is_judged if column == "shown" else part.differs for part in column_parts
+        ]
+        if column_parts and not any(speaks_against):
+            explaining_columns.append(column)
+    return tuple(explaining_columns)
 
 
 def _parts_of_label(
@@ -153,13 +155,15 @@ def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
             yield name, ratings.by(team)
 
 
-def _alike(made: Callable[[], Any]) -> Any:
+def _alike(build_statistic: Callable[[], Any]) -> Any:
     """Each cluster counts alike, however many items it holds."""
-    statistic = made()
+    statistic = build_statistic()
     clusters, weights = statistic.clusters, statistic.weights
-    held = clusters.held(weights, statistic.readable)[clusters.places]
-    typical = float(held[held > 0].mean()) if (held > 0).any() else 1.0
-    return statistic.reweighted(np.where(held > 0, weights / np.maximum(held, 1) * typical, 0.0))
+    n_held = clusters.held(weights, statistic.readable)[clusters.places]
+    typical = float(n_held[n_held > 0].mean()) if (n_held > 0).any() else 1.0
+    return statistic.reweighted(
+        np.where(n_held > 0, weights / np.maximum(n_held, 1) * typical, 0.0)
+    )
 
 
 def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: Inference) -> Part:
@@ -170,22 +174,22 @@ def _judged(part: Part, measure: str, statistic: Any, cutoff: float, inference: 
     if value >= cutoff:
         return part._replace(value=value)
     seeded = replace(inference, seed=seed_of(statistic))
-    found = estimate(measure, statistic, seeded)
-    if found.n_apart < FEWEST_ITEMS or found.prevailing is not None:
+    part_estimate = estimate(measure, statistic, seeded)
+    if part_estimate.n_apart < FEWEST_ITEMS or part_estimate.prevailing is not None:
         return part._replace(value=value, is_judged=False)
-    p = _p_of_reaching(found, cutoff, inference.tail)
-    return part._replace(value=value, p=p, limits=found.interval)
+    p = _p_of_reaching(part_estimate, cutoff, inference.tail)
+    return part._replace(value=value, p=p, limits=part_estimate.interval)
 
 
-def _p_of_reaching(found: Estimate, cutoff: float, tail: float) -> float:
+def _p_of_reaching(part_estimate: Estimate, cutoff: float, tail: float) -> float:
     """Resamples tell no small p. Beyond them, Student's t does, with the upper limit at
     this tail.
     """
-    known = found.distribution
-    if known is None or found.interval is None or found.value is None:
+    confidence = part_estimate.distribution
+    if confidence is None or part_estimate.interval is None or part_estimate.value is None:
         return 1.0
-    p, reach = known.over(cutoff), found.interval.high - found.value
-    if p > known.finest or reach <= 0:
+    p, reach = confidence.over(cutoff), part_estimate.interval.high - part_estimate.value
+    if p > confidence.finest or reach <= 0:
         return p
-    beyond = (cutoff - found.value) / reach * quantile(1 - tail, found.n_apart - 1)
-    return min(p, lower_tail(-beyond, found.n_apart - 1))
+    t = (cutoff - part_estimate.value) / reach * quantile(1 - tail, part_estimate.n_apart - 1)
+    return min(p, lower_tail(-t, part_estimate.n_apart - 1))
