@@ -44,10 +44,9 @@ NAMED = "contract"
 BUILT_IN = Path(__file__).with_name("default")
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
 VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
-Table: TypeAlias = Annotated[
-    tuple[Expectation, ...],
-    Value("a list of at least one expectation", bool, "Add one.", nested=True),
-]
+NONE = "none"
+"""The name of the contract that asks nothing."""
+Table: TypeAlias = tuple[Expectation, ...]
 
 
 @dataclass(frozen=True)
@@ -103,6 +102,13 @@ class Contract:
         refuse_mistakes(self, ContractError, self._needs())
 
     def _needs(self) -> Iterator[Need]:
+        for name in ("rows", "items"):
+            if self.contract == NONE:
+                words = f"no expectation, since a contract {NONE} asks nothing"
+                yield Need(name, not getattr(self, name), words, "Rename it.")
+            else:
+                words = "a list of at least one expectation"
+                yield Need(name, bool(getattr(self, name)), words, "Add one.")
         placed = [
             ((table, number), each)
             for table, expectations in self.tables.items()
@@ -149,6 +155,11 @@ class Contract:
     @cache
     def default(cls) -> "Contract":
         return cls.load(BUILT_IN)
+
+    @classmethod
+    def none(cls) -> "Contract":
+        """It asks nothing, and a decision says so."""
+        return cls((), (), contract=NONE)
 
     @classmethod
     def of_suite(cls, suite: Suite) -> "Contract":

@@ -123,6 +123,7 @@ class Integrity:
     occurrences_in_order: AtMost = AtMost(0, "warn")
     ratings_missing_at_random: AtMost = AtMost(0, "hold")
     classifiers_look_alone: AtMost = AtMost(0, "warn")
+    labels_given: AtMost = AtMost(0.1, "warn")
     labels_not_suggested: AtMost = AtMost(0.5, "not_asked")
     labels_not_changed_late: AtMost = AtMost(0.1, "not_asked")
     changes_not_on_disputes: AtMost = AtMost(0, "not_asked")
@@ -299,6 +300,11 @@ SENTENCES: Mapping[str, tuple[str, str]] = {
     "classifiers_look_alone": (
         "classifiers_that_copy",
         "a classifier must not always say what one rater says, or what most raters say",
+    ),
+    "labels_given": (
+        "share_of_missing_labels",
+        "at most {limit} of the ratings may come without a label, since raters may have left out "
+        "what is hard",
     ),
     "labels_not_suggested": (
         "share_assisted",

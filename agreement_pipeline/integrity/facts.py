@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from agreement_pipeline.integrity.copied_rows import find_copied_rows
 from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, some
 from agreement_pipeline.ratings import (
+    NO_ANSWER,
     TEXT,
     Ratings,
     counts,
@@ -351,6 +352,19 @@ def items_with_fewer_raters(panel: Panel) -> Fact:
         return Fact(None, "no number of raters is usual, so nothing was checked")
     words = f"items have fewer raters than {usual}, as most items have"
     return share_of(int((each < usual).sum()), len(each), words)
+
+
+@fact
+def share_of_missing_labels(panel: Panel) -> Fact:
+    """Of the rows that came: an empty cell of a wide table is no row."""
+    origin = panel.ratings.origin
+    if origin is None:
+        return Fact(None, "it is not known how many ratings came without a label")
+    n_missing = origin.left_out.get(NO_ANSWER, 0)
+    n = n_missing + int((~panel.columns["earlier"]).sum())
+    if not n:
+        return Fact(None, "there is no rating, so nothing was checked")
+    return share_of(n_missing, n, "ratings came without a label")
 
 
 @fact

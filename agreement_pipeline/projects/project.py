@@ -165,6 +165,8 @@ class Project:
         contract_name = self.settings.contract
         if contract_name is None:
             return Contract.default()
+        if contract_name == "none":
+            return Contract.none()
         return Contract.load(self.configs / "contracts" / contract_name)
 
     @property

@@ -234,7 +234,8 @@ class ProjectSettings(BaseModel):
     contract
         The name of a file in configs/contracts with a suite of Great Expectations, such as
         listings.json. It is asked of the delivery, beside the built-in contract. Or the name of a
-        folder with a contract in the place of the built-in one.
+        folder with a contract in the place of the built-in one. `none` asks nothing, and each
+        decision says so.
     store
         Where rounds, decisions and releases are kept: a folder, or a URL such as
         s3://bucket/folder.
@@ -566,10 +567,11 @@ def wrong_places(settings: ProjectSettings, configs: Path) -> Iterator[tuple[str
             "that policy.",
         )
     file_names = sorted(path.name for path in contracts.glob("*"))
-    if settings.contract not in (None, *file_names):
+    if settings.contract not in (None, "none", *file_names):
         yield (
             "contract",
-            f"found {settings.contract!r}; expected one of {listed(file_names, 20)}, those in "
+            f"found {settings.contract!r}; expected none, or one of "
+            f"{listed(file_names, 20)}, those in "
             f"{contracts}. Correct the name, or write that contract.",
         )
     if settings.certified_by is None:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 import yaml
 
-from agreement_pipeline import Scale, read_ratings
+from agreement_pipeline import Columns, Scale, read_ratings
 from agreement_pipeline.contract import Contract
-from agreement_pipeline.errors import PolicyError
+from agreement_pipeline.errors import ContractError, PolicyError
 from agreement_pipeline.integrity import (
     FACTS,
     AtMost,
@@ -49,7 +49,7 @@ def test_every_fact_has_a_bound_and_every_bound_is_of_a_fact():
 def test_the_usual_bounds_say_what_the_checks_of_the_built_in_contract_said():
     old = {each.check: each for each in Contract.load(BEFORE).round}
     usual = {each.name: each for each in Integrity().checks}
-    assert [*old] == [*usual]
+    assert [*old, "labels_given"] == [*usual]
     for name, each in old.items():
         check = usual[name]
         bounds = each.kwargs.get("min_value", -inf), each.kwargs.get("max_value", inf)
@@ -185,3 +185,30 @@ def test_bounds_of_a_contract_of_before_stand_in_the_place_of_those_of_the_polic
     assert {each.name for each in Integrity().checks} <= {each.check for each in without}
     with pytest.raises(PolicyError, match="expected these bounds in one place"):
         assess(ratings, under(weak_part="warn"), contract)
+
+
+def test_ratings_that_came_without_a_label_are_said_and_empty_cells_of_a_wide_table_are_not():
+    rows = pd.DataFrame({"item": [f"i{n // 3}" for n in range(30)], "rater": [*"abc"] * 10})
+    labels = ["yes", "no", "yes"] * 2 + [None] * 24
+    wide = pd.DataFrame({"item": ["i1", "i2"], "a": ["yes", None], "b": ["no", None]})
+
+    def finding(source, *columns, **how):
+        findings = judge(read_ratings(source, *columns, scale=YES_NO, **how), STANDARD).findings
+        return next(each for each in findings if each.check == "labels_given")
+
+    missing = finding(rows.assign(label=labels))
+    assert (missing.passed, missing.severity) == (False, "warning")
+    assert "24 of 30 ratings came without a label" in missing.description
+    assert finding(rows.assign(label="yes")).passed
+    assert finding(wide, Columns(raters=("a", "b")), layout="wide").passed
+
+
+def test_a_project_may_ask_no_contract_and_the_decision_says_so():
+    ratings = Ratings.from_frame(latent(40, "abc", 0.1), YES_NO)
+    nothing = Contract.none()
+    decision = assess(ratings, STANDARD, nothing).decision
+    assert decision.contract == ("none", 1)
+    assert [each.check for each in decision.findings] == [each.name for each in Integrity().checks]
+    assert Contract.from_mapping(nothing.to_mapping()) == nothing
+    with pytest.raises(ContractError, match=r"rows: found .* expected no expectation, since a"):
+        Contract.from_mapping({**contract_of(entry()).to_mapping(), "contract": "none"})

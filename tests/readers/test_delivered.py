@@ -189,9 +189,15 @@ def test_it_comes_back_from_its_parquet_and_equal_tables_give_equal_bytes(tmp_pa
 def test_what_needs_more_memory_than_there_is_is_refused_before_it_is_typed(tmp_path, monkeypatch):
     path = write(tmp_path, n=["1"] * 100)
     monkeypatch.setattr("agreement_pipeline.readers.delivered.as_typed", None)
-    monkeypatch.setattr("agreement_pipeline.readers.delivered.memory_bound", lambda _: 100 * 4 * 44)
-    with pytest.raises(ContractError, match=r"w1.csv: found 100 rows of 4 columns, which need"):
+    bound = "agreement_pipeline.readers.delivered.memory_bound"
+    needed = 350_000_000 + 100 * 4 * 45
+    monkeypatch.setattr(bound, lambda _: needed - 1)
+    words = r"w1.csv: found 100 rows of 4 columns, which need about 0.4 GB .* contract: none"
+    with pytest.raises(ContractError, match=words):
         read_delivered(path, ["n"])
+    monkeypatch.undo()
+    monkeypatch.setattr(bound, lambda _: needed)
+    assert len(read_delivered(path, ["n"])) == 100
 
 
 def test_the_bound_of_memory_is_the_project_s_own_or_most_of_the_machine_s():
