@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_coded, is_usual
+from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.text import one_line
@@ -22,20 +22,7 @@ from agreement_pipeline.yaml_files import Place
 
 PYSPARK_CLIENT = "pyspark.sql.connect"
 MANY = 10_000
-"""From so many rows on, what holds for each distinct value is not asked of all rows."""
-OF_VALUES = frozenset(
-    f"expect_column_{what}"
-    for what in (
-        "value_lengths_to_be_between",
-        "value_lengths_to_equal",
-        "values_to_be_in_set",
-        "values_to_match_regex",
-        "values_to_match_regex_list",
-        "values_to_not_match_regex",
-        "values_to_not_match_regex_list",
-    )
-)
-"""Expectations that judge each value alone."""
+"""From so many rows on, memory is given back at once."""
 
 
 @contextmanager
@@ -102,35 +89,15 @@ def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Ask
 
 
 def answers(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict[str, Answer]:
-    """What holds of a table, by check.
-
-    What holds for each distinct value holds for each row. Of a large table, such expectations are
-    first asked of the distinct values, which saves a quarter of the memory.
-    """
+    """What holds of a table, by check."""
     known: dict[str, Answer] = {}
     for check, asked in suite.items():
         expectation = asked.expectation
         found = answer(expectation, frame, vocabulary) if is_usual(expectation) else None
-        if found is None and len(frame) > MANY:
-            found = _of_distinct(asked, frame, vocabulary)
         if found is not None:
             known[check] = found
     rest = {check: asked for check, asked in suite.items() if check not in known}
     return known | _asked(rest, frame, vocabulary)
-
-
-def _of_distinct(asked: Asked, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> Answer | None:
-    """The answer, if an expectation of each value holds for all distinct values of a column."""
-    name = asked.expectation.kwargs.get("column")
-    if asked.expectation.type not in OF_VALUES or not is_coded(column := frame.get(name)):
-        return None
-    distinct = pd.DataFrame({name: column.cat.categories})
-    (said,) = _asked({"": asked}, distinct, vocabulary).values()
-    if said.raised is not None or said.result["unexpected_count"]:
-        return None
-    n_missing = int(column.isna().sum())
-    counted = {"element_count": len(frame), "missing_count": n_missing}
-    return Answer(True, {**said.result, **counted})
 
 
 def _asked(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict[str, Answer]:

@@ -269,6 +269,7 @@ def test_a_project_has_the_contract_that_it_names_else_the_usual_one(project):
         (folder / f"{name}.yaml").write_text(text)
     assert [each.check for each in found.contract.expectations] == ["rows_whole", "items_whole"]
     assert project().contract.digest == Contract.default().digest
+    assert project(contract="none").contract == Contract.none()
 
 
 def test_a_link_within_a_folder_is_refused(project, tmp_path):
