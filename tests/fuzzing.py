@@ -197,8 +197,9 @@ def released(folder: Path) -> Path:
         for item in range(90)
         for rater in "abc"
     ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     ratings = Ratings.from_frame(
-        pd.DataFrame(rows, columns=["item", "rater", "label"]).assign(text="t", confidence=0.5),
+        frame.assign(text="text of " + frame["item"], confidence=0.5),
         Scale(("no", "yes")),
     )
     (folder / "export.csv").write_bytes(b"as delivered")

@@ -242,7 +242,7 @@ def test_a_waiver_in_force_is_named_though_the_round_is_held_for_something_else(
         "round": "copied",
         "ratings_digest": before["ratings_digest"],
         "check": "raters_not_copied",
-        "contract_digest": before["contract_digest"],
+        "policy_digest": before["policy_digest"],
         "who": "Dana Okoye",
         "why": "both were seen at work",
         "until": (datetime.now(UTC).date() + timedelta(30)).isoformat(),

@@ -20,7 +20,7 @@ from tests.orchestration.conftest import POLICY, ratings_frame
 pytestmark = pytest.mark.slow
 
 
-def test_every_expectation_of_the_contract_has_a_result(line):
+def test_every_check_of_contract_and_policy_has_a_result(line):
     line.deliver("w1", GOOD)
     result = line.run("w1", "annotations")
 
@@ -30,7 +30,8 @@ def test_every_expectation_of_the_contract_has_a_result(line):
         if evaluation.asset_key.path[-1] == "annotations"
         for record in evaluation.metadata["findings"].records
     }
-    assert names == {each.check for each in line.project.contract.expectations}
+    bounds = {each.name for each in line.project.policy.integrity.checks}
+    assert names == bounds | {each.check for each in line.project.contract.expectations}
 
 
 def test_all_checks_of_a_round_in_which_all_agree_pass(line):

@@ -1,5 +1,7 @@
 """Documents whose sentences are the items of a round."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 
@@ -9,9 +11,9 @@ from agreement_pipeline.ratings import Ratings, Scale
 TWO = Scale(("no", "yes"))
 
 
-BARE = Contract.from_mapping(
-    {name: [of[0].to_mapping()] for name, of in Contract.default().tables.items()}
-)
+BEFORE = Contract.load(Path(__file__).parents[1] / "golden/contracts/84f78c91")
+BARE = Contract.from_mapping({name: [of[0].to_mapping()] for name, of in BEFORE.tables.items()})
+"""A contract with one bound of its own, which stands in the place of those of the policy."""
 
 
 def documents(seed=0, *, n=30, sentences=8, hard=0.3, alike=True):
