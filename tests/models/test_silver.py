@@ -205,6 +205,16 @@ def test_a_classifier_that_failed_is_held(store, tmp_path, original, audited):
     held(store, people, "certificate_held")
 
 
+def test_nothing_is_believed_of_models_where_nobody_answers_for_them(store, people, leaving):
+    with pytest.raises(
+        ReleaseInvalidError, match=r"found facts on models \(\['silver'\]\)"
+    ) as caught:
+        opening.open_release(leaving)
+    assert caught.value.code == "release_not_derived"
+    (found,) = reassess(store, SILVER, CONTRACT)
+    assert (found.judged.decision.codes, found.withdrawn) == (("silver_not_audited",), True)
+
+
 def test_an_expired_certificate_holds_and_withdraws(store, people, leaving, monkeypatch):
     on_day(monkeypatch, SOON)
     assert open_release(leaving, store=store)
