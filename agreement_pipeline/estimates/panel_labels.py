@@ -276,29 +276,34 @@ def label_reliability(
         raise AgreementError(
             f"panel_size: found {panel_size!r}; expected a whole number from 1. Correct it."
         )
-    found = dict(_compared(ratings, (AGREEMENT, RELIABILITY), trains, panel_size))
-    estimates = [_estimate(name, each, ratings, inference) for name, each in found.items()]
-    same, reliable = (each.bounds for each in estimates)
-    first = next(iter(found.values()))
-    whys = dict.fromkeys(
-        each.estimate.undefined or each.estimate.at_least
-        for each in estimates
-        if each.bounds is None or each.estimate.at_least
+    compared_by_measure = dict(_compared(ratings, (AGREEMENT, RELIABILITY), trains, panel_size))
+    estimates = [
+        _estimate(name, compared, ratings, inference)
+        for name, compared in compared_by_measure.items()
+    ]
+    same_bounds, reliable = (estimated.bounds for estimated in estimates)
+    first_compared = next(iter(compared_by_measure.values()))
+    missing_reasons = dict.fromkeys(
+        estimated.estimate.undefined or estimated.estimate.at_least
+        for estimated in estimates
+        if estimated.bounds is None or estimated.estimate.at_least
     )
-    if first.label in ("mean", "shares") and reliable is not None:
-        whys = {}
-    usable = [each.panels for each in found.values() if each.panels is not None]
+    if first_compared.label in ("mean", "shares") and reliable is not None:
+        missing_reasons = {}
+    usable = [
+        compared.panels for compared in compared_by_measure.values() if compared.panels is not None
+    ]
     return LabelReliability(
-        label=first.label,
-        panel_size=first.size,
-        n_items=first.n_paired,
-        n_items_compared=max((each.n_items for each in usable), default=0),
-        n_raters=first.n_raters,
+        label=first_compared.label,
+        panel_size=first_compared.size,
+        n_items=first_compared.n_paired,
+        n_items_compared=max((panels.n_items for panels in usable), default=0),
+        n_raters=first_compared.n_raters,
         confidence_level=inference.confidence_level,
-        same_label=same,
+        same_label=same_bounds,
         reliability=reliable,
-        is_floor=any(each.estimate.at_least for each in estimates),
-        missing_reason="; ".join(filter(None, whys)),
+        is_floor=any(estimated.estimate.at_least for estimated in estimates),
+        missing_reason="; ".join(filter(None, missing_reasons)),
     )
 
 
@@ -354,10 +359,10 @@ def _compared(
     size: int | None = None
     if label not in ("mean", "shares", "adjudicated"):
         size = 1 if label == "one_rater" else panel_size or usual_panel_size(sizes, weights, label)
-    chosen = None
+    chosen_p = None
     if isinstance(statistic, CategoryCounts) and label != "shares":
         p = chosen_ratings(statistic)
-        chosen = p if p <= CHOSEN_RATINGS_LEVEL else None
+        chosen_p = p if p <= CHOSEN_RATINGS_LEVEL else None
     for measure in measures:
         panels = _panels(statistic, sizes, scale, label, size, measure)
         yield (
@@ -371,7 +376,7 @@ def _compared(
                 round(float(weights[sizes >= 2].sum())),
                 n_raters,
                 round(float(weights @ sizes)),
-                chosen,
+                chosen_p,
             ),
         )
 
@@ -399,8 +404,8 @@ def _panels(
     size: int | None,
     measure: str,
 ) -> Panels | str:
-    if why := _why_no_panels(statistic, sizes, label, size or 1, measure):
-        return why
+    if reason := _why_no_panels(statistic, sizes, label, size or 1, measure):
+        return reason
     if isinstance(statistic, NumbersByRater):
         if label == "median":
             return _medians_of_numbers(statistic, sizes, size or 1)
@@ -440,17 +445,17 @@ def _numbers(numbers: NumbersByRater, sizes: Array, *, is_single: bool) -> Panel
     n_ratings = float(weights @ sizes)
     centre = np.tensordot(weights, ratings.sum(1), 1) / n_ratings
     ratings = np.where(is_rated[..., None], numbers.values - centre, 0.0)
-    several = np.maximum(sizes, 1)
-    means = ratings.sum(1) / several[:, None]
+    nonzero_sizes = np.maximum(sizes, 1)
+    means = ratings.sum(1) / nonzero_sizes[:, None]
     squares = (np.where(is_rated[..., None], ratings - means[:, None], 0.0) ** 2).sum((1, 2))
     variance = squares / np.maximum(sizes - 1, 1)
-    whole = float(weights @ (ratings**2).sum((1, 2))) / n_ratings
+    guessed = float(weights @ (ratings**2).sum((1, 2))) / n_ratings
     if is_single:
-        mean_square = (ratings**2).sum((1, 2)) / several
-        return _of_numbers(numbers, sizes >= 2, means, mean_square, variance, whole)
-    of_mean = variance / several
-    whole /= n_ratings / float(weights.sum())
-    return _of_numbers(numbers, sizes >= 2, means, (means**2).sum(1), of_mean, whole)
+        mean_square = (ratings**2).sum((1, 2)) / nonzero_sizes
+        return _of_numbers(numbers, sizes >= 2, means, mean_square, variance, guessed)
+    of_mean = variance / nonzero_sizes
+    guessed /= n_ratings / float(weights.sum())
+    return _of_numbers(numbers, sizes >= 2, means, (means**2).sum(1), of_mean, guessed)
 
 
 def _of_numbers(
@@ -458,7 +463,7 @@ def _of_numbers(
     used: Flags,
     labels: Array,
     squares: Array,
-    apart: Array,
+    differences: Array,
     guessed: float,
     *,
     compared_size: int | None = None,
@@ -469,19 +474,19 @@ def _of_numbers(
     mean = weights @ labels / weights.sum()
     square = float((mean**2).sum())
     rows = np.vstack([labels, mean])
-    seen = LabelsOfPanels(labels, squares, apart, weights, of_categories=False)
-    spread = max(float(np.nan_to_num(seen.variance)), 0.0)
-    under, over = (
+    seen_labels = LabelsOfPanels(labels, squares, differences, weights, of_categories=False)
+    spread = max(float(np.nan_to_num(seen_labels.variance)), 0.0)
+    lower, upper = (
         LabelsOfPanels(
             rows,
-            np.append(squares, square + around),
-            np.append(apart, unseen),
+            np.append(squares, square + unseen_square),
+            np.append(differences, unseen_difference),
             np.append(weights, 0.0),
             of_categories=False,
         )
-        for around, unseen in ((guessed, guessed), (spread, 0.0))
+        for unseen_square, unseen_difference in ((guessed, guessed), (spread, 0.0))
     )
-    return Panels(statistic, used, under, over, compared_size, n_needed)
+    return Panels(statistic, used, lower, upper, compared_size, n_needed)
 
 
 def _shares(counts: CategoryCounts) -> Panels:
@@ -489,8 +494,10 @@ def _shares(counts: CategoryCounts) -> Panels:
     weights = np.where(used, counts.weights, 0.0)
     shares = counts.counts / np.maximum(counts.sizes, 1)[:, None]
     error = (1 - (shares**2).sum(1)) / np.maximum(counts.sizes - 1, 1)
-    usual = weights @ shares / weights.sum()
-    guessed = float(1 - (usual**2).sum()) / (float(weights @ counts.sizes) / float(weights.sum()))
+    usual_shares = weights @ shares / weights.sum()
+    guessed = float(1 - (usual_shares**2).sum()) / (
+        float(weights @ counts.sizes) / float(weights.sum())
+    )
     return _of_numbers(counts, used, shares, (shares**2).sum(1), error, guessed)
 
 
@@ -502,8 +509,8 @@ def _single_categories(counts: CategoryCounts) -> Panels:
     square = counts.counts @ ranks**2 / sizes
     variance = (square - mean**2) * sizes / np.maximum(sizes - 1, 1)
     weights = np.where(used, counts.weights, 0.0)
-    whole = float(weights @ square / weights.sum() - (weights @ mean / weights.sum()) ** 2)
-    return _of_numbers(counts, used, mean[:, None], square, variance, whole)
+    guessed = float(weights @ square / weights.sum() - (weights @ mean / weights.sum()) ** 2)
+    return _of_numbers(counts, used, mean[:, None], square, variance, guessed)
 
 
 def _ranks(counts: CategoryCounts) -> Array:
@@ -520,10 +527,10 @@ def _categories(counts: CategoryCounts, size: int) -> Panels:
     scores = same_label_scores(counts, compared)
     labels = panel_labels(counts, size)
     weights = np.where(scores.used, counts.weights, 0.0)
-    usual = np.argsort(weights @ labels)[-2:]
+    most_common = np.argsort(weights @ labels)[-2:]
     unseen = np.zeros(labels.shape[1])
-    unseen[usual] = 1 / len(usual)
-    under, over = (
+    unseen[most_common] = 1 / len(most_common)
+    lower, upper = (
         LabelsOfPanels(
             np.vstack([labels, unseen]),
             np.ones(len(labels) + 1),
@@ -532,15 +539,15 @@ def _categories(counts: CategoryCounts, size: int) -> Panels:
         )
         for score, of_unseen in ((scores.under, scores.worst), (scores.over, scores.best))
     )
-    return Panels(counts, scores.used, under, over, compared, _n_ratings_needed(compared))
+    return Panels(counts, scores.used, lower, upper, compared, _n_ratings_needed(compared))
 
 
 def _n_other_labels(counts: CategoryCounts, label: TrainingLabel, size: int) -> float:
     """How many labels are not the most common one, of the items that show how panels differ."""
-    needed = {"shares": 2, "median": 2 * size}.get(label)
-    if needed is None:
-        needed = _n_ratings_needed(_comparable_size(counts, size))
-    weights = np.where(counts.sizes >= needed, counts.weights, 0.0)
+    n_needed = {"shares": 2, "median": 2 * size}.get(label)
+    if n_needed is None:
+        n_needed = _n_ratings_needed(_comparable_size(counts, size))
+    weights = np.where(counts.sizes >= n_needed, counts.weights, 0.0)
     if label == "median" and weights.sum() < MIN_ITEMS_COMPARED:
         return np.inf  # another reason says what is missing
     labels = counts.counts / np.maximum(counts.sizes, 1)[:, None]
@@ -554,39 +561,39 @@ def _medians(counts: CategoryCounts, size: int, ranks: Array | None) -> Panels |
     """Medians of two panels, by the splits of an item's ratings."""
     n_needed = 2 * size
     used = np.asarray(counts.sizes >= n_needed)
-    if why := _too_few(counts.weights[used].sum(), size, n_needed):
-        return why
+    if reason := _too_few(counts.weights[used].sum(), size, n_needed):
+        return reason
     if not _can_split(counts, size):
         return f"an item has too many ratings to be split into panels of {size}"
     n_categories = counts.counts.shape[1]
-    both = np.zeros((len(used), n_categories, n_categories))
+    label_pairs = np.zeros((len(used), n_categories, n_categories))
     for row in np.flatnonzero(used):
         ratings = tuple(int(n) for n in counts.counts[row])
-        both[row] = _labels_of_both(ratings, size, _median_chances)
-    labels = both.sum(2)
+        label_pairs[row] = _labels_of_both(ratings, size, _median_chances)
+    labels = label_pairs.sum(2)
     if ranks is not None:
         mean, square = (labels @ ranks)[:, None], labels @ ranks**2
-        apart = square - np.einsum("pkl,k,l->p", both, ranks, ranks)
+        differences = square - np.einsum("pkl,k,l->p", label_pairs, ranks, ranks)
         weights = np.where(used, counts.weights, 0.0)
         centre = float(weights @ mean[:, 0] / weights.sum())
         guessed = float(weights @ square / weights.sum()) - centre**2
         return _of_numbers(
-            counts, used, mean, square, apart, guessed, compared_size=size, n_needed=n_needed
+            counts, used, mean, square, differences, guessed, compared_size=size, n_needed=n_needed
         )
-    same = np.einsum("pkk->p", both)
+    same_chance = np.einsum("pkk->p", label_pairs)
     weights = np.append(np.where(used, counts.weights, 0.0), 0.0)
     unseen = np.zeros(n_categories)
     unseen[np.argsort(weights[:-1] @ labels)[-2:]] = 0.5
-    under, over = (
+    lower, upper = (
         LabelsOfPanels(
             np.vstack([labels, unseen]),
             np.ones(len(labels) + 1),
-            np.append(1 - same, of_unseen),
+            np.append(1 - same_chance, of_unseen),
             weights,
         )
         for of_unseen in (1.0, 0.0)
     )
-    return Panels(counts, used, under, over, size, n_needed)
+    return Panels(counts, used, lower, upper, size, n_needed)
 
 
 def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Panels | str:
@@ -595,25 +602,32 @@ def _medians_of_numbers(numbers: NumbersByRater, sizes: Array, size: int) -> Pan
     used = np.asarray(sizes >= n_needed)
     if numbers.values.shape[2] > 1:
         return OF_VECTORS
-    if why := _too_few(numbers.weights[used].sum(), size, n_needed):
-        return why
+    if reason := _too_few(numbers.weights[used].sum(), size, n_needed):
+        return reason
     rows = numbers.values[..., 0]
     rng = np.random.default_rng(0)
-    mean, square, apart = np.zeros((3, len(rows)))
+    mean, square, differences = np.zeros((3, len(rows)))
     for _ in range(N_RANDOM_SPLITS):
         order = np.argsort(np.where(np.isnan(rows), np.inf, rng.random(rows.shape)), axis=1)
-        drawn = np.take_along_axis(rows, order, 1)[used]
-        one = np.median(drawn[:, :size], axis=1)
-        other = np.median(drawn[:, size:n_needed], axis=1)
-        mean[used] += (one + other) / 2 / N_RANDOM_SPLITS
-        square[used] += (one**2 + other**2) / 2 / N_RANDOM_SPLITS
-        apart[used] += (one - other) ** 2 / 2 / N_RANDOM_SPLITS
+        shuffled_rows = np.take_along_axis(rows, order, 1)[used]
+        first_medians = np.median(shuffled_rows[:, :size], axis=1)
+        second_medians = np.median(shuffled_rows[:, size:n_needed], axis=1)
+        mean[used] += (first_medians + second_medians) / 2 / N_RANDOM_SPLITS
+        square[used] += (first_medians**2 + second_medians**2) / 2 / N_RANDOM_SPLITS
+        differences[used] += (first_medians - second_medians) ** 2 / 2 / N_RANDOM_SPLITS
     weights = np.where(used, numbers.weights, 0.0)
     centre = float(weights @ mean / weights.sum())
     square, mean = square - 2 * centre * mean + centre**2, mean - centre
     guessed = float(weights @ square / weights.sum())
     return _of_numbers(
-        numbers, used, mean[:, None], square, apart, guessed, compared_size=size, n_needed=n_needed
+        numbers,
+        used,
+        mean[:, None],
+        square,
+        differences,
+        guessed,
+        compared_size=size,
+        n_needed=n_needed,
     )
 
 
@@ -684,11 +698,11 @@ def _row_scores(ratings: RatingType, panel_size: int) -> tuple[float, float]:
     if n_ratings >= 2 * panel_size and _n_splits(len(ratings), panel_size) <= MAX_SPLITS:
         agree = float(np.trace(_labels_of_both(ratings, panel_size, _label_chances)))
         return agree, agree
-    under = over = 0.0
-    for some, chance in _choices(ratings, panel_size + 1):
-        low, high = SCORES[panel_size][tuple(sorted(filter(None, some), reverse=True))]
-        under, over = under + chance * low, over + chance * high
-    return under, over
+    lower_score = upper_score = 0.0
+    for sampled, chance in _choices(ratings, panel_size + 1):
+        low, high = SCORES[panel_size][tuple(sorted(filter(None, sampled), reverse=True))]
+        lower_score, upper_score = lower_score + chance * low, upper_score + chance * high
+    return lower_score, upper_score
 
 
 @cache
@@ -698,20 +712,22 @@ def _labels_of_both(
     """The chance of each two labels (K, K) of two panels without a common rating, drawn from
     these.
     """
-    both = np.zeros((len(ratings), len(ratings)))
-    for one, chance in _choices(ratings, panel_size):
-        rest = tuple(n - taken for n, taken in zip(ratings, one, strict=True))
-        for other, chance_after in _choices(rest, panel_size):
-            both += chance * chance_after * np.outer(chances_of(one), chances_of(other))
-    return both
+    chances_of_pairs = np.zeros((len(ratings), len(ratings)))
+    for first_panel, chance in _choices(ratings, panel_size):
+        remaining = tuple(n - n_taken for n, n_taken in zip(ratings, first_panel, strict=True))
+        for second_panel, chance_after in _choices(remaining, panel_size):
+            chances_of_pairs += (
+                chance * chance_after * np.outer(chances_of(first_panel), chances_of(second_panel))
+            )
+    return chances_of_pairs
 
 
 @cache
 def _label_chances(ratings: RatingType) -> Array:
     """The chance of each category to be the plurality, with ties settled by lot."""
     times = np.array(ratings)
-    most = times == times.max()
-    return np.asarray(most / most.sum())
+    is_most_frequent = times == times.max()
+    return np.asarray(is_most_frequent / is_most_frequent.sum())
 
 
 @cache
@@ -727,10 +743,13 @@ def _median_chances(ratings: RatingType) -> Array:
 @cache
 def _choices(ratings: RatingType, size: int) -> tuple[tuple[RatingType, float], ...]:
     """The samples of this size from the ratings, by category, and the chance of each."""
-    every = comb(sum(ratings), size)
+    n_choices = comb(sum(ratings), size)
     return tuple(
-        (some, prod(comb(n, taken) for n, taken in zip(ratings, some, strict=True)) / every)
-        for some in _samples(ratings, size)
+        (
+            sampled,
+            prod(comb(n, n_taken) for n, n_taken in zip(ratings, sampled, strict=True)) / n_choices,
+        )
+        for sampled in _samples(ratings, size)
     )
 
 
@@ -739,10 +758,10 @@ def _samples(ratings: RatingType, size: int) -> Iterator[RatingType]:
         if size == 0:
             yield ()
         return
-    first, rest = ratings[0], ratings[1:]
-    for taken in range(max(0, size - sum(rest)), min(first, size) + 1):
-        for others in _samples(rest, size - taken):
-            yield taken, *others
+    n_of_category, other_categories = ratings[0], ratings[1:]
+    for n_taken in range(max(0, size - sum(other_categories)), min(n_of_category, size) + 1):
+        for other_counts in _samples(other_categories, size - n_taken):
+            yield n_taken, *other_counts
 
 
 def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
@@ -752,14 +771,14 @@ def panel_labels(counts: CategoryCounts, panel_size: int) -> Array:
     """
     chances = np.zeros(counts.counts.shape)
     for row in np.flatnonzero(counts.sizes >= 2):
-        there = np.flatnonzero(counts.counts[row])
-        ratings = tuple(int(n) for n in counts.counts[row][there])
+        given_categories = np.flatnonzero(counts.counts[row])
+        ratings = tuple(int(n) for n in counts.counts[row][given_categories])
         size = min(panel_size, sum(ratings))
         if _n_splits(len(ratings), size) > MAX_SPLITS:
-            chances[row, there] = _label_chances(ratings)
+            chances[row, given_categories] = _label_chances(ratings)
             continue
-        for some, chance in _choices(ratings, size):
-            chances[row, there] += chance * _label_chances(some)
+        for sampled, chance in _choices(ratings, size):
+            chances[row, given_categories] += chance * _label_chances(sampled)
     return chances
 
 
@@ -772,9 +791,15 @@ def usual_panel_size(sizes: Array, weights: Array, label: TrainingLabel) -> int:
     items_by_size = Counter[int]()
     for size, weight in zip(sizes, weights, strict=True):
         items_by_size[int(size)] += weight if size >= 2 else 0
-    usual = max(items_by_size, key=lambda size: (items_by_size[size], -size), default=2)
-    is_odd_better = usual > 2 or label == "median"
-    return usual - 1 if is_odd_better and usual % 2 == 0 else usual
+    most_frequent_size = max(
+        items_by_size, key=lambda size: (items_by_size[size], -size), default=2
+    )
+    is_odd_better = most_frequent_size > 2 or label == "median"
+    return (
+        most_frequent_size - 1
+        if is_odd_better and most_frequent_size % 2 == 0
+        else most_frequent_size
+    )
 
 
 def _only_disputes(counts: CategoryCounts) -> bool:
@@ -785,12 +810,12 @@ def _only_disputes(counts: CategoryCounts) -> bool:
     rated = (counts.sizes >= 2) & (counts.weights > 0)
     if not rated.any():
         return False
-    few = rated & (counts.sizes == counts.sizes[rated].min())
-    more = rated & ~few
+    has_fewest = rated & (counts.sizes == counts.sizes[rated].min())
+    has_more = rated & ~has_fewest
     unanimous = counts.counts.max(1) == counts.sizes
-    n_few, n_more = counts.weights[few].sum(), counts.weights[more].sum()
+    n_few, n_more = counts.weights[has_fewest].sum(), counts.weights[has_more].sum()
     enough = min(n_few, n_more) >= MIN_ITEMS_BY_DESIGN
-    return bool(enough and unanimous[few].all() and not unanimous[more].any())
+    return bool(enough and unanimous[has_fewest].all() and not unanimous[has_more].any())
 
 
 def _estimate(
@@ -803,10 +828,12 @@ def _estimate(
     statistic = None if panels is None else panels.statistic
     clusters = None if statistic is None else statistic.clusters
     undefined: str | None = compared.missing_reason or None
-    known, bounds, n_clusters = None, None, None
+    confidence, bounds, n_clusters = None, None, None
     point: list[Any] = []
     if panels is not None and statistic is not None:
-        point = [record(each.reweighted(each.weights)) for each in (panels.under, panels.over)]
+        point = [
+            record(labels.reweighted(labels.weights)) for labels in (panels.under, panels.over)
+        ]
         undefined = record.why_undefined(panels.under)
         if clusters is not None:
             n_clusters = clusters.at(panels.used & (statistic.weights > 0)).n
@@ -817,20 +844,20 @@ def _estimate(
     if judged_on is None:
         judged_on = compared.n_items if clusters is None else clusters.n
     if panels is not None and undefined is None:
-        least, greatest = (_bounded(float(each.value), record) for each in point)
+        lowest, greatest = (_bounded(float(coefficient.value), record) for coefficient in point)
         if is_floor:
             greatest = record.bounds[1]
-        known = _distribution(record, panels, least, inference, judged_on, is_floor=is_floor)
-        low, high = known.limits(inference.tail)
-        bounds = Bounds(least, greatest, low, high)
+        confidence = _distribution(record, panels, lowest, inference, judged_on, is_floor=is_floor)
+        low, high = confidence.limits(inference.tail)
+        bounds = Bounds(lowest, greatest, low, high)
     n_used = 0 if panels is None else panels.n_items
     n_dropped = compared.n_items - n_used
-    fewer = f"fewer than {2 if panels is None else panels.n_needed} ratings"
+    dropped_reason = f"fewer than {2 if panels is None else panels.n_needed} ratings"
     estimate = Estimate(
         measure=record.name,
         scope=LABEL,
         value=None if bounds is None else bounds.least,
-        interval=None if known is None else known.limits(inference.tail),
+        interval=None if confidence is None else confidence.limits(inference.tail),
         confidence_level=inference.confidence_level,
         method=METHOD,
         n_items=compared.n_items,
@@ -838,7 +865,7 @@ def _estimate(
         n_ratings=compared.n_ratings,
         observed=None if bounds is None else float(point[0].observed),
         undefined=undefined,
-        dropped={fewer: n_dropped} if n_dropped else {},
+        dropped={dropped_reason: n_dropped} if n_dropped else {},
         convention=record.convention,
         categories=ratings.scale.names,
         n_clusters=n_clusters,
@@ -846,7 +873,7 @@ def _estimate(
         looks=inference.looks,
         judged_on=None if inference.looks is None else judged_on,
         chosen=compared.chosen,
-        distribution=known,
+        distribution=confidence,
         at_least=_why_floor(compared) if is_floor and bounds is not None else "",
     )
     return _Estimated(estimate, bounds)
@@ -866,9 +893,9 @@ def _is_floor(compared: _Compared) -> bool:
 
 def _why_floor(compared: _Compared) -> str:
     size = compared.size or 0
-    needed = _n_ratings_needed(size)
+    n_needed = _n_ratings_needed(size)
     return (
-        f"how far above, these ratings cannot tell; {needed} ratings on {ITEMS_TO_DRAW} items "
+        f"how far above, these ratings cannot tell; {n_needed} ratings on {ITEMS_TO_DRAW} items "
         "drawn by chance can"
     )
 
@@ -887,79 +914,90 @@ def _distribution(
     """
     statistic, used = panels.statistic, panels.used
     n_resamples = min(inference.n_resamples, affordable_resamples(record, statistic))
-    under, over = [], []
+    lower_values, upper_values = [], []
     for weights in _resamples(statistic, replace(inference, n_resamples=n_resamples)):
         weights[..., :-1] *= used
-        under.append(record(panels.under.reweighted(weights)).value)
+        lower_values.append(record(panels.under.reweighted(weights)).value)
         if not is_floor:
-            over.append(record(panels.over.reweighted(weights)).value)
+            upper_values.append(record(panels.over.reweighted(weights)).value)
     low, high = record.bounds
-    drawn = np.clip(np.concatenate(under), low, high)
-    greatest = np.full(len(drawn), high) if is_floor else np.clip(np.concatenate(over), low, high)
+    lower_draws = np.clip(np.concatenate(lower_values), low, high)
+    greatest = (
+        np.full(len(lower_draws), high)
+        if is_floor
+        else np.clip(np.concatenate(upper_values), low, high)
+    )
     n_units = float(panels.weights.sum())
     if statistic.clusters is not None:
         n_units = statistic.clusters.effective(statistic.weights, used)
-    if inference.has_too_few(len(drawn)):
+    if inference.has_too_few(len(lower_draws)):
         return BoundsOnly(record.bounds, TOO_FEW_DRAWS)
-    once = build_expanded_percentiles(drawn, value, record.bounds, n_units, raised_draws=greatest)
-    return build_for_looks(once, once, inference, record.bounds, judged_on, n_units)
+    single_look = build_expanded_percentiles(
+        lower_draws, value, record.bounds, n_units, raised_draws=greatest
+    )
+    return build_for_looks(single_look, single_look, inference, record.bounds, judged_on, n_units)
 
 
 def _resamples(statistic: CategoryCounts | NumbersByRater, inference: Inference) -> Iterator[Array]:
     """Weights of rows and of one unseen item (B, P + 1), by the Bayesian bootstrap."""
     masses = np.append(resampling_masses(statistic), 1.0)
 
-    def drawn(rng: np.random.Generator, size: int) -> Array:
-        found = rng.dirichlet(masses, size=size) * masses.sum()
-        return spread_over_rows(statistic, found)
+    def draw_block(rng: np.random.Generator, size: int) -> Array:
+        unit_weights = rng.dirichlet(masses, size=size) * masses.sum()
+        return spread_over_rows(statistic, unit_weights)
 
-    yield from draw_in_blocks(drawn, inference.n_resamples, len(masses), seed_of(statistic))
+    yield from draw_in_blocks(draw_block, inference.n_resamples, len(masses), seed_of(statistic))
 
 
-def _findings(found: LabelReliability) -> Iterator[str]:
-    level = f"{found.confidence_level:.0%}"
-    size, items = found.panel_size, counted(found.n_items_compared, "item")
-    what = {
+def _findings(result: LabelReliability) -> Iterator[str]:
+    level = f"{result.confidence_level:.0%}"
+    size, items = (
+        result.panel_size,
+        counted(result.n_items_compared, "item"),
+    )
+    label_words = {
         "mean": "means of ratings",
         "shares": "shares of ratings",
         "median": f"medians of {size} ratings",
         "one_rater": "labels of one rater",
-    }.get(found.label, f"labels of panels of {size}")
-    if found.same_label is not None:
-        least, greatest, low, high = found.same_label
-        another = "Another rater" if size == 1 else f"Another panel of {size}"
-        if found.is_floor:
+    }.get(result.label, f"labels of panels of {size}")
+    if result.same_label is not None:
+        lowest, greatest, low, high = result.same_label
+        other_panel = "Another rater" if size == 1 else f"Another panel of {size}"
+        if result.is_floor:
             yield (
-                f"{another} would give the same label on at least {low:.0%} of items (lower limit "
-                f"of the {level} interval; {least:.0%} on these {items})."
+                f"{other_panel} would give the same label on at least {low:.0%} of items (lower "
+                f"limit of the {level} interval; {lowest:.0%} on these {items})."
             )
         else:
-            share = f"{least:.1%}" if greatest - least < 5e-4 else f"{least:.1%} to {greatest:.1%}"
+            share = (
+                f"{lowest:.1%}" if greatest - lowest < 5e-4 else f"{lowest:.1%} to {greatest:.1%}"
+            )
             yield (
-                f"{another} would give the same label on {share} of items ({level} interval "
+                f"{other_panel} would give the same label on {share} of items ({level} interval "
                 f"{low:.0%} to {high:.0%}, {items})."
             )
-    if found.reliability is not None:
-        least, greatest, low, high = found.reliability
-        if found.is_floor:
-            yield f"Beyond chance, that is at least {low:.3f} ({least:.3f} on these items)."
+    if result.reliability is not None:
+        lowest, greatest, low, high = result.reliability
+        if result.is_floor:
+            yield f"Beyond chance, that is at least {low:.3f} ({lowest:.3f} on these items)."
         else:
-            value = f"{least:.3f}"
-            if greatest - least >= 5e-4:
-                value = f"{least:.3f} to {greatest:.3f}"
+            value = f"{lowest:.3f}"
+            if greatest - lowest >= 5e-4:
+                value = f"{lowest:.3f} to {greatest:.3f}"
             yield (
-                f"Reliability of the {what}, beyond chance: {value} ({level} interval {low:.3f} to "
-                f"{high:.3f}, {items})."
+                f"Reliability of the {label_words}, beyond chance: {value} ({level} interval "
+                f"{low:.3f} to {high:.3f}, {items})."
             )
-    if found.missing_reason:
-        yield f"{found.missing_reason[0].upper()}{found.missing_reason[1:]}."
-    if found.label == "mean" and found.n_items_compared < MANY_ITEMS_OF_NUMBERS:
+    if result.missing_reason:
+        yield f"{result.missing_reason[0].upper()}{result.missing_reason[1:]}."
+    if result.label == "mean" and result.n_items_compared < MANY_ITEMS_OF_NUMBERS:
         yield (
             f"On fewer than {MANY_ITEMS_OF_NUMBERS} items, and where numbers are skewed, the upper "
             "limit is too low more often than it says."
         )
-    if size is not None and 2 <= found.n_raters <= size:
+    if size is not None and 2 <= result.n_raters <= size:
         yield (
-            f"All labels come from the same {found.n_raters} raters, so nothing shows how far "
+            f"All labels come from the same {result.n_raters} raters, so nothing shows how far "
             "others would differ from them."
         )

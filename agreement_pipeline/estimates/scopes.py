@@ -293,10 +293,12 @@ def survey(
     parts_only = {*DETAILS} - ({"pair"} if len(ratings.raters) == 2 else set())
     details = [kind for kind in requested_kinds if kind in parts_only and kind not in judged]
     main_kinds = [kind for kind in requested_kinds if kind not in details]
-    whole = _tasks(ratings, measures, inference, main_kinds, shown)
-    once = replace(inference, always_valid_at=None, looks=None)
-    fewer = min(once.n_resamples, max(DETAIL_RESAMPLES, once.min_resamples()))
-    once = replace(once, n_resamples=fewer)
-    parts = _tasks(ratings, measures, once, details, shown)
+    main_tasks = _tasks(ratings, measures, inference, main_kinds, shown)
+    single_look = replace(inference, always_valid_at=None, looks=None)
+    n_detail_resamples = min(
+        single_look.n_resamples, max(DETAIL_RESAMPLES, single_look.min_resamples())
+    )
+    single_look = replace(single_look, n_resamples=n_detail_resamples)
+    parts = _tasks(ratings, measures, single_look, details, shown)
     of_label = _of_label(ratings, measures, inference, scopes, trains)
-    return Table((*_of_tasks(chain(whole, parts), ratings, shown), *of_label))
+    return Table((*_of_tasks(chain(main_tasks, parts), ratings, shown), *of_label))

@@ -80,16 +80,16 @@ def variance_components(ratings: Rated) -> VarianceComponents:
 def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
     values = _values(table)
     is_rated = ~np.isnan(values[..., 0])
-    filled = np.where(is_rated[..., None], values, 0.0)
+    centred_values = np.where(is_rated[..., None], values, 0.0)
     weights, rated = table.weights, is_rated.astype(float)
     n_ratings = float(weights @ rated.sum(1))
-    mean = np.tensordot(weights, filled.sum(1), 1) / max(n_ratings, 1.0)
-    filled = np.where(is_rated[..., None], values - mean, 0.0)
-    squares = float(weights @ (filled**2).sum((1, 2)))
-    by_item, n_by_item = filled.sum(1), rated.sum(1)
-    within_items = _half_differences(weights, by_item, n_by_item, (filled**2).sum((1, 2)))
-    by_rater, n_by_rater = np.tensordot(weights, filled, 1), weights @ rated
-    squares_by_rater = np.tensordot(weights, (filled**2).sum(2), 1)
+    mean = np.tensordot(weights, centred_values.sum(1), 1) / max(n_ratings, 1.0)
+    centred_values = np.where(is_rated[..., None], values - mean, 0.0)
+    squares = float(weights @ (centred_values**2).sum((1, 2)))
+    by_item, n_by_item = centred_values.sum(1), rated.sum(1)
+    within_items = _half_differences(weights, by_item, n_by_item, (centred_values**2).sum((1, 2)))
+    by_rater, n_by_rater = np.tensordot(weights, centred_values, 1), weights @ rated
+    squares_by_rater = np.tensordot(weights, (centred_values**2).sum(2), 1)
     within_raters = _half_differences(
         np.ones(len(n_by_rater)), by_rater, n_by_rater, squares_by_rater
     )
@@ -98,19 +98,19 @@ def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
             "variance components: found no item with two ratings; expected one. "
             "Have items labelled by several raters."
         )
-    total = np.tensordot(weights, filled.sum(1), 1)
+    total = np.tensordot(weights, centred_values.sum(1), 1)
     everywhere = _half_differences(np.ones(1), total[None], np.array([n_ratings]), squares)
     n_pairs = n_ratings * (n_ratings - 1)
     n_same_item = float(weights @ (n_by_item * (n_by_item - 1)))
     n_same_rater = float((n_by_rater * (n_by_rater - 1)).sum())
     n_apart = n_pairs - n_same_item - n_same_rater
     if within_raters is None or everywhere is None or n_apart <= 0:
-        between = max((everywhere or within_items) - within_items, 0.0)
-        return VarianceComponents(between, 0.0, within_items)
-    apart = (
+        between_items = max((everywhere or within_items) - within_items, 0.0)
+        return VarianceComponents(between_items, 0.0, within_items)
+    squares_apart = (
         everywhere * n_pairs - within_items * n_same_item - within_raters * n_same_rater
     ) / n_apart
-    items, raters = max(apart - within_items, 0.0), max(apart - within_raters, 0.0)
+    items, raters = max(squares_apart - within_items, 0.0), max(squares_apart - within_raters, 0.0)
     return VarianceComponents(float(items), float(raters), float(max(within_items - raters, 0.0)))
 
 

@@ -70,17 +70,17 @@ def parts_beside(
     left out. A measure of replicates, of confidence or of classifiers has no parts. One of the
     label speaks of the label that `trains`.
     """
-    once = Inference(inference.confidence_level, inference.n_resamples)
+    single_look = Inference(inference.confidence_level, inference.n_resamples)
     if registered(measure).needs == "label":
         return [
-            _judged_label(Part(name, column), measure, part, cutoff, once, trains)
+            _judged_label(Part(name, column), measure, part, cutoff, single_look, trains)
             for name, column, part in _parts_of_label(ratings, left_out)
         ]
     if registered(measure).needs not in NEEDS:
         return []
     return [
-        _judged(Part(name, column), measure, made(), cutoff, once)
-        for name, column, made in _parts(ratings, measure, left_out)
+        _judged(Part(name, column), measure, build_statistic(), cutoff, single_look)
+        for name, column, build_statistic in _parts(ratings, measure, left_out)
     ]
 
 
@@ -115,13 +115,17 @@ def _judged_label(
     inference: Inference,
     trains: Trains | None,
 ) -> Part:
-    (found,) = estimate_label(ratings, [measure], inference, trains)
-    if found.value is None or found.n_apart < FEWEST_ITEMS or found.at_least:
+    (label_estimate,) = estimate_label(ratings, [measure], inference, trains)
+    if (
+        label_estimate.value is None
+        or label_estimate.n_apart < FEWEST_ITEMS
+        or label_estimate.at_least
+    ):
         return part._replace(is_judged=False)
-    if found.value >= cutoff:
-        return part._replace(value=found.value)
-    p = _p_of_reaching(found, cutoff, inference.tail)
-    return part._replace(value=found.value, p=p, limits=found.interval)
+    if label_estimate.value >= cutoff:
+        return part._replace(value=label_estimate.value)
+    p = _p_of_reaching(label_estimate, cutoff, inference.tail)
+    return part._replace(value=label_estimate.value, p=p, limits=label_estimate.interval)
 
 
 def _name_of(stratum: Stratum) -> str:
@@ -133,17 +137,17 @@ def _name_of(stratum: Stratum) -> str:
 def _parts(
     ratings: Ratings, measure: str, left_out: Collection[str]
 ) -> Iterator[tuple[str, str, Callable[[], Statistic]]]:
-    needs, whole = registered(measure).needs, ScopeRequest(("round",))
+    needs, round_request = registered(measure).needs, ScopeRequest(("round",))
     for stratum in strata_of(ratings):
         if stratum.column not in left_out:
-            for _, made in parts_of_stratum(stratum, needs, keeps_names=False):
-                yield _name_of(stratum), stratum.column, made
+            for _, build_statistic in parts_of_stratum(stratum, needs, keeps_names=False):
+                yield _name_of(stratum), stratum.column, build_statistic
     if "cluster" in ratings.has:
-        for _, made in parts_of(ratings, needs, whole):
-            yield ALIKE, "", partial(_alike, made)
+        for _, build_statistic in parts_of(ratings, needs, round_request):
+            yield ALIKE, "", partial(_alike, build_statistic)
     for name, part in _told_by_labels(ratings):
-        for _, made in parts_of(part, needs, whole):
-            yield name, "", made
+        for _, build_statistic in parts_of(part, needs, round_request):
+            yield name, "", build_statistic
 
 
 def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
