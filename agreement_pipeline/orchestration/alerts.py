@@ -14,11 +14,10 @@ import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
 from agreement_pipeline.orchestration.host import Host
-from agreement_pipeline.orchestration.runs import DECISION, NOT_JUDGED, WHY, unreleased_tag
+from agreement_pipeline.orchestration.runs import WHY, unreleased_tag
 from agreement_pipeline.orchestration.sensors import (
-    arrivals_of_rounds,
-    last_tags,
-    running,
+    declare_sensor,
+    find_unjudged,
     said_by,
 )
 from agreement_pipeline.projects import (
@@ -159,11 +158,12 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
     if variable is None and project.settings.heartbeat_url_from is None:
         return []
 
-    @running(
+    @declare_sensor(
         f"{project.name}_alerts",
         "Tells the webhook once of each round that is held, broken, overdue or not released, and "
         "if the store or the inbox cannot be read.",
         every=EVERY_SECONDS,
+        is_stopped=project.settings.automation == "stopped",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
         told = Told.of(context.cursor)
@@ -208,7 +208,9 @@ def _untold(
     try:
         if reason := project.no_inbox():
             raise ProjectError(reason)
-        current = notices(project, now, _broken(context, host), _unreleased(context, project))
+        current = notices(
+            project, now, find_unjudged(context.instance, host), _unreleased(context, project)
+        )
     except Exception as error:  # the client of a bucket raises errors of its own
         context.log.error(in_a_sentence(error))
         return told.untold_outage(project.name, error, now)
@@ -240,14 +242,6 @@ def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[s
         for run in context.instance.get_runs(tagged, limit=1):
             reasons[name] = run.tags.get(WHY, "")
     return reasons
-
-
-def _broken(context: dg.SensorEvaluationContext, host: Host) -> dict[str, str]:
-    tags_by_round = {
-        delivery.round: last_tags(context.instance, delivery, {DECISION: NOT_JUDGED})
-        for delivery in arrivals_of_rounds(context.instance, host).find_due({})
-    }
-    return {name: tags.get(WHY, "") for name, tags in tags_by_round.items() if tags}
 
 
 def _key(notice: Notice) -> str:

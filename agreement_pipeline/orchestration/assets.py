@@ -34,7 +34,7 @@ from agreement_pipeline.measures import Question
 from agreement_pipeline.models import Draw
 from agreement_pipeline.orchestration import checks
 from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of
-from agreement_pipeline.orchestration.host import ASSETS, Host
+from agreement_pipeline.orchestration.host import ASSETS, PROJECT, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
     decision_metadata,
@@ -449,6 +449,7 @@ class RoundRun:
 
     def results(self) -> Iterator[Result | dg.AssetCheckResult]:
         self._or_fail(lambda: decide_as(self.context, self.project.store))
+        self.context.instance.add_run_tags(self.context.run.run_id, {PROJECT: self.project.name})
         selected = [
             name
             for name in ROUND_ASSETS
@@ -583,6 +584,7 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         tags=spec.tags,
         metadata=spec.metadata,
         io_manager_key=host.io_manager_key if ASSETS[name].is_loaded else None,
+        automation_condition=spec.automation_condition,
         code_version=spec.code_version,
         pool=str(host.partitions.name),
     )

@@ -281,7 +281,11 @@ def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
         name=f"{project.name}_schedule",
         job=job,
         cron_schedule=project.settings.cron_schedule,
-        default_status=dg.DefaultScheduleStatus.RUNNING,
+        default_status=(
+            dg.DefaultScheduleStatus.STOPPED
+            if project.settings.automation == "stopped"
+            else dg.DefaultScheduleStatus.RUNNING
+        ),
         description="Judges every round of the store again, by today's policy, in one run.",
     )
     def again(context: dg.ScheduleEvaluationContext) -> dg.RunRequest | dg.SkipReason:

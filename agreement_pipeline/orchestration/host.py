@@ -85,7 +85,19 @@ class Host:
                 f"only {', '.join(TRANSLATED)}. Leave the others out."
             )
         loaded_by = {"dagster/io_manager_key": self.io_manager_key} if asset.is_loaded else {}
-        return translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})
+        completed = translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})
+        taken_whole = name == "delivered_table" and self.project.settings.automation == "eager"
+        if taken_whole or (asset.by_round and self.is_asked_for_by_conditions):
+            condition = dg.AutomationCondition.eager()
+            return completed.replace_attributes(automation_condition=condition)
+        return completed
+
+    @property
+    def is_asked_for_by_conditions(self) -> bool:
+        """True if conditions of Dagster's ask for each round. Of a table of all rounds, they would
+        ask for every round whenever the table is made again.
+        """
+        return self.project.settings.automation == "eager" and not self.project.delivers_whole
 
     @property
     def io_manager_key(self) -> str:

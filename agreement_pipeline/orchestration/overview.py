@@ -1,6 +1,7 @@
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Literal
 
 import dagster as dg
 
@@ -14,7 +15,7 @@ from agreement_pipeline.orchestration.compat import (
 )
 from agreement_pipeline.orchestration.metadata import rendered
 from agreement_pipeline.orchestration.releases import hosts_in
-from agreement_pipeline.orchestration.sensors import running, shown_state
+from agreement_pipeline.orchestration.sensors import declare_sensor, shown_state
 from agreement_pipeline.projects import Project, state_of
 from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import joined
@@ -29,14 +30,16 @@ class AllProjects(dg.Component, dg.Resolvable):
     """All annotation projects of a code location on one page.
 
     Its asset says of each project which rounds are held, waiting or overdue. A sensor makes it
-    again when that changes.
+    again when that changes, unless it is `automation: stopped`.
     """
 
+    automation: Literal["sensor", "stopped"] = "sensor"
+
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        return overview_definitions()
+        return overview_definitions(self.automation)
 
 
-def overview_definitions() -> dg.Definitions:
+def overview_definitions(automation: Literal["sensor", "stopped"] = "sensor") -> dg.Definitions:
     asked = check_spec(
         IN_ORDER,
         asset=dg.AssetKey(NAME),
@@ -74,7 +77,13 @@ def overview_definitions() -> dg.Definitions:
         JOB, selection=[NAME], executor_def=dg.in_process_executor, description=DESCRIPTION
     )
 
-    @running(f"{NAME}_changed", "Writes the page of all projects again.", every=60, job=job)
+    @declare_sensor(
+        f"{NAME}_changed",
+        "Writes the page of all projects again.",
+        every=60,
+        job=job,
+        is_stopped=automation == "stopped",
+    )
     def changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         state = _state_of(_projects_in(definitions_of_location(context)))
         if state == context.cursor:

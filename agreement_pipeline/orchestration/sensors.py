@@ -25,8 +25,8 @@ from agreement_pipeline.orchestration.compat import (
     AssetJob,
     storage_ids_by_partition,
 )
-from agreement_pipeline.orchestration.host import Host, rounds_of
-from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, WHY
+from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
+from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, NOT_JUDGED, WHY
 from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, digest_of
@@ -43,14 +43,21 @@ RELEASED_TOGETHER = "all admitted rounds are released together"
 NO_TAGS: Mapping[str, str] = MappingProxyType({})
 
 
-def running(
-    name: str, description: str, *, every: int, job: AssetJob | None = None
+def declare_sensor(
+    name: str,
+    description: str,
+    *,
+    every: int,
+    job: AssetJob | None = None,
+    is_stopped: bool = False,
 ) -> Callable[..., dg.SensorDefinition]:
+    """One that is stopped can be started in the UI."""
+    status = dg.DefaultSensorStatus
     return dg.sensor(
         name=name,
         job=job,
         minimum_interval_seconds=every,
-        default_status=dg.DefaultSensorStatus.RUNNING,
+        default_status=status.STOPPED if is_stopped else status.RUNNING,
         description=description,
     )
 
@@ -64,24 +71,32 @@ def said_by(cursor: str | None) -> dict[str, Any]:
     return said if isinstance(said, dict) else {}
 
 
-def tags_of(delivery: Delivery) -> dict[str, str]:
-    """A delivery of all rounds together has no partition, and no round."""
+def tags_of(project: Project, delivery: Delivery) -> dict[str, str]:
+    """A delivery of all rounds together has no partition, and no round. Two projects may have the
+    same file under the same name.
+    """
     of_round = {"dagster/partition": delivery.round} if delivery.round else {}
-    return {**of_round, ORIGINAL: delivery.digest[:12]}
+    return {PROJECT: project.name, **of_round, ORIGINAL: delivery.digest[:12]}
 
 
 def n_runs(
     instance: dg.DagsterInstance,
+    project: Project,
     delivery: Delivery,
     statuses: Sequence[dg.DagsterRunStatus] | None = None,
 ) -> int:
-    return instance.get_runs_count(dg.RunsFilter(tags=tags_of(delivery), statuses=statuses))
+    return instance.get_runs_count(
+        dg.RunsFilter(tags=tags_of(project, delivery), statuses=statuses)
+    )
 
 
 def last_tags(
-    instance: dg.DagsterInstance, delivery: Delivery, among: Mapping[str, str] = NO_TAGS
+    instance: dg.DagsterInstance,
+    project: Project,
+    delivery: Delivery,
+    among: Mapping[str, str] = NO_TAGS,
 ) -> Mapping[str, str]:
-    wanted = dg.RunsFilter(tags={**tags_of(delivery), **among})
+    wanted = dg.RunsFilter(tags={**tags_of(project, delivery), **among})
     return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
 
 
@@ -170,31 +185,55 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """It looks often, since a look that finds nothing new costs milliseconds."""
     project = host.project
 
-    @running(
+    @declare_sensor(
         f"{project.name}_new_rounds",
         "Runs a round when its delivery, or what judges it, is new. "
         "After a fault that may pass, until it is decided.",
         every=project.source.interval_seconds if project.source else 15,
         job=job,
+        is_stopped=project.settings.automation == "stopped",
     )
     def new_rounds(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         if wrong := project.no_inbox():
             raise ProjectError(wrong)
+        if host.is_asked_for_by_conditions:
+            return _add_partitions(context, host)
         return _tick(context, project, arrivals_of_rounds(context.instance, host))
 
     return new_rounds
 
 
+def _add_partitions(
+    context: dg.SensorEvaluationContext, host: Host
+) -> dg.SensorResult | dg.SkipReason:
+    """The partitions of the upstream asset as rounds, for which the conditions then ask."""
+    partitions = rounds_of(host.project.name)
+    there = set(context.instance.get_dynamic_partitions(str(partitions.name)))
+    names, refused = list[str](), list[str]()
+    for name in _versions(context.instance, host):
+        try:
+            names += [] if name in there else [check_round_name(name)]
+        except AgreementError as error:
+            refused.append(str(error))
+    for message in refused:
+        context.log.warning(message)
+    if not names:
+        source = host.project.settings.rounds_from
+        return dg.SkipReason("; ".join(refused) or f"no new partition of {source}")
+    return dg.SensorResult(dynamic_partitions_requests=[partitions.build_add_request(names)])
+
+
 def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDefinition]:
     """A table of all rounds is taken when its source has a new one."""
-    if job is None:
+    if job is None or host.project.settings.automation == "eager":
         return []
 
-    @running(
+    @declare_sensor(
         f"{host.project.name}_new_delivery",
         "Takes the table of all rounds when its source has a new one.",
         every=host.project.source.interval_seconds if host.project.source else 15,
         job=job,
+        is_stopped=host.project.settings.automation == "stopped",
     )
     def new_delivery(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         return _tick(context, host.project, _of_source(context.instance, host))
@@ -224,7 +263,7 @@ def _of_source(instance: dg.DagsterInstance, host: Host) -> Arrivals:
         Delivery(name, project.inbox / (name or project.name), _digest_of(project, name, version))
         for name, version in _versions(instance, host).items()
     ]
-    return Arrivals(deliveries, lambda resting: _undecided(instance, deliveries, resting))
+    return Arrivals(deliveries, lambda resting: _undecided(instance, project, deliveries, resting))
 
 
 def _versions(instance: dg.DagsterInstance, host: Host) -> Mapping[str, str]:
@@ -252,15 +291,42 @@ def _digest_of(project: Project, round_name: str, version: str) -> str:
 
 
 def _undecided(
-    instance: dg.DagsterInstance, deliveries: Iterable[Delivery], resting: Mapping[str, str]
+    instance: dg.DagsterInstance,
+    project: Project,
+    deliveries: Iterable[Delivery],
+    resting: Mapping[str, str],
 ) -> list[Delivery]:
     return [
         delivery
         for delivery in deliveries
         if resting.get(delivery.round) != delivery.digest
-        and not n_runs(instance, delivery, [dg.DagsterRunStatus.SUCCESS])
-        and not last_tags(instance, delivery, {DECISION: HELD})
+        and not n_runs(instance, project, delivery, [dg.DagsterRunStatus.SUCCESS])
+        and not last_tags(instance, project, delivery, {DECISION: HELD})
     ]
+
+
+def find_unjudged(instance: dg.DagsterInstance, host: Host) -> dict[str, str]:
+    """Why the last run of what arrived could not judge it, by its round."""
+    project = host.project
+    if host.is_asked_for_by_conditions:
+        # A condition knows no digest of what it asks for, so the last run of the round counts.
+        tags = {PROJECT: project.name}
+        found = {
+            name: instance.get_runs(
+                dg.RunsFilter(tags={**tags, "dagster/partition": name}), limit=1
+            )
+            for name in _versions(instance, host)
+        }
+        by_round = {name: run.tags for name, runs in found.items() for run in runs}
+        by_round = {
+            name: tags for name, tags in by_round.items() if tags.get(DECISION) == NOT_JUDGED
+        }
+    else:
+        by_round = {
+            delivery.round: dict(last_tags(instance, project, delivery, {DECISION: NOT_JUDGED}))
+            for delivery in arrivals_of_rounds(instance, host).find_due({})
+        }
+    return {name: tags.get(WHY, "") for name, tags in by_round.items() if tags}
 
 
 def _tick(
@@ -276,10 +342,10 @@ def _tick(
         context.log.warning(message)
     ready = []
     for each in there:
-        if n_runs(context.instance, each, IN_PROGRESS):
+        if n_runs(context.instance, project, each, IN_PROGRESS):
             continue
         # A fault that only people can mend is let rest.
-        if asked.is_tried(each) and last_tags(context.instance, each).get(FAULT) == LASTS:
+        if asked.is_tried(each) and last_tags(context.instance, project, each).get(FAULT) == LASTS:
             asked.rest(each, now)
         else:
             asked.ask(each, now)
@@ -338,14 +404,15 @@ def _requests(
         dg.RunRequest(
             run_key=":".join(
                 (
+                    project.name,
                     each.round,
                     each.digest,
                     str(arrived.get(each.round, 0)),
-                    str(n_runs(instance, each)),
+                    str(n_runs(instance, project, each)),
                 )
             ),
             partition_key=each.round or None,
-            tags={ORIGINAL: each.digest[:12]},
+            tags={PROJECT: project.name, ORIGINAL: each.digest[:12]},
         )
         for each in ready
     ]
@@ -359,11 +426,12 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     """
     project, table = host.project, host.key("agreement_history")
 
-    @running(
+    @declare_sensor(
         f"{project.name}_history_changed",
         "Writes the table of all rounds again when it changes, or a round is overdue.",
         every=30,
         job=job,
+        is_stopped=project.settings.automation == "stopped",
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         due = project.due()
@@ -371,7 +439,9 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         if now == context.cursor:
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         instance = context.instance
-        if not project.store.log.head and not any(n_runs(instance, each, ENDED) for each in due):
+        if not project.store.log.head and not any(
+            n_runs(instance, project, each, ENDED) for each in due
+        ):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
         last = instance.get_latest_materialization_event(table)
         made = None if last is None else last.asset_materialization
@@ -455,11 +525,12 @@ def build_release_sensor(host: Host, jobs: Mapping[str, AssetJob]) -> list[dg.Se
         for name in ("round", "again", "reassessment")
     ]
 
-    @running(
+    @declare_sensor(
         f"{project.name}_admitted_rounds",
         "Releases all admitted rounds together again when one is admitted or withdrawn.",
         every=RELEASE_INTERVAL_SECONDS,
         job=jobs["release"],
+        is_stopped=project.settings.automation == "stopped",
     )
     def admitted_rounds_changed(
         context: dg.SensorEvaluationContext,
@@ -519,11 +590,12 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
     if project.settings.adjudicated is None and server is None:
         return []
 
-    @running(
+    @declare_sensor(
         f"{project.name}_adjudicated",
         "Releases an admitted round again when its adjudicated labels change.",
         every=30 if server is None else server.server.interval_seconds,
         job=job,
+        is_stopped=project.settings.automation == "stopped",
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         before = said_by(context.cursor)

@@ -46,6 +46,7 @@ TEAM = re.compile(r"team:.+", re.DOTALL)
 
 
 NOT_OF_READING = {
+    "automation",
     "project",
     "inbox",
     "rounds_from",
@@ -244,6 +245,9 @@ class ProjectSettings(BaseModel):
         minute that the project's name decides, so that projects do not all start at once.
     overdue_after_days
         A round is overdue if none came for so many days.
+    automation
+        What starts runs. sensor: sensors that look at the inbox or the source. eager: conditions of
+        Dagster's, for an upstream asset. stopped: nothing by itself, as for a branch deployment.
     release
         by_itself: all admitted rounds are released together whenever a round is admitted or
         withdrawn. by_hand: when somebody asks for it.
@@ -328,6 +332,7 @@ class ProjectSettings(BaseModel):
     store: str | None = None
     schedule: str | None = None
     overdue_after_days: int = 8
+    automation: Literal["sensor", "eager", "stopped"] = "sensor"
     release: Literal["by_itself", "by_hand"] = "by_itself"
     dataset: Publication = Publication()
     trains: Trains | None = None
@@ -469,6 +474,17 @@ class ProjectSettings(BaseModel):
                 f"found {'neither inbox nor rounds_from' if value is None else 'inbox beside it'}; "
                 "expected one of the two. Name the inbox of files, or the source that rounds come "
                 "from."
+            )
+        return value
+
+    @field_validator("automation")
+    @classmethod
+    def _sees_what_is_new(cls, value: str, info: ValidationInfo) -> str:
+        source = info.data.get("rounds_from")
+        if value == "eager" and (source is None or source.asset is None):
+            raise ValueError(
+                "found eager without rounds_from.asset; expected both, since no condition of "
+                "Dagster's sees a new file. Use automation: sensor."
             )
         return value
 

@@ -292,7 +292,7 @@ def test_a_broken_delivery_is_told_once_with_file_and_row(told, webhook):
             partition_key="w1",
             raise_on_error=False,
             asset_selection=[dg.AssetKey(["reviews", "annotations"])],
-            tags=tags_of(delivery),
+            tags=tags_of(told.project, delivery),
         )
         daemon.tick()
     ((_, body),) = webhook.got

@@ -135,6 +135,7 @@ settle_seconds: 1
 alerts_url_from: REVIEWS_WEBHOOK
 alerts_form: slack
 heartbeat_url_from: REVIEWS_HEARTBEAT
+automation: stopped
 release: by_hand
 dataset: {license: "{{ 'CC-BY-4.0' }}", cite_as: "Posts, 2026"}
 adjudicated: adjudicated
@@ -184,7 +185,7 @@ def test_every_key_of_a_project_is_resolved_from_yaml_with_templates():
     )
     assert (found.schedule, found.overdue_after_days) == ("0 7 * * 2", 3)
     assert (found.engine, found.memory_limit) == ("duckdb", None)
-    assert found.release == "by_hand"
+    assert (found.release, found.automation) == ("by_hand", "stopped")
     assert found.dataset == Publication("CC-BY-4.0", "Posts, 2026")
     assert found.trains == Trains("median")
 

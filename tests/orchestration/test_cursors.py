@@ -98,6 +98,8 @@ def test_the_last_run_says_why_a_delivery_is_broken():
     instance = SimpleNamespace(get_runs=lambda _, limit: runs[:limit])
     inbox = SimpleNamespace(deliveries={"w1": W1}, refused={})
     settings = SimpleNamespace(rounds_from=None)
-    project = SimpleNamespace(look=lambda: inbox, due=lambda resting, seen: [W1], settings=settings)
-    host = SimpleNamespace(upstream=None, project=project)
-    assert alerts._broken(SimpleNamespace(instance=instance), host) == {"w1": "newest"}
+    project = SimpleNamespace(
+        name="reviews", look=lambda: inbox, due=lambda resting, seen: [W1], settings=settings
+    )
+    host = SimpleNamespace(upstream=None, project=project, is_asked_for_by_conditions=False)
+    assert sensors.find_unjudged(instance, host) == {"w1": "newest"}

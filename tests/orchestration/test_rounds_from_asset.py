@@ -14,8 +14,9 @@ import pyarrow as pa
 import pytest
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.orchestration import alerts, project_definitions, rounds_of
+from agreement_pipeline.orchestration import project_definitions, rounds_of
 from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.sensors import find_unjudged
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import verify_release
 from tests.orchestration.checks import BAD, GOOD
@@ -297,9 +298,7 @@ def test_round_that_cannot_be_judged_is_told_and_let_rest(make_warehouse, monkey
     warehouse.definitions.resolve_job_def("reviews_round").execute_in_process(
         instance=warehouse.instance, partition_key="w1", tags=request.tags, raise_on_error=False
     )
-    broken = alerts._broken(
-        dg.build_sensor_context(warehouse.instance), Host(Project(warehouse.settings))
-    )
+    broken = find_unjudged(warehouse.instance, Host(Project(warehouse.settings)))
     assert "rater" in broken.pop("w1")
     assert broken == {}
     now = time.time()

@@ -14,7 +14,7 @@ from agreement_pipeline.orchestration.sensors import tags_of
 from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import Reassessed
 from agreement_pipeline.store import Store
-from tests.orchestration.conftest import POLICY, ratings_frame
+from tests.orchestration.conftest import POLICY, Line, ratings_frame
 from tests.releases import withdraw
 
 pytestmark = pytest.mark.slow
@@ -261,7 +261,7 @@ def test_before_the_first_round_there_is_no_table(line):
     line.deliver("w1", ratings_frame(0.99).drop(columns="label"))
     assert history_tick(line, None).skip_message == "no round of reviews has arrived yet"
     (delivery,) = line.project.due()
-    line.decide("w1", tags=tags_of(delivery))
+    line.decide("w1", tags=tags_of(line.project, delivery))
     assert len(history_tick(line, None).run_requests) == 1
 
 
@@ -503,3 +503,23 @@ def test_judging_again_needs_no_file_and_withdraws_what_a_stricter_policy_does_n
         )
         assert line.released() == []
         assert line.project.store.present("w1").source == "w1.csv"
+
+
+def test_equal_files_of_two_projects_do_not_wait_for_each_other(tmp_path, instance):
+    lines = [Line(tmp_path / name, instance) for name in ("reviews", "posts")]
+    lines[1].settings = lines[1].settings.model_copy(update={"project": "posts"})
+    requests = []
+    for line in lines:
+        at_rest(line.deliver("w1", ratings_frame(0.99)))
+        name = line.settings.project
+        context = dg.build_sensor_context(instance, definitions=line.definitions)
+        (request,) = line.definitions.resolve_sensor_def(f"{name}_new_rounds")(context).run_requests
+        requests.append(request)
+        instance.create_run_for_job(
+            line.definitions.resolve_job_def(f"{name}_round"),
+            tags={**request.tags, "dagster/partition": "w1"},
+            status=dg.DagsterRunStatus.STARTED,
+        )
+    first, second = requests
+    assert first.run_key != second.run_key
+    assert first.tags["agreement_pipeline/original"] == second.tags["agreement_pipeline/original"]
