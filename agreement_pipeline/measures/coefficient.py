@@ -104,12 +104,12 @@ def has_paired_ends(counts: CategoryCounts) -> Flags:
     """True where the lowest and the highest number given meet another rating; shape (...)."""
     if not counts.scale.numeric:
         return np.asarray(True)
-    scores, ends = counts.scale.scores, []
+    scores, number_ranges = counts.scale.scores, []
     for weights in (counts.weights, counts.paired):
         used = weights @ counts.counts > 0
         low, high = np.where(used, scores, np.inf), np.where(used, scores, -np.inf)
-        ends.append((low.min(-1), high.max(-1)))
-    rated_ends, paired_ends = ends
+        number_ranges.append((low.min(-1), high.max(-1)))
+    rated_ends, paired_ends = number_ranges
     return np.asarray((rated_ends[0] == paired_ends[0]) & (rated_ends[1] == paired_ends[1]))
 
 

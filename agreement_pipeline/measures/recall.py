@@ -105,8 +105,8 @@ def _rater_means(panel: LabelsByRater, recall: bool) -> Array:
 
 def _mean_shares(sums: Array, n: int) -> Array:
     shape = *sums.shape[:-1], n, 2, sums.shape[-1] // (2 * n)
-    both_gave, only_one = np.moveaxis(sums.reshape(shape), -2, 0)
-    return np.moveaxis(_mean_of_defined(ratio(both_gave, both_gave + only_one)), -1, 0)
+    both_gave, only_one_gave = np.moveaxis(sums.reshape(shape), -2, 0)
+    return np.moveaxis(_mean_of_defined(ratio(both_gave, both_gave + only_one_gave)), -1, 0)
 
 
 def _mean_of_defined(values: Array) -> Array:

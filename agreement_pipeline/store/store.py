@@ -210,12 +210,12 @@ class Store:
 
         If the bytes were read last, they are not read as ratings again.
         """
-        version, last_read = self.present(round_name), self._last_read
-        if last_read is None or last_read[0] != version:
-            self._last_read = last_read = version, self.ratings_of(version)
+        version, remembered = self.present(round_name), self._last_read
+        if remembered is None or remembered[0] != version:
+            self._last_read = remembered = version, self.ratings_of(version)
         else:
             self.kept_table(version)
-        return last_read[1]
+        return remembered[1]
 
     def ratings_of(self, version: RoundVersion) -> Ratings:
         path = self.root / self._table(version)
