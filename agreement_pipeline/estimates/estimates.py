@@ -237,12 +237,17 @@ class Estimate(WithLimits):
         return None if self.distribution is None else self.distribution.under(cutoff)
 
     def to_mapping(self) -> dict[str, Any]:
-        return self.attributes(*MAPPED) | {
-            "scope": str(self.scope),
-            "dropped": dict(self.dropped),
-            "categories": list(self.categories),
-            "raters_left_out": list(self.raters_left_out),
-        }
+        at_least = {"at_least": self.at_least} if self.at_least else {}
+        return (
+            self.attributes(*MAPPED)
+            | {
+                "scope": str(self.scope),
+                "dropped": dict(self.dropped),
+                "categories": list(self.categories),
+                "raters_left_out": list(self.raters_left_out),
+            }
+            | at_least
+        )
 
     @property
     def misled(self) -> str | None:
@@ -269,7 +274,7 @@ MAPPED = (
     *("measure", "scope", "value", "low", "high", "confidence_level", "method"),
     *("n_items", "n_dropped", "dropped", "n_raters", "n_ratings", "n_clusters"),
     *("observed", "expected", "lowest", "convention", "categories", "undefined"),
-    *("raters_left_out", "misled", "at_least"),
+    *("raters_left_out", "misled"),
 )
 DEFAULT = Inference()
 CHOSEN_RATINGS_LEVEL = 0.001
