@@ -207,7 +207,7 @@ def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
 
 
 TOLERANCE = 1e-9
-LATER = {"repeat_rate", "at_least"}
+LATER = {"repeat_rate"}
 """Documents of earlier versions do not have these keys."""
 
 
