@@ -1,10 +1,12 @@
 """Measure what Dagster costs beside the work itself.
 
-`python -m benchmarks.dagster_costs [small] [large] [live]` prints a line for each question: the
-median CPU time, user and system, of whole processes, what stands beside it in the same run, and the
-ratio of the two.
+`python -m benchmarks.dagster_costs [small] [executors] [large] [live]` prints a line for each
+question: the median CPU time, user and system, of whole processes, what stands beside it in the
+same run, and the ratio of the two.
 
 - A round of 200 ratings, and an asset of a trainer that loads its release, beside a trivial job.
+- A round of 300 ratings on Dagster's default executor, which starts a process for each step, beside
+  the same round in one process.
 - A round of 5,000,000 ratings and its report, beside `judge` of the same file.
 - A round of 2,000 items by five raters, from the file's arrival at a daemon to the release.
 """
@@ -90,6 +92,32 @@ def said(what: str, found: float, beside: str = "", other: float | None = None) 
     line(what, f"{found:.2f}", against, ratio)
 
 
+ON_EXECUTOR = """
+import os
+import dagster as dg
+from agreement_pipeline import AnnotationProject
+
+project = AnnotationProject(
+    project="toxicity", inbox="inbox", scale={"categories": CATEGORIES}, policy="standard", root="."
+)
+executor = getattr(dg, os.environ["EXECUTOR"])
+job = dg.define_asset_job(
+    "materialize", selection=dg.AssetSelection.assets(*KEYS), executor_def=executor
+)
+defs = dg.Definitions.merge(dg.build_defs_for_component(project), dg.Definitions(jobs=[job]))
+"""
+MATERIALIZE = """
+import os, tempfile
+import dagster as dg
+from dagster._core.definitions.reconstruct import ReconstructableRepository
+
+with dg.DagsterInstance.local_temp(tempfile.mkdtemp()) as instance:
+    instance.add_dynamic_partitions("toxicity_rounds", ["w1"])
+    repository = ReconstructableRepository.for_file(FILE, "defs")
+    job = repository.get_reconstructable_job("materialize")
+    tags = {"dagster/partition": "w1"}
+    assert dg.execute_job(job, instance, tags=tags).success
+"""
 LABELS = ["neutral", "positive", "negative", "mixed", "unclear"]
 
 
@@ -101,6 +129,30 @@ def small(folder: Path, times: int) -> None:
     both, single = (median_of(job(TRIVIAL, name), folder, times) for name in ("both", "single"))
     said("a round of 200 ratings", median_of(of_round, folder, times), "two trivial assets", both)
     said("a trainer's asset", median_of(trained, folder, times), "one trivial asset", single)
+
+
+def executors(folder: Path, times: int) -> None:
+    """A round of 300 ratings, all its assets, on Dagster's default executor and in one process."""
+    delivered(folder, Round(60, clear=0.99))
+    names = (
+        "annotations",
+        "rating_patterns",
+        "inter_rater_agreement",
+        "intra_rater_agreement",
+        "classifier_agreement",
+        "disputed_items",
+        "acceptability",
+        "training_data",
+    )
+    keys = [["toxicity", name] for name in names]
+    definitions = folder / "definitions.py"
+    definitions.write_text(f"CATEGORIES = {LABELS!r}\nKEYS = {keys!r}\n{ON_EXECUTOR}")
+    program = (*PYTHON, f"FILE = {str(definitions)!r}\n{MATERIALIZE}")
+    in_process, multiprocess = (
+        median_of(("env", f"EXECUTOR={executor}", *program), folder, times)
+        for executor in ("in_process_executor", "multiprocess_executor")
+    )
+    said("300 ratings on the default executor", multiprocess, "in one process", in_process)
 
 
 def large(folder: Path, times: int) -> None:
@@ -161,7 +213,7 @@ def _used_below(process: int) -> float:
 
 def main() -> None:
     options = asked(__doc__, topics=[str], times=3)
-    topics = {each.__name__: each for each in (small, large, live)}
+    topics = {each.__name__: each for each in (small, executors, large, live)}
     print(f"{platform.machine()}, {os.cpu_count()} CPUs, Python {platform.python_version()}\n")
     print("| what | CPU s, median | beside it | ratio |\n|---|---|---|---|")
     for name in options.topics or topics:
