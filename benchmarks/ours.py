@@ -91,8 +91,8 @@ def _counted(measures: str, items: int, missing: float) -> object:
     )
     joint = reduce(add, blocks)
     if measures in ("panel", "isolated", "recall"):
-        return joint.only(names).with_classifier(joint.codes[:, -1], "model")
-    patterns = joint.only(names).merged()
+        return joint.select_raters(names).with_classifier(joint.codes[:, -1], "model")
+    patterns = joint.select_raters(names).merged()
     return patterns.counts().merged() if measures == "counts" else patterns
 
 

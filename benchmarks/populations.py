@@ -233,7 +233,7 @@ class Sample:
     def panel(self) -> LabelsByRater:
         raters = self.population.raters
         joined = self._patterns(np.column_stack([self.codes, self.labels])).merged()
-        return joined.only(joined.raters[:raters]).with_classifier(
+        return joined.select_raters(joined.raters[:raters]).with_classifier(
             joined.codes[:, raters], "classifier"
         )
 

@@ -161,7 +161,7 @@ class CountedRatingsCounting(Counting):
     def by_rater(
         self, ratings: CountedRatings, classifiers: Names = ()
     ) -> LabelsByRater | NumbersByRater:
-        statistic = ratings.everybody.only((*self.panel(ratings), *classifiers))
+        statistic = ratings.everybody.select_raters((*self.panel(ratings), *classifiers))
         rows = np.asarray(statistic.given.any(1))
         if not rows.all():
             statistic = type(statistic)(
@@ -169,7 +169,9 @@ class CountedRatingsCounting(Counting):
                 statistic.weights[rows],
                 scale=statistic.scale,
                 raters=statistic.raters,
-                clusters=None if statistic.clusters is None else statistic.clusters.at(rows),
+                clusters=None
+                if statistic.clusters is None
+                else statistic.clusters.select_rows(rows),
             )
         return statistic.in_order()
 

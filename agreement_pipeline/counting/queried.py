@@ -248,7 +248,7 @@ def _aligned_numbers(
         weights[row_places] = numbers.weights
         if "cluster" in ratings.has:
             clusters[row_places] = item_column(ratings, names, "cluster").to_pylist()
-    all_clusters = Clusters.named(clusters) if "cluster" in rounds[0].has else None
+    all_clusters = Clusters.from_names(clusters) if "cluster" in rounds[0].has else None
     scale = next(ratings.scale for ratings in rounds if ratings.scale.continuous)
 
     def spread(numbers: NumbersByRater, row_places: Codes) -> NumbersByRater:
@@ -323,7 +323,7 @@ def _counts_in(ratings: Ratings, patterns: Patterns) -> tuple[CategoryCounts, np
 
 
 def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
-    return Clusters.named(numbers) if "cluster" in ratings.has else None
+    return Clusters.from_names(numbers) if "cluster" in ratings.has else None
 
 
 def _rows_by_item(ratings: Ratings) -> "pa.Table":
@@ -444,7 +444,7 @@ def _join_by_item(
     clusters = None
     if "cluster" in first_round.has:
         coded = table["cluster"].combine_chunks().dictionary_encode()
-        clusters = Clusters.named(whole(coded.indices))
+        clusters = Clusters.from_names(whole(coded.indices))
     return (first_words, second_words), whole(table["items"]) * whole(table["weight"]), clusters
 
 

@@ -249,9 +249,9 @@ def _statistics_of_names(
     everybody: Any = engine.by_rater(ratings, ratings.classifiers if models else ())
     panel = [name for name in everybody.raters if name not in ratings.classifiers]
     _require_names(ratings.classifiers if models else everybody.raters, pair_of_names)
-    rated_by_both = everybody.only(pair_of_names).given.all(1)
+    rated_by_both = everybody.select_raters(pair_of_names).given.all(1)
     return [
-        (everybody.only((*panel, name)) if models else everybody).against(name)
+        (everybody.select_raters((*panel, name)) if models else everybody).against(name)
         for name in pair_of_names
     ], round(float(everybody.weights[rated_by_both].sum()))
 

@@ -57,7 +57,7 @@ def against_gold(ratings: Rated, raters: Collection[str]) -> LabelsByRater:
         codes,
         scale=ratings.scale,
         raters=names,
-        clusters=None if clusters is None else Clusters.named(clusters),
+        clusters=None if clusters is None else Clusters.from_names(clusters),
     )
     right = np.asarray(ratings.scale.places(right_by_item.values()), dtype=np.int64)
     with_right = labels.with_classifier(right, "the right label")

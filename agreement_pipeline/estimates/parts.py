@@ -49,7 +49,7 @@ class Shown:
         panel = counting_of(ratings).by_rater(ratings)
         selection = cls.whole(tuple(sorted(panel.raters)))
         if selection.n_raters > max_shown:
-            distances = rater_distances(panel.only(selection.raters))
+            distances = rater_distances(panel.select_raters(selection.raters))
             n_met, n_met_in_all = distances.met, distances.met.sum(1)
             pair_distances = (distances.of_pairs * n_met / (n_met + PRIOR_ITEMS))[
                 np.triu_indices(selection.n_raters, 1)
@@ -225,13 +225,13 @@ def _of_counts(ratings: Rated, request: ScopeRequest) -> Parts:
         labels,
         build_round=build_counts,
         without=labels.counts_without,
-        pair=lambda pair: labels.only(pair).counts().merged(),
+        pair=lambda pair: labels.select_raters(pair).counts().merged(),
     )
 
 
 def _of_patterns(ratings: Rated, request: ScopeRequest) -> Parts:
     labels = counting_of(ratings).labels(ratings)
-    return _of_raters(request, labels, pair=lambda pair: labels.only(pair).merged())
+    return _of_raters(request, labels, pair=lambda pair: labels.select_raters(pair).merged())
 
 
 def _of_panel(ratings: Rated, request: ScopeRequest) -> Parts:

@@ -278,7 +278,7 @@ def _test_mean(values: Array, panel: Panel) -> _MeanTest | None:
     weights = panel.weights[rows]
     if not len(rows):
         return None
-    n, clusters = float(weights.sum()), panel.clusters and panel.clusters.at(rows)
+    n, clusters = float(weights.sum()), panel.clusters and panel.clusters.select_rows(rows)
     units = round(clusters.effective(weights, np.ones(len(rows), dtype=bool)) if clusters else n)
     if units < MIN_SHARED_ITEMS:
         return None

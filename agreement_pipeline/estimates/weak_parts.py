@@ -163,7 +163,7 @@ def _alike(build_statistic: Callable[[], Any]) -> Any:
     """Each cluster counts alike, however many items it holds."""
     statistic = build_statistic()
     clusters, weights = statistic.clusters, statistic.weights
-    n_held = clusters.held(weights, statistic.readable)[clusters.places]
+    n_held = clusters.items_by_cluster(weights, statistic.readable)[clusters.places]
     typical = float(n_held[n_held > 0].mean()) if (n_held > 0).any() else 1.0
     return statistic.reweighted(
         np.where(n_held > 0, weights / np.maximum(n_held, 1) * typical, 0.0)

@@ -357,7 +357,7 @@ def repeats(found: pa.Table) -> Codes:
 def _matrix(judged: JudgedRound) -> Figure:
     names = judged.raters
     panel = counting_of(judged.ratings).by_rater(judged.ratings)
-    same = 1.0 - rater_distances(panel.only(names)).of_pairs
+    same = 1.0 - rater_distances(panel.select_raters(names)).of_pairs
     known = same[~np.isnan(same)]
     # The tenth under the lowest share, so that shades tell raters apart.
     lowest = min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0

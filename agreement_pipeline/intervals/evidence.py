@@ -127,7 +127,7 @@ def gather_evidence(
             points = [_on_fewer_rows(point) for point in points]
     for point in points:
         if point.undefined is None:
-            point.basis.kept(in_one)  # before cores share it
+            point.basis.read_once(in_one)  # before cores share it
             n = min(inference.n_resamples, affordable_resamples(point.record, point.basis))
             drawn_as = _resampling_key(point.basis) if len(points) > 1 else None
             groups.setdefault((drawn_as, point.record.expensive, n), []).append(point)
@@ -308,24 +308,26 @@ class _Block:
         basis = point.basis
         weighted = basis.reweighted(self.seen)
         return np.asarray(
-            point.record.function(weighted.beside(KnownWeights(self._rows(basis)))).value
+            point.record.function(
+                weighted.with_known_weights(KnownWeights(self._rows(basis)))
+            ).value
         )
 
     def with_unseen(self, basis: Statistic, form: S, shares: Array) -> S:
         """Each unseen row keeps a share of the weight drawn for it."""
         np.multiply(self.unseen, shares, out=self.weights[..., self.n_seen :])
-        return form.reweighted(self.weights).beside(KnownWeights(self._rows(basis)))
+        return form.reweighted(self.weights).with_known_weights(KnownWeights(self._rows(basis)))
 
     def with_one(self, basis: Statistic, form: S, place: int) -> S:
         self.weights[..., self.n_seen :] = 0.0
         self.weights[..., self.n_seen + place] = self.mass
         raising_row = KnownWeights(self._rows(basis), np.array([place]))
-        return form.reweighted(self.weights).beside(raising_row)
+        return form.reweighted(self.weights).with_known_weights(raising_row)
 
     def _rows(self, basis: Statistic) -> SeenRows:
         """Bases of other rows may have the same weights."""
         if id(basis) not in self._rows_of:
-            self._rows_of[id(basis)] = SeenRows(self.seen, basis.kept(in_one))
+            self._rows_of[id(basis)] = SeenRows(self.seen, basis.read_once(in_one))
         return self._rows_of[id(basis)]
 
 
@@ -421,7 +423,7 @@ def compute_with_each_unseen(
         weights[positions, places] = mass
         for point, forms in possible:
             unseen_rows = KnownWeights(rows_by_basis[id(point.basis)], places - n)
-            weighted = (form.reweighted(weights).beside(unseen_rows) for form in forms)
+            weighted = (form.reweighted(weights).with_known_weights(unseen_rows) for form in forms)
             values[point.record.name].append(_compute_value(point.record, weighted))
         weights[positions, places] = 0.0
     return _concatenate_blocks(values)

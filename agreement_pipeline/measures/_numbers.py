@@ -39,7 +39,7 @@ def unit_free(values: Array) -> tuple[Array, float]:
 def crossed_rows(values: NumbersByRater) -> NumbersByRater:
     """The items that every rater rated and that have a weight."""
     crossed = values.crossed()
-    return crossed.at(crossed.seen)
+    return crossed.select_rows(crossed.seen)
 
 
 def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
@@ -50,7 +50,7 @@ def crossed_unit_free(values: NumbersByRater) -> tuple[Array, Array, float]:
 
 
 def squared_disagreement(values: NumbersByRater) -> Disagreement:
-    item_sums, w = values.kept(_squares), values.weights
+    item_sums, w = values.read_once(_squares), values.weights
     sums, squares = w @ item_sums.sums, w @ item_sums.squares
     return Disagreement(
         w @ item_sums.within,
@@ -95,7 +95,7 @@ def mid_ranks(values: NumbersByRater) -> Array:
 
 def rank_disagreement(values: NumbersByRater) -> Disagreement:
     """One sort, then linear time for each row of weights."""
-    (item, rank), leading = values.kept(_items_and_ranks), values.weights.shape[:-1]
+    (item, rank), leading = values.read_once(_items_and_ranks), values.weights.shape[:-1]
     draws = (values.weights[draw] for draw in np.ndindex(leading))
     within_and_between = np.array(
         [_rank_disagreement_of_draw(w, item, rank, values.sizes) for w in draws]
@@ -125,7 +125,7 @@ def proportional_disagreement(values: NumbersByRater) -> Disagreement:
     of two short stretches of the logarithm are summed at once by a Chebyshev series, which is exact
     to rounding. Zero has no logarithm. Its disagreement with any other number is 1.
     """
-    return values.kept(_RatioDisagreement.from_numbers).disagreement(values.weights)
+    return values.read_once(_RatioDisagreement.from_numbers).disagreement(values.weights)
 
 
 @dataclass(frozen=True)

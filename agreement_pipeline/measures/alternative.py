@@ -118,12 +118,12 @@ def advantage_probability(panel: Panel) -> Coefficient:
 
 
 def _items_won(panel: Panel) -> SomeRows:
-    duels = panel.kept(find_duels)
+    duels = panel.read_once(find_duels)
     return every_row((duels.is_comparable & duels.classifier).astype(float))
 
 
 def _items_lost(panel: Panel) -> SomeRows:
-    duels = panel.kept(find_duels)
+    duels = panel.read_once(find_duels)
     return every_row((duels.is_comparable & ~duels.classifier).astype(float))
 
 
@@ -209,7 +209,7 @@ def alternative_annotator_test(
     1.0
     """
     _check_settings(epsilon, false_discovery_rate, min_items)
-    duels = panel.kept(find_duels)
+    duels = panel.read_once(find_duels)
     raw_comparisons = [
         _compare_with_rater(panel, duels, j, epsilon, min_items)
         for j in range(panel.panel.n_raters)
@@ -260,9 +260,9 @@ def _compare_with_rater(
     weights = np.where(is_comparable, panel.weights, 0.0)
     wins, rater_wins = duels.classifier[:, j].astype(float), duels.rater[:, j].astype(float)
     if clusters is not None:
-        items = clusters.held(panel.weights, is_comparable)
+        items = clusters.items_by_cluster(panel.weights, is_comparable)
         wins, rater_wins = (
-            clusters.held(panel.weights, is_comparable & won[:, j])
+            clusters.items_by_cluster(panel.weights, is_comparable & won[:, j])
             / np.where(items > 0, items, 1.0)
             for won in (duels.classifier, duels.rater)
         )

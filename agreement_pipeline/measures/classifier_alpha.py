@@ -42,10 +42,10 @@ OTHERS_ONE_CATEGORY = Condition(
     lambda panel: ONE_PAIRABLE_CATEGORY.holds(panel.panel),
 )
 WITH_ONE_AND_WITH_ALL = RestsOn(
-    lambda panel: panel.joined().readable,
+    lambda panel: panel.with_classifier_as_rater().readable,
     "one rating",
-    among=lambda panel: panel.joined().n_items,
-    ratings=lambda panel: panel.joined().n_ratings,
+    among=lambda panel: panel.with_classifier_as_rater().n_items,
+    ratings=lambda panel: panel.with_classifier_as_rater().n_ratings,
 )
 
 
@@ -82,7 +82,7 @@ def alpha_with_classifier(panel: Panel) -> Coefficient:
     >>> round(float(alpha_with_classifier(panel).value), 4)
     0.5926
     """
-    return _alpha(_restrict_to_labelled(panel).joined())
+    return _alpha(_restrict_to_labelled(panel).with_classifier_as_rater())
 
 
 @_of_classifier(
@@ -105,7 +105,7 @@ def alpha_gain(panel: Panel) -> Coefficient:
     -0.0074
     """
     paired = _restrict_to_labelled(panel, min_panel_ratings=2)
-    with_classifier = _alpha(paired.joined()).value
+    with_classifier = _alpha(paired.with_classifier_as_rater()).value
     without = _alpha(paired.panel).value
     return Coefficient(with_classifier - without, observed=with_classifier)
 
@@ -131,7 +131,7 @@ def alpha_influence(panel: Panel) -> Coefficient:
     >>> round(float(alpha_influence(panel).value), 4)
     -0.0074
     """
-    with_her = _alpha(panel.joined()).value
+    with_her = _alpha(panel.with_classifier_as_rater()).value
     without_her = _alpha(panel.panel).value
     return Coefficient(with_her - without_her, observed=with_her)
 

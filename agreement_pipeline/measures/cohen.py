@@ -131,7 +131,7 @@ def light_kappa(patterns: LabelsByRater) -> Coefficient:
     0.7436
     """
     pairs = patterns.n_raters * (patterns.n_raters - 1) // 2
-    extra_rows_and_mass = None if _can_remember_sums(patterns) else patterns.one_more
+    extra_rows_and_mass = None if _can_remember_sums(patterns) else patterns.extra_row
     if extra_rows_and_mass is not None:
         total = _sums_with_extra_row(patterns, *extra_rows_and_mass)
     else:
@@ -193,7 +193,7 @@ def _sums_of_pairs(
         occurs_always = rows[always_weighted].any(0)
         return np.asarray(occurs_always if occurs_always.all() else weight_of(rows) > 0)
 
-    columns = patterns.kept(_rater_columns)
+    columns = patterns.read_once(_rater_columns)
     a, b = columns[first_raters].T, columns[second_raters].T
     both_rated = (a >= 0) & (b >= 0)
     agreed = (a == b) & both_rated

@@ -63,11 +63,11 @@ def _joint_counts(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
         table = ratio(table, table.sum((-2, -1))[..., None, None]) if shares else table
         alike, cells = np.diagonal(table, axis1=-2, axis2=-1), table.reshape(*table.shape[:-2], -1)
         return _Joint(cells, table.sum(-1), table.sum(-2), alike)
-    rows, first_codes, second_codes = patterns.kept(_occurring_cells)
+    rows, first_codes, second_codes = patterns.read_once(_occurring_cells)
     cells = patterns.sums_of(rows)
     cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
     first_counts, second_counts = (
-        indicated(codes[:, None], k).under(cells) for codes in (first_codes, second_codes)
+        indicated(codes[:, None], k).weighted_sums(cells) for codes in (first_codes, second_codes)
     )
     return _Joint(cells, first_counts, second_counts, cells[..., first_codes == second_codes])
 

@@ -37,7 +37,7 @@ def _has_few_items(values: NumbersByRater) -> bool:
 
 FEW_PAIRABLE_ITEMS = Condition(
     "fewer than two items have two ratings",
-    lambda values: _has_few_items(values.at(values.pairable)),
+    lambda values: _has_few_items(values.select_rows(values.pairable)),
 )
 FEW_CROSSED_ITEMS = Condition(
     "fewer than two items were rated by every rater",
@@ -49,7 +49,7 @@ def one_way_mean_squares(values: NumbersByRater) -> tuple[Array, Array, Array, f
     """Mean squares between and within items with two ratings or more, the ratings per item, and the
     unit.
     """
-    rated = values.at(values.seen & values.pairable)
+    rated = values.select_rows(values.seen & values.pairable)
     z, unit = unit_free(rated.values)
     w, m, sums = rated.weights, rated.sizes, np.nansum(z, axis=(1, 2))
     squared_deviations = np.nansum((z[:, :, 0] - (sums / m)[:, None]) ** 2, axis=1)

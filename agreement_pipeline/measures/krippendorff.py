@@ -82,7 +82,7 @@ def krippendorff_alpha(ratings: CategoryCounts | NumbersByRater) -> Coefficient:
     if ratings.holds == "numbers":
         paired = ratings.weights_of(ratings.pairable)
         values = ratings.reweighted(paired)
-        disagreement = _VALUE_DISAGREEMENTS[ratings.scale.level](values.at(values.seen))
+        disagreement = _VALUE_DISAGREEMENTS[ratings.scale.level](values.select_rows(values.seen))
         return _alpha(disagreement, paired @ ratings.sizes)
     return _alpha_of_counts(ratings, _COUNT_DISAGREEMENTS[ratings.scale.level])
 
@@ -120,7 +120,7 @@ def disagreement_of_items(ratings: CategoryCounts | NumbersByRater) -> Array:
 
 def _disagreement_within_rows(values: NumbersByRater) -> tuple[Array, float]:
     rows, level = values.pairable, values.scale.level
-    paired, row_disagreement = values.at(rows), np.zeros(len(rows))
+    paired, row_disagreement = values.select_rows(rows), np.zeros(len(rows))
     if level == "ratio":
         row_disagreement[rows] = ratio_disagreement_within_items(paired)
         return row_disagreement, 1.0

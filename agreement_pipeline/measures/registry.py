@@ -110,7 +110,7 @@ class RestsOn(NamedTuple):
     def clusters(self, statistic: Any) -> int | None:
         if statistic.clusters is None:
             return None
-        return int(statistic.clusters.at(self.rows(statistic) & (statistic.weights > 0)).n)
+        return int(statistic.clusters.select_rows(self.rows(statistic) & (statistic.weights > 0)).n)
 
     def units(self, statistic: Any) -> float:
         return _count_units(statistic, self.rows(statistic))

@@ -109,7 +109,7 @@ class ByRater(Statistic):
             confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
         )
 
-    def only(self, raters: Sequence[str]) -> Self:
+    def select_raters(self, raters: Sequence[str]) -> Self:
         return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
@@ -148,7 +148,7 @@ class ByRater(Statistic):
         return merged.with_columns(order_of_raters(merged.rating_hashes, merged.weights)).merged()
 
     def without(self, rater: str) -> Self:
-        return self.only([name for name in self.raters if name != rater])
+        return self.select_raters([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
         labels = self.said[:, self.raters.index(rater)]
@@ -156,16 +156,16 @@ class ByRater(Statistic):
 
     @property
     def panel(self) -> Self:
-        return self.kept(_panel_alone).reweighted(self.weights)
+        return self.read_once(_panel_alone).reweighted(self.weights)
 
-    def joined(self) -> Self:
-        return self.kept(_panel_with_classifier).reweighted(self.weights)
+    def with_classifier_as_rater(self) -> Self:
+        return self.read_once(_panel_with_classifier).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first)
 
     def items_by_rater(self, rows: Flags) -> Array:
-        return self.kept(_who_rated).under(np.where(rows, self.weights, 0.0))
+        return self.read_once(_who_rated).weighted_sums(np.where(rows, self.weights, 0.0))
 
 
 def _who_rated(statistic: ByRater) -> SomeRows:
@@ -303,7 +303,7 @@ class NumbersByRater(ByRater):
                 f"expected {expected}. Give one label a row."
             )
         with_labels = copy_with(self, labels=np.asarray(labels, dtype=float), classifier=classifier)
-        with_labels.joined()
+        with_labels.with_classifier_as_rater()
         return with_labels
 
     @OfRows
@@ -347,15 +347,15 @@ class NumbersByRater(ByRater):
             rows = self._splits(tail_values if self.by_tail else far_values)
             return self.with_rows(rows, np.full((len(rows), self.scale.dimensions), np.nan), mass)
         is_met = self.readable & (self.weights > 0)
-        met_part = self.at(is_met) if is_met.any() else self
-        panel, all_raters = met_part.panel, met_part.joined()
+        met_part = self.select_rows(is_met) if is_met.any() else self
+        panel, all_raters = met_part.panel, met_part.with_classifier_as_rater()
         rows = panel._splits(typical_values)
         pair, _ = two_numbers(all_raters.values, all_raters.weights, self.scale, typical_values)
         labels = np.repeat(pair, len(rows), axis=0)
         return self.with_rows(np.concatenate([rows, rows]), labels, mass)
 
     def _splits(self, elsewhere: Callable[[Array, Array], Array]) -> Array:
-        meeting = self.at(self.pairable) if self.pairable.any() else self
+        meeting = self.select_rows(self.pairable) if self.pairable.any() else self
         numbers = two_numbers(meeting.values, meeting.weights, self.scale, elsewhere)
         n_raters, turns = self.n_raters, min(self.n_raters, MAX_TURNS)
         size = min(typical_size(self.sizes, self.weights), n_raters)
@@ -377,9 +377,9 @@ class NumbersByRater(ByRater):
         if complete.all():
             return self
         left_out = self.left_out + total(self.weights[..., ~complete & (self.sizes > 0)])
-        return copy_with(self.at(complete), left_out=left_out)
+        return copy_with(self.select_rows(complete), left_out=left_out)
 
-    def at(self, rows: Flags) -> "NumbersByRater":
+    def select_rows(self, rows: Flags) -> "NumbersByRater":
         if rows.all():
             return self
         cache, key = self._last_selection, rows.tobytes()
@@ -390,7 +390,7 @@ class NumbersByRater(ByRater):
                 values=self.values[rows],
                 weights=np.ones(int(rows.sum())),
                 labels=self.labels[rows],
-                clusters=None if self.clusters is None else self.clusters.at(rows),
+                clusters=None if self.clusters is None else self.clusters.select_rows(rows),
             )
         return cache[key].reweighted(self.weights[..., rows])
 
@@ -401,7 +401,9 @@ class NumbersByRater(ByRater):
     def __add__(self, other: "NumbersByRater") -> "NumbersByRater":
         refuse_other_classifier(self, other)
         if self.classifier is not None:
-            return (self.joined() + other.joined()).against(self.classifier)
+            return (self.with_classifier_as_rater() + other.with_classifier_as_rater()).against(
+                self.classifier
+            )
         refuse_sum(NUMBERS, self, other)
         raters = joint_raters(self.raters, other.raters)
         return NumbersByRater(
@@ -614,14 +616,14 @@ class LabelsByRater(ByRater):
         return None if self.has_two_sides or self.confidence is not None else self.counts().counts
 
     def counts(self) -> CategoryCounts:
-        return self.kept(_row_counts).reweighted(self.weights)
+        return self.read_once(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
         counts[rows, column[rows]] -= 1
-        n_met = int((np.delete(self.kept(_meetings)[place], place) > 0).sum())
+        n_met = int((np.delete(self.read_once(_meetings)[place], place) > 0).sum())
         remaining = CategoryCounts(
             counts, self.weights, scale=self.scale, n_raters=n_met, clusters=self.clusters
         )
@@ -658,7 +660,7 @@ class LabelsByRater(ByRater):
             labels=self.labels[rows],
             weights=self.weights[..., rows],
             raters=tuple(self.raters[place] for place in columns),
-            clusters=None if self.clusters is None else self.clusters.at(rows),
+            clusters=None if self.clusters is None else self.clusters.select_rows(rows),
         )
 
     def with_scale(self, scale: Scale) -> Self:
@@ -730,12 +732,14 @@ class LabelsByRater(ByRater):
                 "expected one group for each rater. Add statistics of the same groups."
             )
         if self.classifier is not None:
-            return (self.joined() + other.joined()).against(self.classifier)
+            return (self.with_classifier_as_rater() + other.with_classifier_as_rater()).against(
+                self.classifier
+            )
         if self.second is not None and other.second is not None:
             second = joint_raters(self.second, other.second)
             combined = stack_labels(self.panel, other.panel).merged()
             first_group = [name for name in combined.raters if name not in second]
-            return combined.only([*first_group, *second]).merged().in_groups(second)
+            return combined.select_raters([*first_group, *second]).merged().in_groups(second)
         combined = stack_labels(self, other)
         return combined if self.confidence is not None else combined.merged()
 

@@ -25,7 +25,7 @@ class Clusters:
 
     Examples
     --------
-    >>> Clusters.named(["d2", "d1", "d2"]).places.tolist()
+    >>> Clusters.from_names(["d2", "d1", "d2"]).places.tolist()
     [1, 0, 1]
     """
 
@@ -33,7 +33,7 @@ class Clusters:
     times: Array
 
     @classmethod
-    def named(cls, names: ArrayLike) -> "Clusters":
+    def from_names(cls, names: ArrayLike) -> "Clusters":
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
         checked_names = [] if are_numbers else np.asarray(names, dtype=object).tolist()
         if missing := sum(not present(name) for name in checked_names):
@@ -48,7 +48,7 @@ class Clusters:
     def n(self) -> int:
         return round(float(self.times.sum()))
 
-    def at(self, rows: Flags | Codes) -> "Clusters":
+    def select_rows(self, rows: Flags | Codes) -> "Clusters":
         kept_places, places = np.unique(self.places[rows], return_inverse=True)
         return Clusters(places.astype(np.int64), self.times[kept_places])
 
@@ -56,19 +56,19 @@ class Clusters:
         """How many items of each row one cluster holds. Shape (P,)."""
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
-    def held(self, weights: Array, rows: Flags) -> Array:
+    def items_by_cluster(self, weights: Array, rows: Flags) -> Array:
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,
         )
 
     def typical(self, weights: Array, rows: Flags) -> float:
-        cluster_sizes = self.held(weights, rows)
+        cluster_sizes = self.items_by_cluster(weights, rows)
         return float(self.times @ cluster_sizes**2 / (self.times @ cluster_sizes))
 
     def effective(self, weights: Array, rows: Flags) -> float:
         """How many clusters of one size say as much as these, by Kish's (1965) formula."""
-        cluster_sizes = self.held(weights, rows)
+        cluster_sizes = self.items_by_cluster(weights, rows)
         return float((self.times @ cluster_sizes) ** 2 / (self.times @ cluster_sizes**2))
 
 

@@ -71,7 +71,7 @@ def _group_rows(labels: LabelsByRater) -> tuple[Codes, Codes]:
     counts = labels.counts()
     stays_alone = ~(counts.pairable & (labels.labelled | (labels.classifier is None)))
     for rows in labels.read_sums.values():
-        has_few = rows.under(labels.weights) < MIN_ITEMS_IN_A_SUM
+        has_few = rows.weighted_sums(labels.weights) < MIN_ITEMS_IN_A_SUM
         stays_alone[rows.places[(dense(rows.values[:, has_few]) != 0).any(1)]] = True
     own_group = np.where(stays_alone, np.arange(1, len(stays_alone) + 1), 0)
     row_keys = np.column_stack([counts.counts.astype(np.int64), labels.labels, own_group])
@@ -102,7 +102,7 @@ def _mean_and_ways(labels: LabelsByRater, of_row: Codes, n: int) -> tuple[Array,
     size = BLOCK_CELLS // n_sums
     for start in range(0, len(order), size):
         block = order[start : start + size]
-        x = np.hstack([rows.at(block) for rows in row_sums])
+        x = np.hstack([rows.values_at(block) for rows in row_sums])
         weighted = x * labels.weights[block, None]
         begins = np.flatnonzero(np.diff(of_row[block], prepend=-1))
         sums[of_row[block[begins]]] += np.add.reduceat(weighted, begins)

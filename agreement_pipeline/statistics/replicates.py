@@ -422,7 +422,7 @@ class ReplicatedLabels(Cells):
         cells = np.searchsorted(hashes.row * n + hashes.rater, self.item * n + self.rater)
         hashes.number[cells] ^= hashes_of(*canonical.counts.T)
         order = order_of_raters(hashes, merged.weights)
-        ordered_labels = merged.only([self.raters[place] for place in order])
+        ordered_labels = merged.select_raters([self.raters[place] for place in order])
         return copy_with(
             canonical.with_raters(order), first=_merge_other_rows(ordered_labels, n_met_again)
         )

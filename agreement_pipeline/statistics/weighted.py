@@ -32,13 +32,13 @@ class SomeRows(NamedTuple):
     places: Codes
     values: "Array | csr_array"
 
-    def under(self, weights: Array) -> Array:
+    def weighted_sums(self, weights: Array) -> Array:
         is_every_row = len(self.places) == weights.shape[-1]
         return np.asarray(
             (weights if is_every_row else weights.take(self.places, -1)) @ self.values
         )
 
-    def at(self, place: Codes) -> Array:
+    def values_at(self, place: Codes) -> Array:
         values_at = np.zeros((len(place), self.values.shape[-1]))
         if not len(self.places):
             return values_at
@@ -140,11 +140,11 @@ class SeenRows:
 
     def sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
         if reader is None:
-            return rows.under(self.weights)
+            return rows.weighted_sums(self.weights)
         if self.in_one is not None and reader in self.in_one.places:
             return np.ascontiguousarray(self._sums_in_one[self.in_one.places[reader]].T)
         if reader not in self._sums:
-            self._sums[reader] = rows.under(self.weights)
+            self._sums[reader] = rows.weighted_sums(self.weights)
         return self._sums[reader]
 
     @cached_property
@@ -171,9 +171,9 @@ class KnownWeights(NamedTuple):
             return np.broadcast_to(total, (*weights.shape[:-1], total.shape[-1]))
         unseen = SomeRows(rows.places[n_seen_rows:] - n, rows.values[n_seen_rows:])
         if self.alone is None:
-            return np.asarray(total + unseen.under(weights[..., n:]))
+            return np.asarray(total + unseen.weighted_sums(weights[..., n:]))
         mass = weights[np.arange(len(weights))[:, None], n + self.alone[:, None]]
-        return np.asarray(total + mass * unseen.at(self.alone))
+        return np.asarray(total + mass * unseen.values_at(self.alone))
 
 
 T = TypeVar("T")
@@ -189,8 +189,8 @@ class OfRows(Generic[T]):
     def __get__(self, statistic: "Statistic | None", owner: type) -> T:
         if statistic is None:
             return self  # type: ignore[return-value]
-        cache = statistic._kept
-        return cache[self.read] if self.read in cache else statistic.kept(self.read)
+        cache = statistic._read_cache
+        return cache[self.read] if self.read in cache else statistic.read_once(self.read)
 
 
 class Statistic:
@@ -290,21 +290,21 @@ class Statistic:
     def in_clusters(self, clusters: Clusters) -> Self:
         return copy_with(self, clusters=checked_clusters(clusters, self.weights.shape[-1]))
 
-    def kept(self, reader: Callable[[Self], T]) -> T:
+    def read_once(self, reader: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
 
         What `read` returns must not depend on the weights.
         """
-        if reader not in self._kept:
-            self._kept.setdefault(reader, reader(self))
-        return self._kept[reader]  # type: ignore[no-any-return]
+        if reader not in self._read_cache:
+            self._read_cache.setdefault(reader, reader(self))
+        return self._read_cache[reader]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
         copy = copy_with(self, **changes)
-        vars(copy)["_kept"] = self._kept
+        vars(copy)["_read_cache"] = self._read_cache
         return copy
 
-    def beside(self, known_weights: KnownWeights) -> Self:
+    def with_known_weights(self, known_weights: KnownWeights) -> Self:
         """Say what is known of the weights, so that sums over the rows cost less."""
         copy = self.with_same_rows()
         vars(copy)["_known_weights"] = known_weights
@@ -339,7 +339,7 @@ class Statistic:
         return np.empty(0, dtype=np.int64) if self.together is None else self.together.normal
 
     @property
-    def one_more(self) -> tuple[Codes, float] | None:
+    def extra_row(self) -> tuple[Codes, float] | None:
         """The row that each resample has beside the same seen ones, and its mass, if they differ
         so.
         """
@@ -356,13 +356,13 @@ class Statistic:
     def _sums(self, rows: SomeRows, reader: RowReader | None) -> Array:
         known_weights = self._known_weights
         return (
-            rows.under(self.weights)
+            rows.weighted_sums(self.weights)
             if known_weights is None
             else known_weights.sums(self.weights, rows, reader)
         )
 
     @cached_property
-    def _kept(self) -> dict[Callable[[Any], Any], Any]:
+    def _read_cache(self) -> dict[Callable[[Any], Any], Any]:
         return {}
 
 

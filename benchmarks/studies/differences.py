@@ -44,8 +44,8 @@ def labelled_anew(n: int) -> Drawn:
     def drawn(rng: np.random.Generator) -> Sides:
         every = _of(replace(EVEN, raters=6), n, rng).patterns()
         return (
-            Side("one", ALPHA, every.only(every.raters[:3])),
-            Side("other", ALPHA, every.only(every.raters[3:])),
+            Side("one", ALPHA, every.select_raters(every.raters[:3])),
+            Side("other", ALPHA, every.select_raters(every.raters[3:])),
         )
 
     return drawn

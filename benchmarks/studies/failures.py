@@ -139,7 +139,7 @@ def clusters(asked: Asked) -> Iterator[Cells]:
             codes = np.where(is_hard, guesses, right)
             labels = LabelsByRater(codes, scale=TWO, raters=raters)
             alone.append((labels, 1))
-            together.append((labels.in_clusters(Clusters.named(place)), 1))
+            together.append((labels.in_clusters(Clusters.from_names(place)), 1))
         shares = []
         for rounds in (alone, together):
             low, high = limits(ALPHA, rounds, asked.inference)

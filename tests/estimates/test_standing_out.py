@@ -95,7 +95,7 @@ def test_clusters_are_what_was_drawn_at_random():
     said = [[0, 0, 0, int(item < 30)] for item in range(300)]
     alone = LabelsByRater(said, scale=SCALE, raters=list("abcd"))
     assert standing_out(alone).finding == "raters"
-    documents = Clusters.named([item // 30 for item in range(300)])
+    documents = Clusters.from_names([item // 30 for item in range(300)])
     within = LabelsByRater(said, scale=SCALE, raters=list("abcd"), clusters=documents)
     assert standing_out(within).finding == "too few to tell"
 
@@ -103,8 +103,8 @@ def test_clusters_are_what_was_drawn_at_random():
 def test_one_large_cluster_among_many_small_ones_is_little_more_than_one():
     """One of 300 items and forty of one are 41 clusters, and say as much as 1.3 of one size."""
     said = [[0, 0, 0, int(item % 2)] for item in range(340)]
-    uneven = Clusters.named([max(0, item - 299) for item in range(340)])
-    alike = Clusters.named([item // 5 for item in range(340)])
+    uneven = Clusters.from_names([max(0, item - 299) for item in range(340)])
+    alike = Clusters.from_names([item // 5 for item in range(340)])
     findings = [
         standing_out(
             LabelsByRater(said, scale=SCALE, raters=list("abcd"), clusters=clusters)
@@ -120,7 +120,9 @@ def test_clusters_of_unequal_size_have_the_degrees_of_freedom_of_kishs_formula()
     named, rng = np.repeat(np.arange(130), sizes), np.random.default_rng(14)
     said = np.zeros((1_000, 4), dtype=int)
     said[:, 0] = rng.random(1_000) < rng.choice([0.0, 0.6], 130, p=[0.8, 0.2])[named]
-    panel = LabelsByRater(said, scale=SCALE, raters=list("abcd"), clusters=Clusters.named(named))
+    panel = LabelsByRater(
+        said, scale=SCALE, raters=list("abcd"), clusters=Clusters.from_names(named)
+    )
     apart = -said[:, 0]
     beyond = np.bincount(named, apart - apart.mean())
 

@@ -64,7 +64,7 @@ def test_few_clusters_are_not_found_worse_than_many_of_the_same_population():
 def in_tens(counts):
     """Each item ten times, the ten of them a cluster."""
     rows = np.repeat(counts.counts, counts.weights.astype(int), axis=0)
-    clusters = Clusters.named([f"d{place}" for place in range(len(rows))])
+    clusters = Clusters.from_names([f"d{place}" for place in range(len(rows))])
     return CategoryCounts(rows, np.full(len(rows), 10.0), scale=TWO, clusters=clusters)
 
 

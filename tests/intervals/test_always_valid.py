@@ -135,7 +135,7 @@ def test_items_count_that_agreement_was_read_on_and_clusters_where_items_come_in
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]], [1, 1, 1, 1], scale=TWO)
     clustered = estimate(
         "krippendorff_alpha",
-        rows.in_clusters(Clusters.named([0, 0, 1, 1])),
+        rows.in_clusters(Clusters.from_names([0, 0, 1, 1])),
         Inference(n_resamples=1000, always_valid_at=500),
     )
     assert clustered.distribution.first.information == pytest.approx(2 * mixture(500, ALPHA))

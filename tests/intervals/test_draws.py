@@ -154,7 +154,7 @@ def test_the_lower_limit_lies_under_the_truth_as_often_as_it_says(n, clear, leve
 
 
 @pytest.mark.parametrize("level", ["nominal", "ordinal"])
-@pytest.mark.parametrize("clusters", [None, Clusters.named(np.arange(40) % 12)])
+@pytest.mark.parametrize("clusters", [None, Clusters.from_names(np.arange(40) % 12)])
 def test_measures_of_one_table_share_their_draws_and_get_the_limits_that_each_gets_alone(
     monkeypatch, level, clusters
 ):

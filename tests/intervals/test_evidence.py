@@ -32,7 +32,7 @@ def point(name, missing):
     if record.needs == "panel":
         statistic = statistic.against("r0")
     if name.startswith("cohen"):
-        statistic = statistic.only(("r0", "r1"))
+        statistic = statistic.select_raters(("r0", "r1"))
     return compute_points([record], statistic)[0]
 
 

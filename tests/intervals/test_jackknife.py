@@ -64,7 +64,7 @@ def test_where_items_are_many_each_is_left_out_once_in_groups_as_equal_as_can_be
 
 
 def test_clusters_are_left_out_whole():
-    weights, times = left_out(SEEN.in_clusters(Clusters.named([0, 1, 0, 1])))
+    weights, times = left_out(SEEN.in_clusters(Clusters.from_names([0, 1, 0, 1])))
     assert weights.tolist() == [[0, 2, 0, 3], [4, 0, 5, 0]]
     assert times.tolist() == [1, 1]
 

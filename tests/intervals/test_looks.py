@@ -141,10 +141,10 @@ def test_at_any_other_size_only_the_bounds_are_known(at, words):
 def test_clusters_are_counted_where_items_come_in_them():
     rows = CategoryCounts([[2, 0], [1, 1], [0, 2], [2, 0]] * 3, scale=TWO)
     planned = Inference(looks=Looks((6, 12), "pocock"))
-    three = rows.in_clusters(Clusters.named([0, 0, 1, 1, 2, 2] * 2))
+    three = rows.in_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2] * 2))
     found = estimate("krippendorff_alpha", three, planned)
     assert found.without_limits == "no look is planned at 3, and the next look is at 6"
-    six = rows.in_clusters(Clusters.named([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
+    six = rows.in_clusters(Clusters.from_names([0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]))
     assert estimate("krippendorff_alpha", six, planned).without_limits is None
 
 

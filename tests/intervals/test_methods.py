@@ -218,7 +218,7 @@ def test_the_bootstraps_without_a_prior_put_no_weight_on_what_was_not_seen():
 
 
 def test_items_of_a_cluster_are_drawn_together():
-    seen = patterns(6, 12).in_clusters(Clusters.named(np.repeat([0, 1, 2], 4)))
+    seen = patterns(6, 12).in_clusters(Clusters.from_names(np.repeat([0, 1, 2], 4)))
     for scheme in (BAYESIAN, ITEMS):
         drawn = np.vstack([block.weights for block in resample(seen, 500, 0, scheme=scheme)])[
             :, :12
@@ -236,7 +236,7 @@ def test_four_copies_of_every_item_say_no_more_than_one_when_they_are_a_cluster(
     clusters = [f"document {number // 4}" for number in range(600)]
     once, known, ignored = (
         estimate("percent_agreement", statistic, Inference(n_resamples=4000, method=name))
-        for statistic in (seen, copies.in_clusters(Clusters.named(clusters)), copies)
+        for statistic in (seen, copies.in_clusters(Clusters.from_names(clusters)), copies)
     )
     width = [found.interval.high - found.interval.low for found in (once, known, ignored)]
     assert width[1] == pytest.approx(width[0], rel=0.08)

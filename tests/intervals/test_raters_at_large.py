@@ -58,7 +58,7 @@ def test_few_clusters_that_happen_to_be_alike_say_no_more_of_raters_at_large_tha
             codes,
             scale=Scale(("no", "yes")),
             raters=tuple("abcdefgh"),
-            clusters=Clusters.named(np.arange(len(truth)) // 50),
+            clusters=Clusters.from_names(np.arange(len(truth)) // 50),
         )
         found = estimate("krippendorff_alpha", seen, Inference(method=name))
         lows.append(found.interval.low)

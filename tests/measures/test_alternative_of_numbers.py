@@ -94,7 +94,7 @@ def test_listed_numbers_are_compared_as_numbers_and_categories_as_labels():
 def test_on_clusters_the_mean_lead_of_each_cluster_is_tested(seed):
     values = drawn(seed, n=240)
     names = np.random.default_rng(seed).integers(0, 50, size=240)
-    panel = panel_of(values, Clusters.named([f"d{name}" for name in names]))
+    panel = panel_of(values, Clusters.from_names([f"d{name}" for name in names]))
     found = alternative_annotator_test(panel, epsilon=0.1)
     for j, compared in enumerate(found.comparisons):
         held = {}
@@ -115,7 +115,7 @@ def test_clusters_that_look_alike_count_as_often_as_they_occur():
         np.vstack([codes, codes])[:, :4],
         scale=scale,
         raters=RATERS,
-        clusters=Clusters.named(np.concatenate([names, names + 40])),
+        clusters=Clusters.from_names(np.concatenate([names, names + 40])),
     ).with_classifier(np.tile(codes[:, 4], 2), "model")
     once = LabelsByRater(
         codes[:, :4],
@@ -131,7 +131,7 @@ def test_clusters_that_look_alike_count_as_often_as_they_occur():
 
 def test_a_rater_with_few_clusters_is_not_tested():
     values = drawn(2, n=200, missing=0.0)
-    found = alternative_annotator_test(panel_of(values, Clusters.named(np.arange(200) // 20)))
+    found = alternative_annotator_test(panel_of(values, Clusters.from_names(np.arange(200) // 20)))
     assert {each.undefined for each in found.comparisons} == {
         "only 10 clusters hold an item that another rater and the classifier also labelled; "
         "at least 30 are required"

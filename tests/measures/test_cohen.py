@@ -171,6 +171,8 @@ def test_light_with_one_more_row_is_that_of_the_whole_table_of_weights(rows, mos
     unseen = form.weights.shape[-1] - len(weights)
     plain = form.reweighted(np.hstack([np.tile(weights, (unseen, 1)), 2.0 * np.eye(unseen)]))
     expected = FORMS["light_kappa"](plain)
-    found = FORMS["light_kappa"](plain.beside(KnownWeights(SeenRows(weights), np.arange(unseen))))
+    found = FORMS["light_kappa"](
+        plain.with_known_weights(KnownWeights(SeenRows(weights), np.arange(unseen)))
+    )
     for part, slow in zip(found[:3], expected[:3], strict=True):
         assert part == pytest.approx(slow, abs=1e-12, nan_ok=True)

@@ -103,7 +103,7 @@ def draws_with_and_without_the_far_category(needs, far, level):
         return ReplicatedLabels(cells, range(64), np.arange(64) % 2, patterns), weights
     if needs == "groups":
         return patterns.in_groups(("c", "d")), weights
-    panel = patterns.only("abc").with_classifier(codes[:, 3], "model")
+    panel = patterns.select_raters("abc").with_classifier(codes[:, 3], "model")
     counts = patterns.counts()
     stratum = CountsOfStratum(counts, np.arange(64) % 2 == 0)
     made = {"counts": counts, "patterns": patterns, "panel": panel, "gold": panel}
@@ -127,7 +127,7 @@ def test_a_draw_without_the_far_category_is_not_blurred_by_draws_that_hold_it(na
             record.needs, far, max(record.levels & {"interval", "ratio"})
         )
         if name.startswith("cohen"):
-            of = of.only(("a", "d"))
+            of = of.select_raters(("a", "d"))
         together = record(of.reweighted(weights))
         singly = [record(of.reweighted(draw)) for draw in weights]
         for part in ("value", "observed", "expected", "greatest"):
@@ -153,7 +153,7 @@ def test_it_has_the_value_of_a_scale_that_does_not_hold_it(name):
 
     def values(far):
         of, weights = draws_with_and_without_the_far_category(record.needs, far, "ratio")
-        of = of.only(("a", "d")) if name.startswith("cohen") else of
+        of = of.select_raters(("a", "d")) if name.startswith("cohen") else of
         return record(of.reweighted(weights)).value[4:]
 
     near = values(4.0)

@@ -40,7 +40,7 @@ def test_pairs_taken_in_blocks_have_the_mean_of_all_pairs(monkeypatch, cells):
     monkeypatch.setattr(cohen, "CELLS_PER_BLOCK", cells)
     patterns = crowd(60, 6, 5)
     pairs = [
-        float(MEASURES["cohen_kappa"](patterns.only(pair)).value)
+        float(MEASURES["cohen_kappa"](patterns.select_raters(pair)).value)
         for pair in combinations(patterns.raters, 2)
     ]
     assert float(MEASURES["light_kappa"](patterns).value) == pytest.approx(

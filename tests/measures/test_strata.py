@@ -66,7 +66,9 @@ def test_each_stratum_is_what_a_slow_loop_over_pairs_finds():
 def test_equal_rows_are_made_one_within_a_stratum_and_a_cluster():
     scale = Scale(("no", "yes"))
     whole = CategoryCounts(
-        [[2, 0], [2, 0], [2, 0], [1, 1]], scale=scale, clusters=Clusters.named(["a", "a", "b", "b"])
+        [[2, 0], [2, 0], [2, 0], [1, 1]],
+        scale=scale,
+        clusters=Clusters.from_names(["a", "a", "b", "b"]),
     )
     merged = CountsOfStratum(whole, [True, True, True, False]).merged()
     assert sorted(zip(merged.weights.tolist(), merged.inside.tolist(), strict=True)) == [

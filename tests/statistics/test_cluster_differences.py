@@ -103,7 +103,7 @@ def test_rounds_that_share_items_and_not_their_clusters_are_not_compared():
 
 def test_a_difference_of_one_cluster_is_undefined_and_sides_in_other_clusters_are_refused():
     seen = LabelsByRater([[0, 0], [0, 1], [1, 1]], [4, 2, 4], scale=TWO, raters="ab")
-    one, two = (seen.in_clusters(Clusters.named(names)) for names in ([0, 0, 0], [0, 0, 1]))
+    one, two = (seen.in_clusters(Clusters.from_names(names)) for names in ([0, 0, 0], [0, 0, 1]))
     found = difference(
         Side("a", "percent_agreement", one), Side("b", "shah_kappa_s", one), shared=10
     )

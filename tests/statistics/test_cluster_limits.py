@@ -40,7 +40,9 @@ def test_the_lower_limit_holds_where_one_cluster_holds_most_items():
         codes = np.where(
             guessed, rng.integers(2, size=(len(places), 3)), rng.integers(2, size=(len(places), 1))
         )
-        seen = LabelsByRater(codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.named(places))
+        seen = LabelsByRater(
+            codes, scale=TWO, raters=tuple("abc"), clusters=Clusters.from_names(places)
+        )
         above += (
             estimate(
                 "krippendorff_alpha", seen, Inference(n_resamples=400, seed=number)
@@ -107,6 +109,6 @@ def test_a_population_of_clusters_of_one_item_is_that_of_the_items():
     )
     one_by_one, whole = (
         lower_limits("shah_kappa_s", each, 40, 20)
-        for each in (single, single.in_clusters(Clusters.named(range(50))))
+        for each in (single, single.in_clusters(Clusters.from_names(range(50))))
     )
     assert whole == pytest.approx(one_by_one, abs=1e-12)

@@ -87,7 +87,7 @@ def test_clusters_of_one_item_give_the_same_digits_row_by_row():
     for method in ("smoothed_bayesian_bootstrap", "bca_bootstrap", "jackknife_t", "jackknife_log"):
         one_by_one, clustered = (
             estimate("shah_kappa_s", each, Inference(n_resamples=500, method=method))
-            for each in (seen, seen.in_clusters(Clusters.named(range(40))))
+            for each in (seen, seen.in_clusters(Clusters.from_names(range(40))))
         )
         assert tuple(clustered.interval) == pytest.approx(tuple(one_by_one.interval), abs=1e-12)
 
@@ -204,7 +204,7 @@ def test_equal_rows_of_different_clusters_stay_apart():
     counts = CategoryCounts(
         [[2, 0], [0, 2], [2, 0], [2, 0]],
         scale=TWO,
-        clusters=Clusters.named(["d2", "d1", "d1", "d2"]),
+        clusters=Clusters.from_names(["d2", "d1", "d1", "d2"]),
     )
     found = counts.merged()
     rows = zip(
@@ -215,7 +215,7 @@ def test_equal_rows_of_different_clusters_stay_apart():
 
 def test_statistics_in_clusters_are_not_added_as_if_theirs_were_others():
     patterns = LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab").merged()
-    in_clusters = patterns.in_clusters(Clusters.named([0, 1]))
+    in_clusters = patterns.in_clusters(Clusters.from_names([0, 1]))
     for one, other in ((in_clusters, patterns), (patterns.counts(), in_clusters.counts())):
         with pytest.raises(RatingsError, match="expected statistics without clusters in a sum"):
             one + other
@@ -225,7 +225,9 @@ def test_clusters_of_other_rows_are_refused():
     with pytest.raises(
         RatingsError, match=r"clusters: found shape \(3,\); expected one for each of 2 rows"
     ):
-        LabelsByRater([[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.named([0, 1, 1]))
+        LabelsByRater(
+            [[0, 0], [0, 1]], scale=TWO, raters="ab", clusters=Clusters.from_names([0, 1, 1])
+        )
 
 
 @pytest.mark.parametrize(
@@ -244,4 +246,4 @@ def test_rows_whose_cluster_is_not_named_are_not_taken_for_one_cluster(names):
         match=r"clusters: found (1 missing name|2 missing names); expected one for each row, or "
         "none for all",
     ):
-        counts.in_clusters(Clusters.named(names))
+        counts.in_clusters(Clusters.from_names(names))

@@ -43,7 +43,7 @@ def panel_of(items, *, missing=0.1, rare=0.06):
     codes[slips[:, 0], 0] = 0
     codes[:, :R][rng.random((items, R)) < [0, missing, missing, 5 * missing, missing]] = -1
     joint = LabelsByRater(codes, scale=SCALE, raters=(*"vwxyz", "model")).merged()
-    return joint.only(tuple("vwxyz")).with_classifier(joint.codes[:, R], "model")
+    return joint.select_raters(tuple("vwxyz")).with_classifier(joint.codes[:, R], "model")
 
 
 def basis_of(name, items, **options):
@@ -152,7 +152,7 @@ def few_items(labels):
 
 
 def in_clusters(labels):
-    return labels.in_clusters(Clusters.named(np.arange(len(labels.codes)) % 7)), 0
+    return labels.in_clusters(Clusters.from_names(np.arange(len(labels.codes)) % 7)), 0
 
 
 def in_groups(labels):

@@ -231,7 +231,7 @@ def test_names_are_forgotten_where_nobody_asks_and_rows_of_different_clusters_st
     places = np.arange(len(panel.labels)) % 9
     for each, clusters in (
         (panel, np.zeros_like(places)),
-        (panel.in_clusters(Clusters.named(places)), places),
+        (panel.in_clusters(Clusters.from_names(places)), places),
     ):
         of_s, of_kappa = compute_points(records, each)
         assert (of_s.basis, of_s.statistic, of_kappa.statistic) == (each, each, each)

@@ -27,7 +27,7 @@ def labels(seed, *, raters=6, rows=40, clusters=False):
         rng.integers(1, 4, size=rows),
         scale=SCALE,
         raters=[f"r{n}" for n in range(raters)],
-        clusters=Clusters.named(rng.integers(0, 5, size=rows)) if clusters else None,
+        clusters=Clusters.from_names(rng.integers(0, 5, size=rows)) if clusters else None,
     )
 
 

@@ -60,7 +60,7 @@ def test_one_rater_is_set_apart_from_the_rest():
     apart = values([[0.5, 1.0, NAN], [1.0, NAN, 2.0]], [1, 2]).against("y")
     assert (apart.classifier, apart.panel.raters) == ("y", ("x", "z"))
     assert apart.labels.ravel() == pytest.approx([1.0, NAN], nan_ok=True)
-    assert apart.joined().raters == ("x", "z", "y")
+    assert apart.with_classifier_as_rater().raters == ("x", "z", "y")
 
 
 def test_unseen_rows_of_a_panel_put_the_classifier_on_both_values():

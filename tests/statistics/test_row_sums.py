@@ -71,7 +71,9 @@ def test_an_unseen_row_that_alone_has_weight_is_added(rows):
 def test_rows_that_say_nothing_say_zeros(rows):
     said = dict(zip(rows.places.tolist(), dense(rows.values).tolist(), strict=True))
     places = [11, 0, 1, 2, 8, 8]
-    assert rows.at(np.array(places)).tolist() == [said.get(each, [0] * COLUMNS) for each in places]
+    assert rows.values_at(np.array(places)).tolist() == [
+        said.get(each, [0] * COLUMNS) for each in places
+    ]
 
 
 def test_what_a_crowd_says_is_kept_without_its_zeros():
@@ -80,8 +82,8 @@ def test_what_a_crowd_says_is_kept_without_its_zeros():
     values[said] = RNG.integers(1, 9, 500)
     rows, weights = every_row(values), RNG.random((3, 2_000))
     assert rows.places.tolist() == sorted({*said[0].tolist()})
-    assert rows.under(weights) == pytest.approx(weights @ values, abs=1e-12)
-    assert np.array_equal(rows.at(np.arange(2_000)), values)
+    assert rows.weighted_sums(weights) == pytest.approx(weights @ values, abs=1e-12)
+    assert np.array_equal(rows.values_at(np.arange(2_000)), values)
 
 
 def test_which_category_each_rater_of_a_crowd_gave():
@@ -90,7 +92,7 @@ def test_which_category_each_rater_of_a_crowd_gave():
     weights, slow = RNG.random((2, 2_000)), np.zeros((2, 400, 3))
     for row, rater in np.argwhere(codes >= 0):
         slow[:, rater, codes[row, rater]] += weights[:, row]
-    found = indicated(codes, 3).under(weights)
+    found = indicated(codes, 3).weighted_sums(weights)
     assert found == pytest.approx(slow.reshape(2, -1), abs=1e-12)
 
 
@@ -117,6 +119,6 @@ def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
 
 def test_new_weights_forget_what_was_known_of_the_old_ones():
     labels = LabelsByRater([[0, 1]], [2], scale=Scale(("no", "yes")), raters=("a", "b"))
-    known = labels.beside(KnownWeights(SeenRows(np.array([2.0]))))
+    known = labels.with_known_weights(KnownWeights(SeenRows(np.array([2.0]))))
     sums = known.reweighted(np.array([5.0])).sums(lambda each: every_row(each.indicators[:, 0]))
     assert sums.tolist() == [5.0, 0.0]

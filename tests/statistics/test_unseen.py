@@ -162,7 +162,7 @@ def test_how_often_a_disagreement_was_seen_is_not_told_where_a_cluster_holds_sev
     rows, scale = [[2, 0], [1, 1], [1, 1]], Scale(("no", "yes"))
 
     def times(*clusters):
-        found = Clusters.named(clusters) if clusters else None
+        found = Clusters.from_names(clusters) if clusters else None
         counts = CategoryCounts(rows, [1, 1, 1], scale=scale, clusters=found)
         return counts.times_seen(counts.with_unseen(3.0)).max()
 
