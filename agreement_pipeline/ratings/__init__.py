@@ -12,7 +12,7 @@ from agreement_pipeline.ratings.arrays import (
     texts_of as texts_of,
     whole as whole,
 )
-from agreement_pipeline.ratings.birth import (
+from agreement_pipeline.ratings.validation import (
     EXTRAS as EXTRAS,
     HOW_OF_DUPLICATES as HOW_OF_DUPLICATES,
     HOW_OF_OCCURRENCES as HOW_OF_OCCURRENCES,

@@ -16,11 +16,11 @@ from agreement_pipeline.engine import PATTERN_MARKS, DuckDB, Relation, Unreadabl
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.large_files import Content, LargeFile
 from agreement_pipeline.ratings.arrays import FIRST_PART_ROWS, PART_BYTES
-from agreement_pipeline.ratings.birth import EXTRAS, content_columns
 from agreement_pipeline.ratings.cells import Cells, cells_in, is_as_given
 from agreement_pipeline.ratings.origin import Origin
 from agreement_pipeline.ratings.ratings import Ratings
 from agreement_pipeline.ratings.scale import Scale
+from agreement_pipeline.ratings.validation import EXTRAS, content_columns
 from agreement_pipeline.text import called
 
 ROW_GROUP_ROWS, ROW_GROUP_BYTES = 100_000, 2**26

@@ -16,17 +16,6 @@ from agreement_pipeline.ratings.arrays import (
     texts_of,
     whole,
 )
-from agreement_pipeline.ratings.birth import (
-    EXTRAS,
-    UNLIMITED,
-    Birth,
-    Classifiers,
-    Limits,
-    NumbersError,
-    Packing,
-    content_columns,
-    is_beside_ratings,
-)
 from agreement_pipeline.ratings.cells import ISO_TIME, STRATUM, Cells, Texts, frame_in, is_text
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
 from agreement_pipeline.ratings.placeholders import NUMBERS_FOR_NOTHING, placeholders_among
@@ -39,6 +28,17 @@ from agreement_pipeline.ratings.scale import (
     Scale,
     category_text,
     without_categories,
+)
+from agreement_pipeline.ratings.validation import (
+    EXTRAS,
+    UNLIMITED,
+    Classifiers,
+    Limits,
+    NumbersError,
+    Packing,
+    RatingsValidator,
+    content_columns,
+    is_beside_ratings,
 )
 from agreement_pipeline.ratings.vocabularies import MAX_RATERS, ForeignWords, foreign_words
 from agreement_pipeline.text import called, listed
@@ -187,39 +187,43 @@ class Ratings:
             - an item stands in two clusters or strata, or only some items stand in one.
         """
         try:
-            birth = Birth(cells, scale, level, limits)
+            validator = RatingsValidator(cells, scale, level, limits)
         except NumbersError as numbers:
-            birth = Birth(cells, numbers.scale, "interval", limits)
-        with birth.items_first():
-            birth.check(classifiers, models)
+            validator = RatingsValidator(cells, numbers.scale, "interval", limits)
+        with validator.items_first():
+            validator.check(classifiers, models)
             ratings = cls(
-                birth.rated,
-                birth.known,
-                birth.scale,
-                birth.scale,
-                birth.raters,
-                birth.classifiers,
-                birth.has,
-                birth.again,
-                birth.earlier,
-                origin=origin and origin.without(NO_ANSWER, birth.n_unanswered),
-                texts=birth.texts,
+                validator.table,
+                validator.item_contents,
+                validator.scale,
+                validator.scale,
+                validator.raters,
+                validator.classifiers,
+                validator.has,
+                validator.has_replicates,
+                validator.has_earlier_rounds,
+                origin=origin and origin.without(NO_ANSWER, validator.n_unanswered),
+                texts=validator.texts,
             )
-            vars(ratings).update(everyone=birth.raters, _n=birth.n)
-            if in_order and birth.scale.categories and not (birth.again or birth.earlier):
+            vars(ratings).update(everyone=validator.raters, _n=validator.n)
+            if (
+                in_order
+                and validator.scale.categories
+                and not (validator.has_replicates or validator.has_earlier_rounds)
+            ):
                 _ = ratings.items_in_order
-            if birth.items_later:
-                rows = ratings._distinct_rows(*birth.of_items)
+            if validator.items_later:
+                rows = ratings._distinct_rows(*validator.of_items)
                 vars(ratings)["patterns"] = ratings.patterns_in(rows)
                 longest, blank = (whole(rows[name]) for name in ("longest", "blank"))
-                birth.check_of_items(longest.max(), blank.max())
+                validator.check_of_items(longest.max(), blank.max())
             if ratings.repeats:
                 if not same_label_counts_once:
-                    birth.refuse_repeats()
-                ratings = ratings._single(*birth.single_ratings())
+                    validator.refuse_repeats()
+                ratings = ratings._with_table(*validator.single_ratings())
         return ratings
 
-    def _single(self, rated: Relation, n_left_out: int) -> "Ratings":
+    def _with_table(self, rated: Relation, n_left_out: int) -> "Ratings":
         origin = self.origin and self.origin.without(SAME_LABEL_TWICE, n_left_out)
         single = replace(self, table=rated, origin=origin)
         vars(single).update(everyone=self.everyone)
@@ -316,7 +320,7 @@ class Ratings:
     def n_by_place(self) -> Codes:
         """Items of the round itself by rater, first those that are not gold. Shape (2, R)."""
         counts = np.zeros((2, len(self.names)), dtype=np.int64)
-        for row, place, _ in self._given:
+        for row, place, _ in self._labels_of_patterns:
             np.add.at(counts, (self.patterns.gold[row].astype(int), place), self.patterns.n[row])
         return counts
 
@@ -373,7 +377,7 @@ class Ratings:
             codes, counts = whole(table["code"]) - 1, whole(table["n"])
         else:
             counts = np.zeros(1 << self.packing.bits, dtype=np.int64)
-            for row, _, code in self._given:
+            for row, _, code in self._labels_of_patterns:
                 np.add.at(counts, code, self.patterns.n[row])
             codes = np.flatnonzero(counts)
             counts = counts[codes]
@@ -501,7 +505,7 @@ class Ratings:
         """What is known of items: its columns, all items in order, and the columns in batches."""
         names = [name for name in content_columns(self.has) if name != "cluster"]
         names += ["cluster_at"] * ("cluster" in self.has)
-        batch = self._known(names)
+        batch = self._load_items(names)
         return names, batch["item"], self._with_texts(batch)
 
     @property
@@ -540,9 +544,9 @@ class Ratings:
         """
         import pyarrow as pa
 
-        test, _dependencies = self._some(items)
+        test, _dependencies = self._item_test(items)
         of_gold = "TRUE" if gold or not self.gold else "NOT gold"
-        tests = {of_gold, test, self._by(raters)} - {"TRUE"}
+        tests = {of_gold, test, self._rater_test(raters)} - {"TRUE"}
         batches_found: Iterable[pa.RecordBatch] = ()
         if self.own is self.table and not tests and len(self):
             batches_found = self.every(columns)
@@ -552,7 +556,7 @@ class Ratings:
         if batches := list(batches_found):
             return pa.Table.from_batches(batches).combine_chunks()
         test_list = " AND ".join(sorted(tests)) or "TRUE"
-        return self._whole(columns, f"{self.own} WHERE {test_list} ORDER BY item, place")
+        return self._load_table(columns, f"{self.own} WHERE {test_list} ORDER BY item, place")
 
     def again(self, columns: Sequence[str], *, gold: bool = False) -> "pa.Table":
         """All ratings of an item that its rater met again, in the order of `every`.
@@ -560,10 +564,11 @@ class Ratings:
         Earlier rounds count. The rest is as in `first`.
         """
         if not self.met_again:
-            return self._whole(columns, f"{self.table} LIMIT 0")
-        meetings = f"SELECT *, COUNT(*) OVER (PARTITION BY item, place) AS met FROM {self._all}"
+            return self._load_table(columns, f"{self.table} LIMIT 0")
+        n_met = "COUNT(*) OVER (PARTITION BY item, place) AS met"
+        meetings = f"SELECT *, {n_met} FROM {self._table_with_gold}"
         replicated = f"({meetings} WHERE {'TRUE' if gold else 'NOT gold'}) AS m WHERE met >= 2"
-        return self._whole(columns, f"{replicated} ORDER BY item, place, occurrence")
+        return self._load_table(columns, f"{replicated} ORDER BY item, place, occurrence")
 
     def every(self, columns: Sequence[str]) -> "Iterator[pa.RecordBatch]":
         """The order is that of item, rater and occurrence. Columns are those of `first` and of
@@ -571,7 +576,7 @@ class Ratings:
         """
         if self._unpacks(columns):
             return self._unpacked(columns)
-        select_list = self._asked(columns)
+        select_list = self._select_list(columns)
         if item_columns := [name for name in columns if is_beside_ratings(name)]:
             of_items = [f"k.{self.session.column(name)}" for name in item_columns]
             rating_columns = [
@@ -584,9 +589,9 @@ class Ratings:
             )
         else:
             batches = self.session.batches(f"SELECT {select_list} FROM {self._in_order}")
-        return self._in_turn(batches, columns)
+        return self._number_items(batches, columns)
 
-    def _in_turn(
+    def _number_items(
         self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
     ) -> "Iterator[pa.RecordBatch]":
         last_item, last_place = None, -1
@@ -595,18 +600,18 @@ class Ratings:
                 item_places = (
                     _item_places(part["item"], last_item, last_place) if "at" in columns else None
                 )
-                yield self._told(part, columns, item_places)
+                yield self._answer_columns(part, columns, item_places)
                 if item_places is not None:
                     last_item, last_place = part["item"][-1], int(item_places[-1])
 
-    def _whole(self, columns: Sequence[str], rows: str) -> "pa.Table":
+    def _load_table(self, columns: Sequence[str], rows: str) -> "pa.Table":
         import pyarrow as pa
 
-        batch = _combine_batch(self.session.ask(f"SELECT {self._asked(columns)} FROM {rows}"))
+        batch = _combine_batch(self.session.ask(f"SELECT {self._select_list(columns)} FROM {rows}"))
         item_places = _item_places(batch["item"], None, -1) if "at" in columns else None
-        return pa.Table.from_batches([self._told(batch, columns, item_places)])
+        return pa.Table.from_batches([self._answer_columns(batch, columns, item_places)])
 
-    def _asked(self, columns: Sequence[str]) -> str:
+    def _select_list(self, columns: Sequence[str]) -> str:
         label_columns = self.label_columns
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, label_columns)}
         needed_columns = dict.fromkeys(
@@ -614,7 +619,7 @@ class Ratings:
         )
         return ", ".join(map(self.session.column, needed_columns)) or "item"
 
-    def _told(
+    def _answer_columns(
         self, part: "pa.RecordBatch", columns: Sequence[str], item_places: Codes | None
     ) -> "pa.RecordBatch":
         import pyarrow as pa
@@ -682,7 +687,7 @@ class Ratings:
         """The names of the items with a rating, in order. Earlier and gold ones count."""
         if items is None:
             return self._all_rated
-        test, _dependencies = self._some(items)
+        test, _dependencies = self._item_test(items)
         text = f"SELECT DISTINCT item FROM {self.table} WHERE {test} ORDER BY item"
         return self.session.ask(text)["item"]
 
@@ -701,7 +706,7 @@ class Ratings:
             last_place = int(item_places[-1])
         return pa.chunked_array(names)
 
-    def _by(self, raters: Collection[str] | None) -> str:
+    def _rater_test(self, raters: Collection[str] | None) -> str:
         if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(place) for place, name in enumerate(self.names) if name in raters]
@@ -716,9 +721,9 @@ class Ratings:
         """
         import pyarrow as pa
 
-        return pa.Table.from_batches(self._with_texts(self._known(columns, names)))
+        return pa.Table.from_batches(self._with_texts(self._load_items(columns, names)))
 
-    def _known(
+    def _load_items(
         self, columns: Sequence[str], names: Collection[str] | None = None
     ) -> "pa.RecordBatch":
         import pyarrow as pa
@@ -731,7 +736,7 @@ class Ratings:
             "item",
             *(f"{quoted(column)} AS {quoted(name)}" for name, column in column_by_name.items()),
         ]
-        test, _dependencies = self._some(names)
+        test, _dependencies = self._item_test(names)
         table = self.session.ask(
             f"SELECT {', '.join(select_list)} FROM {self.known} WHERE {test} ORDER BY item"
         )
@@ -828,23 +833,23 @@ class Ratings:
                 part["occurrence"] = column_of(np.ones(len(item), dtype=np.int32))
             if "earlier" in columns:
                 part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
-            yield self._told(pa.record_batch(part), columns, places[item])
+            yield self._answer_columns(pa.record_batch(part), columns, places[item])
 
     # What counting asks
 
     @cached_property
-    def _all(self) -> Relation:
+    def _table_with_gold(self) -> Relation:
         if not self.also_gold:
             return self.table
-        test, dependencies = self._some(self.also_gold)
-        return self._made({"gold": f"gold OR {test}"}, *dependencies)
+        test, dependencies = self._item_test(self.also_gold)
+        return self._with_computed({"gold": f"gold OR {test}"}, *dependencies)
 
     @cached_property
     def own(self) -> Relation:
         """The first rating of each rater and item in the round itself."""
         if not (self.met_again or self.preceded):
-            return self._all
-        table = self._all
+            return self._table_with_gold
+        table = self._table_with_gold
         turn_sql = "ROW_NUMBER() OVER (PARTITION BY item, place ORDER BY occurrence) AS turn"
         rows = f"SELECT *, {turn_sql} FROM {table}{' WHERE NOT earlier' if self.preceded else ''}"
         return table.view(f"SELECT * FROM ({rows}) AS t WHERE turn = 1")
@@ -951,7 +956,7 @@ class Ratings:
         return replace(self, table=remaining)
 
     @property
-    def _given(self) -> Iterator[tuple[Codes, Codes, Codes]]:
+    def _labels_of_patterns(self) -> Iterator[tuple[Codes, Codes, Codes]]:
         return self.packing.given(self.patterns.words, range(len(self.names)))
 
     def _words(self, table: "pa.Table | pa.RecordBatch") -> Codes:
@@ -988,7 +993,7 @@ class Ratings:
         )
 
     def by(self, raters: Collection[str]) -> "Ratings":
-        return self._only(self._by(raters))
+        return self._filter(self._rater_test(raters))
 
     @property
     def of_panel(self) -> str:
@@ -1013,18 +1018,18 @@ class Ratings:
             self.table.values(f"SELECT COUNT({counted_sql}) FROM {self.table} WHERE {test}")[0]
         )
 
-    def _made(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
+    def _with_computed(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
         quoted = self.session.column
         select_list = (
             f"{sql_by_column.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
         )
         return self.table.view(f"SELECT {', '.join(select_list)} FROM {self.table}", *dependencies)
 
-    def _only(self, test: str, **changes: Any) -> "Ratings":
+    def _filter(self, test: str, **changes: Any) -> "Ratings":
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         return replace(self, table=rated, **changes)
 
-    def _some(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
+    def _item_test(self, items: Collection[str] | None) -> tuple[str, tuple[Relation, ...]]:
         """Is the item of a row one of some? And what the test asks."""
         if items is None:
             return "TRUE", ()
@@ -1058,9 +1063,9 @@ class Ratings:
 
     @cached_property
     def _without_gold(self) -> "Ratings":
-        test, dependencies = self._some(self.also_gold)
+        test, dependencies = self._item_test(self.also_gold)
         is_kept = f"NOT {test}" + " AND NOT gold" * ("gold" in self.has)
-        rated = self._all.view(f"SELECT * FROM {self._all} WHERE NOT gold")
+        rated = self._table_with_gold.view(f"SELECT * FROM {self._table_with_gold} WHERE NOT gold")
         known_items = self.known and self.known.view(
             f"SELECT * FROM {self.known} WHERE {is_kept}", *dependencies
         )
@@ -1069,7 +1074,7 @@ class Ratings:
     @property
     def with_gold_measured(self) -> "Ratings":
         remaining_columns = self.has - {"gold", "gold_label"}
-        table = self._made({"gold": "FALSE"})
+        table = self._with_computed({"gold": "FALSE"})
         return replace(self, table=table, also_gold=frozenset(), has=remaining_columns)
 
     @property
@@ -1114,7 +1119,7 @@ class Ratings:
         scale = self.scale
         if scale.continuous or self.coded.categories is None:
             numbers = ", ".join(f"{float(label)!r}" for label in sorted(labels))
-            return self._only(f"d0 NOT IN ({numbers})")
+            return self._filter(f"d0 NOT IN ({numbers})")
         codes = [code for code, name in enumerate(self.coded.names, 1) if name in labels]
         remaining_categories = tuple(
             category
@@ -1122,7 +1127,7 @@ class Ratings:
             if name not in labels
         )
         test = f"code NOT IN ({', '.join(map(str, codes)) or '0'})"
-        part = self._only(test, scale=replace(scale, categories=remaining_categories))
+        part = self._filter(test, scale=replace(scale, categories=remaining_categories))
         if self._is_packed:  # the rows need not be grouped again
             vars(part)["patterns"] = self._patterns_without(codes)
         return part
@@ -1130,7 +1135,7 @@ class Ratings:
     def _patterns_without(self, codes: Collection[int]) -> Patterns:
         patterns, packing = self.patterns, self.packing
         words = patterns.words.copy()
-        for row, place, code in self._given:
+        for row, place, code in self._labels_of_patterns:
             is_removed = np.isin(code + 1, list(codes))
             slots = np.array(packing.slots, dtype=np.int64)[place[is_removed]]
             word, turn = np.divmod(slots, packing.a_word)
@@ -1168,7 +1173,7 @@ class Ratings:
         """Replicates stay, ratings of earlier rounds do not."""
         if not self.preceded:
             return self
-        return self._only("NOT earlier", preceded=False)
+        return self._filter("NOT earlier", preceded=False)
 
     @property
     def unassisted(self) -> "Ratings":
@@ -1176,14 +1181,14 @@ class Ratings:
 
     @cached_property
     def _unassisted(self) -> "Ratings":
-        return self._only(f"NOT COALESCE({self.of_panel} AND assisted, FALSE)")
+        return self._filter(f"NOT COALESCE({self.of_panel} AND assisted, FALSE)")
 
     def within(self, column: str, strata: Collection[str]) -> "Ratings":
         """Classifiers that rated none of the items are left out."""
         names = ", ".join(map(self.session.literal, strata)) or "NULL"
         test = f"{self.session.column(STRATUM + column)} IN ({names})"
         known_items = self.known and self.known.view(f"SELECT * FROM {self.known} WHERE {test}")
-        part = self._only(test, known=known_items)
+        part = self._filter(test, known=known_items)
         remaining_classifiers = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=remaining_classifiers)
 
@@ -1267,7 +1272,7 @@ class Ratings:
             code = f"CASE code {_cases(sides)} END"
         two = Scale((f"under {name}", f"{name} or more"))
         has = self.has - {*CHANGES, "gold_label"}
-        table = self._made({"code": f"CAST({code} AS BIGINT)"})
+        table = self._with_computed({"code": f"CAST({code} AS BIGINT)"})
         return replace(self, table=table, scale=two, coded=two, has=has)
 
     def after(self, earlier: Sequence["Ratings"], *, exported_again: bool = False) -> "Ratings":
@@ -1372,7 +1377,7 @@ class Ratings:
         new_names = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(new_names))
         cases = _cases((place, ordered.index(name)) for place, name in enumerate(new_names))
-        rated = self._made({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
+        rated = self._with_computed({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         origin = self.origin and self.origin.with_raters_renamed(names)
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers, origin=origin)

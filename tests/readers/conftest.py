@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import in_pandas
-from agreement_pipeline.ratings.birth import LIMITS
+from agreement_pipeline.ratings.validation import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
 from agreement_pipeline.readers.exports import ReadRequest, reader_of

@@ -524,6 +524,6 @@ def test_two_numbers_of_a_rater_for_an_item_are_refused(scale, labels, found):
     [(5, "found 12 different labels; expected at most 5"), (50, "found more than 10 different r")],
 )
 def test_a_column_that_differs_in_every_row_is_no_label(most, words, monkeypatch, refusal):
-    monkeypatch.setattr("agreement_pipeline.ratings.birth.MAX_KEY_ROWS", 10)
+    monkeypatch.setattr("agreement_pipeline.ratings.validation.MAX_KEY_ROWS", 10)
     frame = pd.DataFrame({"item": range(12), "rater": "a", "label": [f"x{n}" for n in range(12)]})
     assert words in refusal(frame, limits=Limits(categories=most))

@@ -1,4 +1,4 @@
-"""The checks of ratings at birth. An error names the rows and the column.
+"""The checks that ratings pass before they are made. An error names the rows and the column.
 
 What has few distinct values is checked on these, in Python, and the rest by queries. A test that
 some row fails is asked again, for the first rows at fault.
@@ -231,7 +231,7 @@ class NumbersError(Exception):
         self.scale = scale
 
 
-class Birth:
+class RatingsValidator:
     """The checks of some cells, and the ratings in them. `Ratings.from_cells` says what is refused.
 
     That a rater gave an item one label as one occurrence is not checked here yet.
@@ -263,14 +263,14 @@ class Birth:
             )
         of_raters = "column" in cells.names and "label" not in cells.columns
         name = f"column {cells.columns.get('label', 'label')!r}"
-        self._where = f"{cells.source}: {'the columns of raters' if of_raters else name}"
+        self._label_place = f"{cells.source}: {'the columns of raters' if of_raters else name}"
         # Names of items are tested in fewer rows once the labels of items are one row each.
         is_plain = {*cells.names} == {*REQUIRED, "nth", "row"}
         self.items_later = is_plain and not (self.is_number or self.is_vector)
-        self._facts, self._keys = self._counted()
+        self._facts, self._keys = self._count_facts()
         if are_none := self._missing_labels(declared_scale):
             self.cells = cells = cells.without_labels(are_none)
-            self._facts, self._keys = self._counted()
+            self._facts, self._keys = self._count_facts()
         self.n = int(self._facts["labelled"])
         self.n_unanswered = int(self._facts.get("unanswered", 0))
         if not self.n:
@@ -298,16 +298,18 @@ class Birth:
         )
         refuse_absent({*classifier_names}, self.raters, cells.source)
         self.classifiers = tuple(sorted({*classifier_names} | ({*models} & {*self.raters})))
-        self.rated = self._rated()
+        self.table = self._build_table()
         is_text = "text" in self.contents and cells.relation.session.numbers_rows
-        self.texts = Texts(cells, self.known) if is_text and self.known else None
+        self.texts = Texts(cells, self.item_contents) if is_text and self.item_contents else None
         # Did a rater meet an item again, and are some ratings of earlier rounds?
-        self.again = any(_occurrence_number(value) != 1 for value in self._distinct("occurrence"))
-        self.earlier = any(map(_parse_flag, self._distinct("earlier", OF_ITEM)))
+        self.has_replicates = any(
+            _occurrence_number(value) != 1 for value in self._distinct("occurrence")
+        )
+        self.has_earlier_rounds = any(map(_parse_flag, self._distinct("earlier", OF_ITEM)))
 
     # What is known of the cells before any check
 
-    def _counted(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
+    def _count_facts(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
         cells = self.cells
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
@@ -335,7 +337,7 @@ class Birth:
             f"GROUP BY {keys_list}, {LABELLED} LIMIT {MAX_KEY_ROWS + 1}"
         )
         if table.num_rows > MAX_KEY_ROWS:
-            self._refuse_many()
+            self._refuse_too_many_keys()
         facts = {}
         for index, (name, sql) in enumerate(sql_by_fact.items()):
             values = [value for value in table[f"f{index}"].to_pylist() if value is not None]
@@ -388,14 +390,16 @@ class Birth:
         if self.is_vector and kinds.get("label") == "text":
             tests["blank"] = f"{LABELLED} AND {cells.blank('label')}"
         if kinds.get("timestamp") == "text" and self.is_limited:
-            tests["timestamp"] = f"{LABELLED} AND {self._is_no_day(cells.quoted('timestamp'))}"
+            tests["timestamp"] = (
+                f"{LABELLED} AND {self._invalid_day_sql(cells.quoted('timestamp'))}"
+            )
         elif "timestamp" in {*cells.names} - {*kinds} and self.is_limited:
             tests["timestamp"] = (
                 f"{LABELLED} AND NOT COALESCE({YEAR_THAT_TIMES_HAVE}, timestamp IS NULL)"
             )
         return tests
 
-    def _is_no_day(self, time: str) -> str:
+    def _invalid_day_sql(self, time: str) -> str:
         session = self.cells.relation.session
         cases = [f"WHEN TRY_CAST(SUBSTR({time}, 1, 10) AS DATE) IS NOT NULL THEN FALSE"]
         for mark, (pattern, *orders) in DAY_FORMS.items():
@@ -420,7 +424,7 @@ class Birth:
             dict.fromkeys(value for value, is_labelled in pairs if is_labelled or rows != LABELLED)
         )
 
-    def _refuse_many(self) -> NoReturn:
+    def _refuse_too_many_keys(self) -> NoReturn:
         table = self.cells.relation
         if self.infers_level:
             sample = table.values(
@@ -429,7 +433,9 @@ class Birth:
             self._infer_level(sample)
         if not self.is_number:
             (different,) = table.values(f"SELECT COUNT(DISTINCT label) FROM {table}")
-            self.limits.refuse_beyond("categories", different, self._where, "different labels")
+            self.limits.refuse_beyond(
+                "categories", different, self._label_place, "different labels"
+            )
         raise RatingsError(
             f"{self.cells.source}: found more than {MAX_KEY_ROWS} different rows of raters, labels "
             "and occurrences; expected fewer. Check which columns hold them."
@@ -472,7 +478,7 @@ class Birth:
     def _check_items(self) -> None:
         if self.items_later:
             self.items_later = False
-            self._facts, self._keys = self._counted()
+            self._facts, self._keys = self._count_facts()
         for name in ("item", "cluster"):
             if longest := self._facts.get(f"longest {name}"):
                 self._refuse_longest(name, longest, f"LENGTH({self.cells.text(name)}) = {longest}")
@@ -532,7 +538,7 @@ class Birth:
             noun = "different labels"
             if parts := labels_of_sets(map(category_text, labels)):
                 noun += f" that are sets of {len(parts)} labels, which --units sets judges"
-            self.limits.refuse_beyond("categories", different, self._where, noun)
+            self.limits.refuse_beyond("categories", different, self._label_place, noun)
             self._refuse_header_again(labels)
             self._refuse_long("label", labels)
         elif self.cells.kinds["label"] == "text":
@@ -544,7 +550,7 @@ class Birth:
         try:
             return Scale.from_labels(labels, self.level)
         except RatingsError as error:
-            raise RatingsError(f"{self._where}: {error}") from None
+            raise RatingsError(f"{self._label_place}: {error}") from None
 
     def _infer_level(self, labels: Iterable[object]) -> None:
         texts = [text for text in map(category_text, labels) if not is_blank(text)]
@@ -566,9 +572,11 @@ class Birth:
             if self.scale.numeric:
                 test = f"{LABELLED} AND {self.cells.among('label', bad)}"
                 self._refuse_labels(test, f"{among} on the {self.level} level{HOW_TO_USE_NAMES}")
-            self._refuse_off(LABELLED, "label", bad, f"{among}. {HOW_TO_MEND_LABEL}")
+            self._raise_off_scale(LABELLED, "label", bad, f"{among}. {HOW_TO_MEND_LABEL}")
 
-    def _refuse_off(self, rows: str, name: str, bad: Collection[object], expected: str) -> NoReturn:
+    def _raise_off_scale(
+        self, rows: str, name: str, bad: Collection[object], expected: str
+    ) -> NoReturn:
         labels = sorted({*map(category_text, bad)})
         groups = lookalikes([*self.scale.names, *labels])
         if alike := [group for group in groups if not "".join(group).isascii()]:
@@ -579,9 +587,9 @@ class Birth:
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
         finding = called("label", self.cells.found(test, "label"))
-        self._refuse(test, "label", f"{expected}{self._how_written(test, 'label')}", finding)
+        self._refuse(test, "label", f"{expected}{self._spelling_advice(test, 'label')}", finding)
 
-    def _how_written(self, test: str, name: str) -> str:
+    def _spelling_advice(self, test: str, name: str) -> str:
         text = str(self.cells.found(test, name)[0]).strip()
         if AS_PERCENT.fullmatch(text):
             return HOW_OF_PERCENT
@@ -605,7 +613,7 @@ class Birth:
                 f"a finite {'non-negative ' if self.level == 'ratio' else ''}number on the "
                 f"{self.level} level, none beyond {LARGEST:g} in size{HOW_TO_USE_NAMES}",
             )
-        refuse_all_tiny(np.array(self._facts["largest"]), self._where)
+        refuse_all_tiny(np.array(self._facts["largest"]), self._label_place)
 
     def _check_vectors(self) -> None:
         cells, parts, bad = self.cells, _dimension_sql(self.scale.dimensions), LABELLED
@@ -622,14 +630,14 @@ class Birth:
         largest_size = cells.relation.values(
             f"SELECT {largest} FROM {cells.relation} WHERE {LABELLED}"
         )
-        refuse_all_tiny(np.array(largest_size), self._where)
+        refuse_all_tiny(np.array(largest_size), self._label_place)
 
     def single_ratings(self) -> tuple[Relation, int]:
         """The ratings without those that only repeat the label of another one, and how many those
         are. One with another label is refused.
         """
         self.refuse_repeats(only_if_labels_differ=True)
-        rated, names = self.rated, self.rated.schema.names
+        rated, names = self.table, self.table.schema.names
         quoted = [rated.session.column(name) for name in names]
         (n_rows,) = rated.values(f"SELECT COUNT(*) FROM {rated}")
         # An engine that does not number rows still takes the same one each time.
@@ -646,7 +654,7 @@ class Birth:
         return single, int(n_rows) - int(n_single)
 
     def refuse_repeats(self, *, only_if_labels_differ: bool = False) -> None:
-        rated, cells = self.rated, self.cells
+        rated, cells = self.table, self.cells
         keys = ", ".join(RATING_KEYS)
         labels = [name for name in rated.schema.names if name in ("code", "last_label")]
         labels += [name for name in rated.schema.names if re.fullmatch("d[0-9]+", name)]
@@ -715,7 +723,7 @@ class Birth:
                 test,
                 "confidence",
                 "a number from 0 to 1, or nothing. Divide by the highest confidence that could be "
-                f"stated, or leave the column out.{self._how_written(test, 'confidence')}",
+                f"stated, or leave the column out.{self._spelling_advice(test, 'confidence')}",
             )
         if self._facts.get("timestamp"):
             step = "Correct it, or leave the cell empty."
@@ -767,9 +775,9 @@ class Birth:
         if bad:
             among = listed(scale.names, 12) if scale.names else "the numbers of the scale"
             expected = f"one of {among}, or nothing. {HOW_TO_MEND_LABEL}"
-            self._refuse_off(LABELLED, "last_label", bad, expected)
+            self._raise_off_scale(LABELLED, "last_label", bad, expected)
 
-    def _last_label(self) -> str:
+    def _last_label_sql(self) -> str:
         cells, scale = self.cells, self.scale
         if scale.continuous:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
@@ -777,14 +785,14 @@ class Birth:
 
         def name_case(name: str, values: Iterable[Any]) -> str:
             present = [label for label in values if label is not None]
-            return self._in_words(
+            return self._case_sql(
                 name, {label: scale.names[self._code(label)] for label in present}
             )
 
         last_labels, first_labels = self._last_labels, self._distinct("label")
         return f"NULLIF({name_case('last_label', last_labels)}, {name_case('label', first_labels)})"
 
-    def _in_words(self, name: str, texts: Mapping[Any, str]) -> str:
+    def _case_sql(self, name: str, texts: Mapping[Any, str]) -> str:
         literal = self.cells.literal
         cases = " ".join(f"WHEN {literal(v)} THEN {literal(text)}" for v, text in texts.items())
         return f"CASE {self.cells.quoted(name)} {cases} END" if cases else "CAST(NULL AS STRING)"
@@ -802,7 +810,7 @@ class Birth:
                 self._refuse_whole(name, MAX_WEIGHT, self._tests["weight"], step)
             elif name == "cluster" or name.startswith(STRATUM):
                 self._check_groups(name)
-        if conflict := self._in_conflict(self.contents):
+        if conflict := self._find_conflict(self.contents):
             item, test, contents = conflict
             values_by_column = zip(self.contents, zip(*contents, strict=True), strict=True)
             differing = [name for name, values in values_by_column if len({*values}) > 1]
@@ -821,7 +829,7 @@ class Birth:
         if bad := [label for label in right if self._right_label(label) is None]:
             among = listed(self.scale.names, 12)
             expected = f"one of {among}, or nothing. Correct the right label."
-            self._refuse_off(OF_ITEM, "gold_label", bad, expected)
+            self._raise_off_scale(OF_ITEM, "gold_label", bad, expected)
 
     def _right_label(self, value: object) -> str | None:
         place = int(self.scale.places([category_text(value)])[0]) if _is_stated(value) else MISSING
@@ -847,7 +855,7 @@ class Birth:
                 f"names that do not. Write the {singular} in one way, or rename one of them.",
                 f"{plural} {described(alike)}, which print alike",
             )
-        if conflict := self._in_conflict([name]):
+        if conflict := self._find_conflict([name]):
             item, test, contents = conflict
             self._refuse(
                 test,
@@ -859,11 +867,11 @@ class Birth:
     def _is_item(self, item: str) -> str:
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
-    def _in_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
+    def _find_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
         if not names:
             return None
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
-        items, table = f"SELECT item FROM {self.known} WHERE {differ}", self.cells.relation
+        items, table = f"SELECT item FROM {self.item_contents} WHERE {differ}", self.cells.relation
         if not table.ask(f"{items} LIMIT 1").num_rows:
             return None
         item = self.cells.text("item")
@@ -872,7 +880,7 @@ class Birth:
         )
         (conflicting_item,) = table.values(first_item)
         select_list = ", ".join(
-            f"{self._content(name)} AS s{index}" for index, name in enumerate(names)
+            f"{self._content_sql(name)} AS s{index}" for index, name in enumerate(names)
         )
         keys = ", ".join(f"s{index}" for index in range(len(names)))
         inner = f"SELECT {select_list}, nth FROM {table} WHERE {self._is_item(conflicting_item)}"
@@ -883,9 +891,9 @@ class Birth:
         contents = zip(*(column.to_pylist() for column in columns), strict=True)
         return conflicting_item, f"{self._is_item(conflicting_item)} AND {rows}", list(contents)
 
-    def _content(self, name: str) -> str:
+    def _content_sql(self, name: str) -> str:
         if name == "gold":
-            return self._is_yes(name)
+            return self._is_yes_sql(name)
         if name == "gold_label":
             right = {value: self._right_label(value) for value in self._distinct(name, OF_ITEM)}
             name_by_value = {
@@ -893,24 +901,24 @@ class Birth:
                 for value, name_of_label in right.items()
                 if name_of_label is not None
             }
-            return self._in_words(name, name_by_value)
+            return self._case_sql(name, name_by_value)
         if name == "weight":
             return f"CAST({self.cells.number(name)} AS BIGINT)"
         return self.cells.text(name)
 
-    def _is_yes(self, name: str) -> str:
+    def _is_yes_sql(self, name: str) -> str:
         yes = [flag for flag in self._distinct(name, OF_ITEM) if _parse_flag(flag)]
         return f"COALESCE({self.cells.among(name, yes)}, FALSE)" if yes else "FALSE"
 
     @cached_property
-    def known(self) -> Relation | None:
+    def item_contents(self) -> Relation | None:
         """A row an item with what its rows say, and in `c{n}` whether they differ in a column. A
         text may be long, so `text` is the `nth` of a row that tells it.
         """
         if not self.contents:
             return None
         session = self.cells.relation.session
-        sql_by_column = {name: self._content(name) for name in self.contents}
+        sql_by_column = {name: self._content_sql(name) for name in self.contents}
         aggregate_by_column = {name: f"MIN(s{index})" for index, name in enumerate(sql_by_column)}
         if "text" in sql_by_column and session.numbers_rows:
             index, text = self.contents.index("text"), sql_by_column["text"]
@@ -930,14 +938,14 @@ class Birth:
 
     # The ratings
 
-    def _rated(self) -> Relation:
+    def _build_table(self) -> Relation:
         cells, scale, names = self.cells, self.scale, self.cells.names
         relation_by_join: dict[str, Relation] = {}
         sql_by_column = {"item": cells.text("item")}
         places = {
             value: self.raters.index(category_text(value)) for value in self._distinct("rater")
         }
-        sql_by_column["place"] = self._mapped("rater", "place", places, relation_by_join)
+        sql_by_column["place"] = self._mapped_number_sql("rater", "place", places, relation_by_join)
         if scale.continuous:
             several = scale.dimensions > 1
             numbers = _dimension_sql(scale.dimensions) if several else [cells.number("label")]
@@ -948,20 +956,24 @@ class Birth:
         else:
             labels = [value for value in self._distinct("label") if value is not None]
             codes = {value: self._code(value) + 1 for value in labels}
-            sql_by_column["code"] = self._mapped("label", "code", codes, relation_by_join)
+            sql_by_column["code"] = self._mapped_number_sql(
+                "label", "code", codes, relation_by_join
+            )
         has_occurrences = "occurrence" in names
         sql_by_column["occurrence"] = (
             f"CAST({cells.number('occurrence')} AS BIGINT)" if has_occurrences else "1"
         )
-        sql_by_column["earlier"] = self._is_yes("earlier")
+        sql_by_column["earlier"] = self._is_yes_sql("earlier")
         if "confidence" in names:
             sql_by_column["confidence"] = cells.number("confidence")
         if "assisted" in names:
             is_stated = cells.among("assisted", [*filter(_is_stated, self._distinct("assisted"))])
-            sql_by_column["assisted"] = f"CASE WHEN {is_stated} THEN {self._is_yes('assisted')} END"
+            sql_by_column["assisted"] = (
+                f"CASE WHEN {is_stated} THEN {self._is_yes_sql('assisted')} END"
+            )
         sql_by_column |= {name: name for name in ("drawn", "timestamp") if name in names}
         if "last_label" in names:
-            sql_by_column["last_label"] = self._last_label()
+            sql_by_column["last_label"] = self._last_label_sql()
         if "changed_at" in names:
             is_changed = f"NOT {cells.blank('changed_at')}"
             sql_by_column["changed_at"] = (
@@ -972,9 +984,9 @@ class Birth:
                 sql_by_column["changed_at"] = (
                     f"CASE WHEN NOT ({is_same_label}) THEN {sql_by_column['changed_at']} END"
                 )
-        sql_by_column["gold"] = self._is_yes("gold")
+        sql_by_column["gold"] = self._is_yes_sql("gold")
         of_items = [name for name in self.contents if not is_beside_ratings(name)]
-        sql_by_column |= {name: self._content(name) for name in of_items}
+        sql_by_column |= {name: self._content_sql(name) for name in of_items}
         sql_by_column["nth"] = "nth"
         select_list = ", ".join(
             f"{sql} AS {cells.quoted(name)}" for name, sql in sql_by_column.items()
@@ -983,7 +995,7 @@ class Birth:
         rows = f"SELECT {select_list} FROM {tables} WHERE {LABELLED}"
         return cells.relation.view(rows, *relation_by_join.values())
 
-    def _mapped(
+    def _mapped_number_sql(
         self,
         name: str,
         number: str,
