@@ -122,17 +122,17 @@ class Cells:
         for name in names:
             if self.kinds.get(name) == "float" and self.any(test := self.nan(name)):
                 raise RatingsError(
-                    f"{self.at(test, name)}: found nan; expected one value, or null. "
+                    f"{self.describe_place(test, name)}: found nan; expected one value, or null. "
                     "Correct the row."
                 )
 
-    def called(self, name: str) -> str:
+    def source_name(self, name: str) -> str:
         return self.columns.get(name, name).removeprefix(STRATUM).removeprefix(CONTENT_PREFIX)
 
     def any(self, test: str) -> bool:
         return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
 
-    def at(self, test: str, *names: str) -> str:
+    def describe_place(self, test: str, *names: str) -> str:
         by_column = "column" in self.names and {"rater", "label"} & {*names}
         keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
         table = self.relation
@@ -144,7 +144,7 @@ class Cells:
         rows = first_rows["row"].to_pylist()
         in_columns = first_rows["column"].to_pylist() if by_column else []
         if any(in_columns):
-            default_column = self.called(names[-1])
+            default_column = self.source_name(names[-1])
             cells = zip(rows, in_columns, strict=True)
             places = ", ".join(
                 f"row {row} column {column or default_column!r}" for row, column in cells
@@ -152,9 +152,9 @@ class Cells:
             remainder = f", … {total - MAX_SHOWN} more" if total > MAX_SHOWN else ""
             return f"{self.source}: {places}{remainder}"
         listed = called("row", [*rows, *range(total - len(rows))])
-        return f"{self.source}: {listed}, {called('column', map(self.called, names))}"
+        return f"{self.source}: {listed}, {called('column', map(self.source_name, names))}"
 
-    def found(self, test: str, name: str) -> list[object]:
+    def values_where(self, test: str, name: str) -> list[object]:
         table = self.relation
         values = table.values(
             f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT "

@@ -257,9 +257,9 @@ class RatingsValidator:
         present = [name for name in cells.names if name not in ("nth", "row", "column")]
         if missing := [name for name in REQUIRED if name not in present]:
             raise RatingsError(
-                f"{cells.source}: found no {called('column', map(cells.called, missing))} among "
-                f"{listed([cells.called(name) for name in present], 12)}; expected item, rater and "
-                "label. Name the columns that hold them."
+                f"{cells.source}: found no {called('column', map(cells.source_name, missing))} "
+                f"among {listed([cells.source_name(name) for name in present], 12)}; expected "
+                "item, rater and label. Name the columns that hold them."
             )
         of_raters = "column" in cells.names and "label" not in cells.columns
         name = f"column {cells.columns.get('label', 'label')!r}"
@@ -443,8 +443,10 @@ class RatingsValidator:
 
     def _refuse(self, test: str, name: str, expected: str, finding: str = "") -> NoReturn:
         cells = self.cells
-        finding = finding or listed(cells.found(test, name))
-        raise RatingsError(f"{cells.at(test, name)}: found {finding}; expected {expected}")
+        finding = finding or listed(cells.values_where(test, name))
+        raise RatingsError(
+            f"{cells.describe_place(test, name)}: found {finding}; expected {expected}"
+        )
 
     # Names
 
@@ -490,7 +492,7 @@ class RatingsValidator:
             self._refuse_blank("rater", f"{LABELLED} AND {self.cells.among('rater', blank)}")
 
     def _refuse_blank(self, name: str, test: str) -> NoReturn:
-        several = "s" if len(self.cells.found(test, "row")) > 1 else ""
+        several = "s" if len(self.cells.values_where(test, "row")) > 1 else ""
         expected = f"one in every row. Fill it in or drop the row{several}."
         self._refuse(test, name, expected, f"no {name}")
 
@@ -502,7 +504,7 @@ class RatingsValidator:
         if {cells.kinds.get(name) for name in REQUIRED} != {"text"}:
             return
         test = " AND ".join(cells.among(name, [columns[name]]) for name in REQUIRED)
-        if rows := cells.found(test, "row"):
+        if rows := cells.values_where(test, "row"):
             raise RatingsError(
                 f"{cells.source}: row {rows[0]}: found the header again; expected it once, "
                 "above all ratings. Remove the row, or deliver the files in one folder."
@@ -514,7 +516,7 @@ class RatingsValidator:
 
     def _refuse_longest(self, name: str, longest: int, test: str) -> None:
         if longest > self.limits.name_length:
-            place = self.cells.at(test, name)
+            place = self.cells.describe_place(test, name)
             self.limits.refuse_beyond("name_length", longest, place, "characters")
 
     # Labels
@@ -586,11 +588,11 @@ class RatingsValidator:
         self._refuse(f"{rows} AND {self.cells.among(name, bad)}", name, expected, finding)
 
     def _refuse_labels(self, test: str, expected: str) -> NoReturn:
-        finding = called("label", self.cells.found(test, "label"))
+        finding = called("label", self.cells.values_where(test, "label"))
         self._refuse(test, "label", f"{expected}{self._spelling_advice(test, 'label')}", finding)
 
     def _spelling_advice(self, test: str, name: str) -> str:
-        text = str(self.cells.found(test, name)[0]).strip()
+        text = str(self.cells.values_where(test, name)[0]).strip()
         if AS_PERCENT.fullmatch(text):
             return HOW_OF_PERCENT
         return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else how_to_leave_out([text])
@@ -689,7 +691,7 @@ class RatingsValidator:
                 if _occurrence_number(occurrence_value) == first_repeat["occurrence"]
             ]
             test += f" AND {cells.among('occurrence', same_occurrence)}"
-        labels_of_rater = cells.found(test, "label")
+        labels_of_rater = cells.values_where(test, "label")
         if self.scale.dimensions > 1:
             labels_of_rater = [*map(numbers_of, labels_of_rater)]
         elif self.scale.numeric:
@@ -697,8 +699,8 @@ class RatingsValidator:
         else:
             labels_of_rater = [self.scale.names[self._code(label)] for label in labels_of_rater]
         raise RatingsError(
-            f"{cells.at(test, 'item', 'rater')}: found {first_repeat['n']} labels of rater "
-            f"{rater!r} for item {first_repeat['item']!r} as occurrence "
+            f"{cells.describe_place(test, 'item', 'rater')}: found {first_repeat['n']} labels of "
+            f"rater {rater!r} for item {first_repeat['item']!r} as occurrence "
             f"{first_repeat['occurrence']} ({listed(labels_of_rater)}, {total} such rows in all); "
             "expected one label for each (item, rater, occurrence). Say which one counts "
             f"({HOW_OF_DUPLICATES}), name the column that numbers repetitions "
@@ -737,7 +739,7 @@ class RatingsValidator:
             self._refuse(test, "drawn", expected)
 
     def _refuse_whole(self, name: str, maximum: int, test: str, step: str) -> NoReturn:
-        values = self.cells.found(test, name)
+        values = self.cells.values_where(test, name)
         missing = values[0] is None and not self.cells.any(
             f"{test} AND {self.cells.quoted(name)} IS NOT NULL"
         )
@@ -763,8 +765,8 @@ class RatingsValidator:
         cells, scale = self.cells, self.scale
         if scale.dimensions > 1:
             raise RatingsError(
-                f"{cells.source}: column {cells.called('last_label')!r}: found later labels beside "
-                "vectors of numbers; expected one number or category. Leave the column out."
+                f"{cells.source}: column {cells.source_name('last_label')!r}: found later labels "
+                "beside vectors of numbers; expected one number or category. Leave the column out."
             )
         if scale.continuous:
             numbers = [(label, _parse_number(label)) for label in self._last_labels]
@@ -815,15 +817,15 @@ class RatingsValidator:
             values_by_column = zip(self.contents, zip(*contents, strict=True), strict=True)
             differing = [name for name, values in values_by_column if len({*values}) > 1]
             raise RatingsError(
-                f"{self.cells.at(test, *differing)}: found {len(contents)} different contents of "
-                f"item {item!r}; expected one. Give each content its own item."
+                f"{self.cells.describe_place(test, *differing)}: found {len(contents)} different "
+                f"contents of item {item!r}; expected one. Give each content its own item."
             )
 
     def _check_right_labels(self) -> None:
         if self.scale.categories is None:
             raise RatingsError(
-                f"{self.cells.source}: column {self.cells.called('gold_label')!r}: found right "
-                "labels for a scale without categories; expected none. Leave the column out."
+                f"{self.cells.source}: column {self.cells.source_name('gold_label')!r}: found "
+                "right labels for a scale without categories; expected none. Leave the column out."
             )
         right = [label for label in self._distinct("gold_label", OF_ITEM) if _is_stated(label)]
         if bad := [label for label in right if self._right_label(label) is None]:
@@ -844,8 +846,8 @@ class RatingsValidator:
         group_names = table.values(f"SELECT DISTINCT {group} FROM {table} WHERE {OF_ITEM}")
         if singular == "stratum" and len(group_names) > MAX_STRATA:
             raise RatingsError(
-                f"{cells.source}: column {cells.called(name)!r}: found {len(group_names)} strata; "
-                f"expected {MAX_STRATA} at most. Choose a column with fewer values."
+                f"{cells.source}: column {cells.source_name(name)!r}: found {len(group_names)} "
+                f"strata; expected {MAX_STRATA} at most. Choose a column with fewer values."
             )
         for alike in lookalikes(sorted(group_names))[:1]:
             names = ", ".join(map(table.session.literal, alike))

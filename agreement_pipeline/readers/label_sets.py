@@ -55,10 +55,10 @@ def rows_of_members(
     has_empty_set = not all(map(members_by_cell.get, labelled.distinct("label")))
     if has_unanswered and not (has_empty_set or empty_cells_are_missing):
         raise RatingsError(
-            f"{rows.at(is_unanswered, 'label')}: found empty cells, and no empty set in any other; "
-            "expected it known whether the rater chose no label. Write | or [] where one did, or "
-            "say that empty cells are missing ratings (--requires none; requires: [] in a "
-            "project)."
+            f"{rows.describe_place(is_unanswered, 'label')}: found empty cells, and no empty set "
+            "in any other; expected it known whether the rater chose no label. Write | or [] where "
+            "one did, or say that empty cells are missing ratings (--requires none; requires: [] "
+            "in a project)."
         )
     count_by_member = Counter[str]()
     label = rows.text("label")
@@ -70,9 +70,9 @@ def rows_of_members(
     members = units.members or sorted(count_by_member)
     if not members:
         raise RatingsError(
-            f"{rows.source}: column {rows.called('label')!r}: found no label in any set; expected "
-            "at least one. Name the labels that a set may hold, as units: {kind: sets, members: "
-            "[…]}."
+            f"{rows.source}: column {rows.source_name('label')!r}: found no label in any set; "
+            "expected at least one. Name the labels that a set may hold, as units: "
+            "{kind: sets, members: […]}."
         )
     _refuse_unknown_members(labelled, names, members_by_cell, members)
     stratum_by_member = strata_of_members(members, count_by_member)
@@ -114,7 +114,7 @@ def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[st
                 members_by_cell[cell] = set_members(cell)
             except LabelSetError as error:
                 test = f"{rows.text(name)} = {rows.literal(cell)}"
-                raise RatingsError(f"{rows.at(test, name)}: {error}") from None
+                raise RatingsError(f"{rows.describe_place(test, name)}: {error}") from None
     return members_by_cell
 
 
@@ -131,7 +131,7 @@ def _refuse_unknown_members(
             tests = ", ".join(map(rows.literal, cells))
             unknown_members = sorted(set().union(*(unknown[cell] for cell in cells)))
             raise RatingsError(
-                f"{rows.at(f'{rows.text(name)} IN ({tests})', name)}: found "
+                f"{rows.describe_place(f'{rows.text(name)} IN ({tests})', name)}: found "
                 f"{listed(unknown_members)} in a set; expected some of {listed(members, 12)}. "
                 "Correct the label, or add it to `members` of the units."
             )

@@ -69,9 +69,9 @@ def _load(rows: Rows, model: str, predicted: PredictionsFile, limits: Limits) ->
     repeated_items = f"SELECT {item} FROM {labels} GROUP BY {item} HAVING COUNT(*) > 1"
     test = f"{item} IN ({repeated_items})"
     if labels.any(test):
-        items = [category_text(value) for value in dict.fromkeys(labels.found(test, "item"))]
+        items = [category_text(value) for value in dict.fromkeys(labels.values_where(test, "item"))]
         raise RatingsError(
-            f"{labels.at(test, 'item')}: found several predictions of {model!r} for "
+            f"{labels.describe_place(test, 'item')}: found several predictions of {model!r} for "
             f"{called('item', items)}; expected one for each item. Keep one of them."
         )
     return labels

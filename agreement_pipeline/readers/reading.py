@@ -369,8 +369,9 @@ def read_rounds(
             if rows.any("round IS NULL"):
                 rows_under_own_name = replace(rows, columns={"round": columns.round or "round"})
                 raise RatingsError(
-                    f"{rows_under_own_name.at('round IS NULL', 'round')}: found no round; expected "
-                    "one in every row. Fill it in, or name the column or field that holds it."
+                    f"{rows_under_own_name.describe_place('round IS NULL', 'round')}: found no "
+                    "round; expected one in every row. Fill it in, or name the column or field "
+                    "that holds it."
                 )
             round_names.update(rows.distinct("round"))
     return tuple(sorted(round_names))

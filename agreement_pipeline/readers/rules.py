@@ -435,10 +435,11 @@ def _require_single_ratings(rows: Rows) -> None:
     (first_nth,) = repeated["first_nth"].to_pylist()[:1]
     n_rows = sum(repeated["n"].to_pylist())
     raise RatingsError(
-        f"{rows.at(f'nth = {first_nth}', 'item', 'rater')}: found {n_rows} rows that have item and "
-        "rater in common with another one, beside a field that says which items repeat others; "
-        "expected one rating of each, since a duplicate would pass for a repetition. Say which "
-        f"one counts ({HOW_OF_DUPLICATES}), or number repetitions ({HOW_OF_OCCURRENCES})."
+        f"{rows.describe_place(f'nth = {first_nth}', 'item', 'rater')}: found {n_rows} rows that "
+        "have item and rater in common with another one, beside a field that says which items "
+        "repeat others; expected one rating of each, since a duplicate would pass for a "
+        f"repetition. Say which one counts ({HOW_OF_DUPLICATES}), or number repetitions "
+        f"({HOW_OF_OCCURRENCES})."
     )
 
 

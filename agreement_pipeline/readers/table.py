@@ -658,10 +658,10 @@ def _with_points(rows: Rows, columns: Mapping[str, str]) -> Rows:
             cell = rows.quoted(name)
             if rows.any(test := session.matches(cell, POINT_NUMBER)):
                 raise RatingsError(
-                    f"{replace(rows, columns=columns).at(test, name)}: found "
-                    f"{listed(rows.found(test, name))}; expected numbers with a decimal comma, as "
-                    f"in 4,52, without points. Correct {column!r}, or leave out that the decimal "
-                    "sign is a comma."
+                    f"{replace(rows, columns=columns).describe_place(test, name)}: found "
+                    f"{listed(rows.values_where(test, name))}; expected numbers with a decimal "
+                    f"comma, as in 4,52, without points. Correct {column!r}, or leave out that the "
+                    "decimal sign is a comma."
                 )
             is_number = session.matches(cell, rf"^\s*{COMMA_NUMBER}(\s*[|]\s*{COMMA_NUMBER})*\s*$")
             sql_by_column[name] = (
@@ -834,9 +834,9 @@ def _whole_number_sql(rows: Rows, name: str) -> str:
     is_count = f"{number} BETWEEN 0 AND {MAX_EXACT_INTEGER} AND {number} = FLOOR({number})"
     odd = f"NOT COALESCE({is_count}, FALSE)"
     if rows.any(odd):
-        first_value = rows.found(odd, name)[0]
+        first_value = rows.values_where(odd, name)[0]
         raise RatingsError(
-            f"{rows.at(odd, name)}: found "
+            f"{rows.describe_place(odd, name)}: found "
             f"{'nothing' if first_value is None else repr(first_value)}; expected a whole number "
             f"from 0 to {MAX_EXACT_INTEGER}. Write 0 where there is none."
         )

@@ -105,9 +105,10 @@ def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
         is_read = f"{_iso(split, name, forms[name][0])} IS NOT NULL"
         if rows.any(is_given) and not split.any(is_read):
             raise RatingsError(
-                f"{rows.at(is_given, name)}: found {listed(rows.found(is_given, name))}; expected "
-                f"times as {time_format!r}, which is the time format. Correct it (--time-format, "
-                "or time_format among the columns of a project)."
+                f"{rows.describe_place(is_given, name)}: found "
+                f"{listed(rows.values_where(is_given, name))}; expected times as {time_format!r}, "
+                "which is the time format. Correct it (--time-format, or time_format among the "
+                "columns of a project)."
             )
     sql_by_column = {name: _iso_by_form(split, name, forms[name], None) for name in names}
     return _materialize(split, sql_by_column, rows.names) if sql_by_column else rows
