@@ -91,7 +91,7 @@ def reading(folder: Path) -> Callable[[str, bytes, str, str], None]:
         path.write_bytes(data)
         columns = Columns(raters=("ana", "gold")) if layout == "wide" else Columns()
         for attempt in (
-            lambda: TABLE.rows(path, ReadRequest(layout=layout)),
+            lambda: TABLE.read_rows(path, ReadRequest(layout=layout)),
             lambda: readers.read(path, Columns(gold="gold"), level=level, usable=False).digest,
             lambda: read_rounds(path, Columns(round="round")),
             lambda: readers.read(path, columns, level=level, layout=layout, usable=False).digest,

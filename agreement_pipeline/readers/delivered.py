@@ -149,13 +149,13 @@ def read_delivered(
     is_path = isinstance(source, str | Path)
     if not is_path or is_pattern(Path(source)):
         return _load_delivered(
-            TABLE.delivered(source, request, names), request, round_name, memory_limit
+            TABLE.read_delivered_rows(source, request, names), request, round_name, memory_limit
         )
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
         reader = reader_of(place, rules.reader, columns)
-        rows = reader.delivered(place, request, names)
+        rows = reader.read_delivered_rows(place, request, names)
         return _load_delivered(rows, request, round_name, memory_limit)
 
 

@@ -200,21 +200,23 @@ class Reader(ABC):
     column_endings: tuple[str, ...] = ()
 
     @abstractmethod
-    def rows(self, source: Source, request: ReadRequest) -> Rows:
+    def read_rows(self, source: Source, request: ReadRequest) -> Rows:
         """All ratings of a source."""
 
     @abstractmethod
-    def rounds(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
+    def read_round_column(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         """The rows in the column `round` alone."""
 
-    def delivered(
+    def read_delivered_rows(
         self, source: Source, request: ReadRequest, names: Collection[str] | None
     ) -> DeliveredRows:
         """Every row with the columns of these names, or with all, before any rule is followed.
 
         A reader that does not say more gives its ratings.
         """
-        rows = self.rows(source, replace(request, rules=Rules(reader=self.name, all_rounds=True)))
+        rows = self.read_rows(
+            source, replace(request, rules=Rules(reader=self.name, all_rounds=True))
+        )
         header = tuple(name for name in rows.names if name not in ("nth", "row", "column"))
         columns = {name: name for name in wanted_columns(names, header, {})}
         return DeliveredRows(rows, columns, header, {})

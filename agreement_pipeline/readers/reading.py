@@ -363,7 +363,7 @@ def read_rounds(
             return tuple(rows.distinct("round"))
     round_names = set[str]()
     with unpacked(path, limits) as place:
-        for rows in reader_of(place, reader, columns).rounds(
+        for rows in reader_of(place, reader, columns).read_round_column(
             place, ReadRequest(columns, limits=limits)
         ):
             if rows.any("round IS NULL"):
@@ -415,12 +415,12 @@ def rows_of(
         source = Path(source.removeprefix(FILE_URL_PREFIX))
     is_path = isinstance(source, str | Path)
     if not is_path or URL_MARK in str(source) or is_pattern(Path(source)):
-        return _with_origin(TABLE, TABLE.rows(source, request), rules)
+        return _with_origin(TABLE, TABLE.read_rows(source, request), rules)
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
         reader = reader_of(place, rules.reader, columns)
-        rows = reader.rows(place, request)
+        rows = reader.read_rows(place, request)
         if place != path and any(kind_of(file) == "parquet" for file in Export(place).files):
             rows = rows.read_through()
             names = [name for name in rows.names if name != "nth"]  # their file will be gone

@@ -584,7 +584,7 @@ class Tool(Reader):
                 f"{self.title} writes it. Export again, and rename no field."
             ) from error
 
-    def rows(self, source: Source, request: ReadRequest) -> Rows:
+    def read_rows(self, source: Source, request: ReadRequest) -> Rows:
         columns, rules = request.columns, request.rules
         if request.layout == "wide":
             raise ProjectError(
@@ -730,7 +730,7 @@ class Tool(Reader):
                 values=_as_sets(submission) if kind == "sets" else _as_rubric(submission, several),
             )
 
-    def delivered(
+    def read_delivered_rows(
         self, source: Source, request: ReadRequest, names: Collection[str] | None
     ) -> DeliveredRows:
         """A row a submission: also one that was skipped, or that is a draft.
@@ -793,7 +793,7 @@ class Tool(Reader):
             rows.with_computed(sql_by_column, sql_by_column), columns_of, header, canonical
         )
 
-    def rounds(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
+    def read_round_column(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         name = request.columns.round or "round"
         without_values = (
             replace(submission, values={}) for submission in self._checked(Export(path))

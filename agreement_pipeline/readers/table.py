@@ -419,7 +419,7 @@ class TableReader(Reader):
     missing. A list of labels is text with `|` between them, and `|` alone is the empty list.
     """
 
-    def rows(self, source: Source, request: ReadRequest) -> Rows:
+    def read_rows(self, source: Source, request: ReadRequest) -> Rows:
         _refuse_of_other_layout(request)
         units = request.rules.units
         if units is not None and units.kind != "sets":
@@ -453,7 +453,7 @@ class TableReader(Reader):
         of_members = rows_of_members(rated, units, empty_cells_are_missing=is_known)
         return replace(of_members, are_units=True)
 
-    def delivered(
+    def read_delivered_rows(
         self, source: Source, request: ReadRequest, names: Collection[str] | None
     ) -> DeliveredRows:
         """A row a rating: of a wide table, each cell of a rater that has a value."""
@@ -467,7 +467,7 @@ class TableReader(Reader):
             return tables[0]
         return replace(tables[0], rows=_union_tables(parts, Path(source).name, request.limits))
 
-    def rounds(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
+    def read_round_column(self, path: Path, request: ReadRequest) -> Iterator[Rows]:
         column = request.columns.round or "round"
         for _, table in _tables_of(path, request):
             if column not in table.header:

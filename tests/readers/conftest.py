@@ -17,7 +17,7 @@ SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOT
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return frame_in(reader_of(path).rows(path, ReadRequest(columns, layout, limits)))
+    return frame_in(reader_of(path).read_rows(path, ReadRequest(columns, layout, limits)))
 
 
 def frame_in(rows):

@@ -117,7 +117,7 @@ def exported(tmp_path):
 
     def made(said, rules=RULES):
         alike = Tool("t", "T", bool, lambda _: iter(said))
-        return alike.rows(tmp_path, ReadRequest(rules=rules))
+        return alike.read_rows(tmp_path, ReadRequest(rules=rules))
 
     return made
 
