@@ -34,7 +34,7 @@ from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.orchestration import project_definitions
 from agreement_pipeline.policy import assess, load_policy, load_waiver
 from agreement_pipeline.projects import Project, ProjectSettings, load_project
-from agreement_pipeline.readers import Columns, Rules, read_rounds, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows, read_rounds
 from agreement_pipeline.readers.exports import ReadRequest
 from agreement_pipeline.readers.table import TABLE
 from agreement_pipeline.release import release_round
@@ -329,7 +329,7 @@ def exports(folder: Path) -> dict[str, tuple[st.SearchStrategy, Callable]]:
         case, data = CASES[drawn[0]], drawn[1]
         path = folder / case.file.name
         path.write_bytes(data)
-        refused(lambda: rows_of(path, case.columns, rules=case.rules))
+        refused(lambda: load_rows(path, case.columns, rules=case.rules))
 
     small = [name for name, case in CASES.items() if case.file.is_file()]
     changed = st.sampled_from(small).flatmap(

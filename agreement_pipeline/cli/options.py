@@ -36,10 +36,10 @@ from agreement_pipeline.ratings import (
     Ratings,
     Scale,
     count_set_labels,
-    doubtful,
+    describe_doubtful_labels,
+    find_misspelt,
     how_to_leave_out,
     like_models,
-    misspelt,
     probable_level,
 )
 from agreement_pipeline.readers import (
@@ -48,7 +48,7 @@ from agreement_pipeline.readers import (
     Limits,
     PredictionsFile,
     Rules,
-    guessed_columns,
+    guess_columns,
     read,
 )
 from agreement_pipeline.text import called, listed
@@ -747,7 +747,7 @@ def read_with_warnings(
         )
     columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
     more = scale_and_limits(reading)
-    guessed = guessed_columns(place, columns, reading["layout"], rules, more["limits"])
+    guessed = guess_columns(place, columns, reading["layout"], rules, more["limits"])
     how = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
     ratings = read(
         place,
@@ -773,7 +773,7 @@ def check_suite(
     place = on_disk(source)
     columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
     limits = scale_and_limits(reading)["limits"]
-    guessed = guessed_columns(place, columns, reading["layout"], rules, limits)
+    guessed = guess_columns(place, columns, reading["layout"], rules, limits)
     return check_delivery(
         place,
         suite,
@@ -791,11 +791,11 @@ def _doubts(ratings: Ratings, level: Level | None) -> Iterator[str]:
     """What may be a mistake in labels that nobody declared, or on a level that nobody named."""
     scale, names = ratings.scale, ratings.scale.names
     if not scale.declared or scale.continuous:
-        slips = misspelt(count_set_labels(ratings.n_by_category)) if names else {}
+        slips = find_misspelt(count_set_labels(ratings.n_by_category)) if names else {}
         for words in slips.values():
             yield f"{words}; correct it, or name all labels with --categories"
         if scale.level == "nominal":
-            yield from doubtful(names, slips)
+            yield from describe_doubtful_labels(names, slips)
         if placeholders := ratings.undeclared_placeholders:
             count = "count as labels" if len(placeholders) > 1 else "counts as a label"
             yield f"{called('label', placeholders)} {count}.{how_to_leave_out(placeholders)}"

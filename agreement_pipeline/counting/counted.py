@@ -250,9 +250,9 @@ def read_counts(
     >>> read_counts(table).counts.n_ratings
     9
     """
-    from agreement_pipeline.readers import whole_numbers
+    from agreement_pipeline.readers import read_whole_numbers
 
-    table = whole_numbers(source, item, limits, columns)
+    table = read_whole_numbers(source, item, limits, columns)
     scale = scale or Scale(tuple(table.columns), level)
     places = _places(table.columns, scale, f"{table.source}: row 1")
     counts = np.zeros((len(table.rows), len(scale.names)))
@@ -288,9 +288,9 @@ def read_contingency(
     >>> read_contingency(table).everybody.n_items
     60
     """
-    from agreement_pipeline.readers import whole_numbers
+    from agreement_pipeline.readers import read_whole_numbers
 
-    table = whole_numbers(source, rows, limits, columns)
+    table = read_whole_numbers(source, rows, limits, columns)
     scale = scale or Scale(tuple(table.columns), level)
     column_places = _places(table.columns, scale, f"{table.source}: row 1")
     row_places = _places(table.rows, scale, f"{table.source}: first column")

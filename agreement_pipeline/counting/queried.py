@@ -13,8 +13,8 @@ from agreement_pipeline.ratings import (
     Codes,
     Patterns,
     Ratings,
+    arrow_texts,
     numbers_in,
-    texts_of,
     whole,
     without_categories,
 )
@@ -28,7 +28,7 @@ from agreement_pipeline.statistics import (
     ReplicatedNumbers,
     Statistic,
     copy_with,
-    distinct_in,
+    merge_equal_rows,
     order_of_raters,
 )
 from agreement_pipeline.text import called
@@ -213,13 +213,13 @@ class RatingsCounting(Counting):
                 (first_round, second_round), panels, words, strict=True
             )
         ]
-        rows, weights, clusters = distinct_in(np.hstack(codes), items.astype(float), clusters)
+        rows, weights, clusters = merge_equal_rows(np.hstack(codes), items.astype(float), clusters)
         order, split = (
             order_of_raters(RatingHashes.of_cells(rows >= 0, rows), weights),
             len(panels[0]),
         )
         columns = [order[order < split], order[order >= split]]
-        rows, weights, clusters = distinct_in(rows[:, np.hstack(columns)], weights, clusters)
+        rows, weights, clusters = merge_equal_rows(rows[:, np.hstack(columns)], weights, clusters)
         names = [*panels[0], *panels[1]]
         first_labels, second_labels = (
             LabelsByRater(
@@ -352,7 +352,7 @@ def _load_replicates(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
 
 
 def _distinct_items(table: "pa.Table") -> "pa.Array":
-    return table["item"].combine_chunks().unique() if table.num_rows else texts_of([])
+    return table["item"].combine_chunks().unique() if table.num_rows else arrow_texts([])
 
 
 def _first_labels_of_replicated(
@@ -370,7 +370,7 @@ def _first_labels_of_replicated(
     all_labels, mask = _labels_in(ratings, raters, ratings.patterns)
     numbers = ratings.patterns.cluster[mask]
     own_clusters, rated = _numbers_of_clusters(ratings.without_gold, names), (codes >= 0).any(1)
-    other_codes, remaining_weights, clusters = distinct_in(
+    other_codes, remaining_weights, clusters = merge_equal_rows(
         np.vstack([all_labels.codes, codes[rated]]),
         np.concatenate([all_labels.weights, -weights[rated]]),
         Clusters(np.concatenate([numbers, own_clusters[rated]]), np.ones(1)),

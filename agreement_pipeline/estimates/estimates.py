@@ -28,7 +28,7 @@ from agreement_pipeline.intervals import (
 )
 from agreement_pipeline.measures import MEASURES, Coefficient, Measure, measure_named
 from agreement_pipeline.ratings import Array, Scale
-from agreement_pipeline.statistics import CategoryCounts, Statistic, chosen_ratings
+from agreement_pipeline.statistics import CategoryCounts, Statistic, missing_at_random_p_value
 from agreement_pipeline.tables import Tabular
 from agreement_pipeline.text import listed, p_in_words
 from agreement_pipeline.units import NONE
@@ -488,7 +488,7 @@ def _on_marking(record: Measure, counts: CategoryCounts | None, category: str) -
 def _chosen_ratings_p(record: Measure, counts: CategoryCounts | None) -> float | None:
     if counts is None or record.withstands_chosen:
         return None
-    p = chosen_ratings(counts)
+    p = missing_at_random_p_value(counts)
     return p if p <= CHOSEN_RATINGS_LEVEL else None
 
 

@@ -22,7 +22,7 @@ from agreement_pipeline.ratings import (
     Array,
     PanelLabels,
     Ratings,
-    column_of,
+    arrow_column,
     in_pandas,
 )
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
@@ -79,7 +79,7 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
     found = {
-        "id": pd.Index(in_pandas(items.take(column_of(order)))),
+        "id": pd.Index(in_pandas(items.take(arrow_column(order)))),
         "disagreement": disagreement[order],
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }

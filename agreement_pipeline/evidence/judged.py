@@ -18,7 +18,7 @@ from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
 from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
-from agreement_pipeline.ratings import Array, Ratings, Trains, column_of, fate_of_singles
+from agreement_pipeline.ratings import Array, Ratings, Trains, arrow_column, fate_of_singles
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ class JudgedRound:
         """The items on which raters differ, those with most disagreement first, and their rows."""
         order = np.argsort(-self.disagreement, kind="stable")
         order = order[: np.count_nonzero(self.disagreement > 0)]
-        items = self.by_item[0].take(column_of(order)).to_pylist()
+        items = self.by_item[0].take(arrow_column(order)).to_pylist()
         return dict(zip(items, order.tolist(), strict=True))
 
     @cached_property

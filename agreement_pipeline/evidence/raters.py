@@ -38,7 +38,7 @@ from agreement_pipeline.ratings import (
     Codes,
     Ratings,
     Scale,
-    column_of,
+    arrow_column,
     in_pandas,
     is_clock,
     seconds,
@@ -394,7 +394,7 @@ def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
     at, labels = whole(found["at"]), in_pandas(found["label"]).astype(TEXT).array
     both = np.flatnonzero(at[1:] == at[:-1])
     both = both[np.asarray(labels[both] != labels[both + 1])]
-    items = found["item"].take(column_of(both)).to_pylist()
+    items = found["item"].take(arrow_column(both)).to_pylist()
     apart = dict(zip(items, both.tolist(), strict=True))
     names = [name for name in judged.most_disputed if name in apart]
     shown = names[:MOST_ITEMS]

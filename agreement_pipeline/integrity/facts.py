@@ -25,7 +25,7 @@ from agreement_pipeline.ratings import (
     like_models,
     lookalikes,
     parts,
-    printed,
+    printed_forms,
     seconds,
     take_in_blocks,
 )
@@ -93,7 +93,7 @@ def items_that_print_alike(panel: Panel) -> Fact:
 
 def _copies(texts: pd.Series, what: str) -> Fact:
     some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
-    alike = printed(some)
+    alike = printed_forms(some)
     alike = alike[alike != ""]
     again = alike.duplicated()
     n_copies = int(again.sum())

@@ -18,8 +18,8 @@ from agreement_pipeline.ratings import (
     STRATUM,
     Ratings,
     Scale,
+    arrow_column,
     category_text,
-    column_of,
     in_pandas,
     numbers_in,
     seconds,
@@ -124,7 +124,7 @@ def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
     other = np.where(first == common[0], common[1], common[0])
     places = np.flatnonzero(late)
     raters = [ratings.everyone[at] for at in rater[places]]
-    return len(places), ratings.relabelled(names.take(column_of(places)), raters, other[places])
+    return len(places), ratings.relabelled(names.take(arrow_column(places)), raters, other[places])
 
 
 def _given(ratings: Ratings) -> _Given | None:

@@ -12,7 +12,7 @@ from agreement_pipeline.statistics import (
     LabelsByRater,
     SomeRows,
     farthest,
-    indicated,
+    indicator_rows,
 )
 
 PAIRWISE_SUM_COLUMNS = 8
@@ -153,7 +153,7 @@ def label_counts_by_rater(patterns: LabelsByRater) -> Array:
 
 
 def _label_indicators(patterns: LabelsByRater) -> SomeRows:
-    return indicated(patterns.codes, len(patterns.scale.names))
+    return indicator_rows(patterns.codes, len(patterns.scale.names))
 
 
 def rater_prevalence(label_counts: Array) -> Array:

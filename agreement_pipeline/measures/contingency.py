@@ -27,7 +27,7 @@ from agreement_pipeline.statistics import (
     MANY_CATEGORIES,
     LabelsByRater,
     SomeRows,
-    indicated,
+    indicator_rows,
     sparse,
 )
 
@@ -67,7 +67,8 @@ def _joint_counts(patterns: LabelsByRater, *, shares: bool = False) -> _Joint:
     cells = patterns.sums_of(rows)
     cells = ratio(cells, cells.sum(-1, keepdims=True)) if shares else cells
     first_counts, second_counts = (
-        indicated(codes[:, None], k).weighted_sums(cells) for codes in (first_codes, second_codes)
+        indicator_rows(codes[:, None], k).weighted_sums(cells)
+        for codes in (first_codes, second_codes)
     )
     return _Joint(cells, first_counts, second_counts, cells[..., first_codes == second_codes])
 

@@ -21,7 +21,7 @@ from agreement_pipeline.ratings import (
     Array,
     Codes,
     Ratings,
-    column_of,
+    arrow_column,
     described,
     lookalikes,
     numbers_in,
@@ -276,7 +276,7 @@ class _Evidence:
         self.rater = np.unique(whole(heard["place"]), return_inverse=True)[1]
         self.n_raters = int(self.rater.max(initial=-1)) + 1
         places = places_among(labelled, items)
-        strange = labelled.take(column_of(np.flatnonzero(places < 0))).unique().to_pylist()
+        strange = labelled.take(arrow_column(np.flatnonzero(places < 0))).unique().to_pylist()
         if strange:
             raise RatingsError(
                 f"correct: found {called('item', strange)} with labels of the panel and none of "

@@ -21,15 +21,15 @@ from agreement_pipeline.ratings import (
     Scale,
     are_any_numbers,
     count_set_labels,
+    describe_doubtful_labels,
     described,
-    doubtful,
+    find_misspelt,
     is_blank,
     is_number,
     labels_of_sets,
     like_models,
     lookalikes,
-    meaning,
-    misspelt,
+    meaning_of_label,
     placeholders_among,
     probable_level,
     refuse_absent,
@@ -41,16 +41,16 @@ from agreement_pipeline.readers import (
     Reader,
     Rows,
     Rules,
-    answers,
-    header_of,
+    find_unread_time,
+    load_rows,
     probable_columns,
+    read_answers,
+    read_header,
     read_marked,
-    reader_of,
-    rows_of,
+    select_reader,
     unnamed_columns,
     unpacked,
-    unread_time,
-    without_ending,
+    without_packing_suffix,
 )
 from agreement_pipeline.text import counted, joined, listed, natural
 from agreement_pipeline.units import ANSWERS, CHOICES, UnitSettings, units_of
@@ -134,7 +134,7 @@ def first_files(
     """
     with unpacked(export) as path:
         given_columns = Columns(**given_settings.get("columns", {}))
-        reader = reader_of(path, given_settings.get("reader"), given_columns)
+        reader = select_reader(path, given_settings.get("reader"), given_columns)
         read_facts = _read_table if reader.submissions is None else _read_tool_export
         export_facts = read_facts(path, reader, given_settings)
     if repeated := _repeated_items(export, export_facts):
@@ -198,7 +198,7 @@ def _item_names(export: Path, export_facts: ExportFacts) -> frozenset[str]:
     }
     if question.units:
         rules.setdefault("units", UnitSettings(question.units))
-    rows = rows_of(
+    rows = load_rows(
         export,
         Columns(**columns),
         given_settings.get("layout", "long"),
@@ -227,7 +227,7 @@ def undated_name(export: Path) -> str:
     >>> undated_name(Path("project-7-at-2026-11-22-10-03-1f2e3d4c.json"))  # Label Studio's name
     'project-7'
     """
-    stem = Path(without_ending(export.name)).stem
+    stem = Path(without_packing_suffix(export.name)).stem
     undated = DATED.sub("", AT_A_TIME.sub("", stem)).strip(" -_.")
     return undated or export.resolve().parent.name or stem
 
@@ -359,7 +359,7 @@ def _read_tool_export(path: Path, reader: Reader, given_settings: Mapping[str, A
             f"{path.name}: found no question {asked_question!r} among {listed(names, 20)}; "
             "expected one of these. Correct the name of the label."
         )
-    table = answers(path, first_question, known_fields)
+    table = read_answers(path, first_question, known_fields)
     fields = [name for name in known_fields if name in table and name not in ("item", "rater")]
     columns, unsure = _guess_columns(table, fields, given_settings)
     questions = tuple(
@@ -368,7 +368,7 @@ def _read_tool_export(path: Path, reader: Reader, given_settings: Mapping[str, A
         # A field of the item, and no question: all submissions for an item say the same.
         if not (name in known_fields and table.groupby("item")[name].nunique().max() <= 1)
         for question in [
-            _guess_question(name, answers(path, name)["label"].dropna(), given_settings)
+            _guess_question(name, read_answers(path, name)["label"].dropna(), given_settings)
         ]
         if {*question.labels} - {EMPTY_SET} and len(question.labels) <= MAX_CATEGORIES
     )
@@ -410,7 +410,7 @@ def _read_objects(
             "rating, a number, or objects that `agreement-pipeline guide units` lists. "
             "Export one of them."
         )
-    table = answers(path, label, fields)
+    table = read_answers(path, label, fields)
     fields_in_table = [name for name in fields if name in table and name not in ("item", "rater")]
     named_columns, unsure = _guess_columns(table, fields_in_table, given_settings)
     unsure += _ask_about_raters(table["rater"].unique(), given_settings, path)
@@ -421,7 +421,7 @@ def _read_objects(
 def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -> ExportFacts:
     """A table is read whole. So whatever is wrong with it is refused, with the next step."""
     given_columns = given_settings.get("columns", {})
-    header = header_of(path, Columns(**given_columns))
+    header = read_header(path, Columns(**given_columns))
     is_wide = given_settings.get("layout") == "wide"
     used_columns = [*given_columns.values(), *given_columns.get("raters", ())]
     guessed: dict[str, Any] = {
@@ -437,7 +437,7 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
         for name, column in guessed.items()
         if name != column
     ]
-    rows = rows_of(
+    rows = load_rows(
         path,
         columns,
         "wide" if is_wide else "long",
@@ -457,13 +457,13 @@ def _read_table(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -
     counts = {row["label"]: row["n"] for row in times.to_pylist() if not is_blank(row["label"])}
     labels = [*counts]
     if "categories" not in given_settings.get("scale", {}):
-        slips = misspelt(count_set_labels(counts))
-        unsure += [*slips.values(), *doubtful(labels, slips)]
+        slips = find_misspelt(count_set_labels(counts))
+        unsure += [*slips.values(), *describe_doubtful_labels(labels, slips)]
     if any(map(COMMA.fullmatch, labels)):
         unsure.append("some labels have a comma; if it is a decimal comma, give --decimal ,")
     if any(map(AS_PERCENT.fullmatch, labels)):
         unsure.append("some labels have the sign %; if they are numbers, take it off")
-    if (time := unread_time(rows)) is not None:
+    if (time := find_unread_time(rows)) is not None:
         unsure.append(
             f"times such as {time!r} cannot be read; give --time-format '%d/%m/%Y %H:%M', or as "
             "they are written"
@@ -603,7 +603,9 @@ def _guess_question(
     distinct_labels = {label for label in map(str, raw_labels) if not is_blank(label)}
     placeholders = () if "categories" in scale else placeholders_among(distinct_labels)
     real_labels = sorted(distinct_labels.difference(placeholders), reverse=True)
-    labels_by_meaning = sorted({meaning(label, sets=True): label for label in real_labels}.values())
+    labels_by_meaning = sorted(
+        {meaning_of_label(label, sets=True): label for label in real_labels}.values()
+    )
     labels = tuple(scale.get("categories", labels_by_meaning))
     numeric = all(map(is_number, labels))
     if "categories" not in scale and numeric:

@@ -17,7 +17,12 @@ from agreement_pipeline.errors import AgreementError, ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.projects.deliveries import DeliveriesBefore, digest_of_delivery
 from agreement_pipeline.projects.settings import ProjectSettings
-from agreement_pipeline.readers import DeliveredTable, read_rounds, refuse_odd_name, without_ending
+from agreement_pipeline.readers import (
+    DeliveredTable,
+    read_rounds,
+    refuse_odd_name,
+    without_packing_suffix,
+)
 from agreement_pipeline.store import Bucket, Folder, digest_at, names_in
 from agreement_pipeline.text import in_utf_8, natural
 
@@ -118,7 +123,9 @@ class Inbox:
             name: self._read_file(name, round_name, files)
             for name, files in self._files(only_round).items()
             for plain in [in_utf_8(name)]
-            for round_name in [Path(without_ending(plain)).stem if files[0].name == name else plain]
+            for round_name in [
+                Path(without_packing_suffix(plain)).stem if files[0].name == name else plain
+            ]
             if by_rows or only_round in ("", round_name)
         }
         if not only_round:

@@ -56,7 +56,7 @@ from agreement_pipeline.readers import (
     COLUMNS,
     DeliveredTable,
     Rules,
-    labels_left_out,
+    find_unnamed_label_columns,
     read,
     read_delivered,
 )
@@ -583,7 +583,7 @@ class Project:
         project_settings = self.settings
         if project_settings.layout != "wide":
             return ()
-        return labels_left_out(
+        return find_unnamed_label_columns(
             delivery.here, project_settings.columns, project_settings.scale, project_settings.limits
         )
 

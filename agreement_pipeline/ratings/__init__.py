@@ -1,15 +1,15 @@
 """The checked ratings, and what a label may be."""
 
 from agreement_pipeline.ratings.arrays import (
-    column_of as column_of,
+    arrow_column as arrow_column,
     counts as counts,
     growing_batches as growing_batches,
     numbers_in as numbers_in,
-    one_way as one_way,
+    unify_nan_and_zero as unify_nan_and_zero,
     slices_of_whole_items as slices_of_whole_items,
     parts as parts,
     take_in_blocks as take_in_blocks,
-    texts_of as texts_of,
+    arrow_texts as arrow_texts,
     whole as whole,
 )
 from agreement_pipeline.ratings.validation import (
@@ -79,12 +79,12 @@ from agreement_pipeline.ratings.training_rows import (
 from agreement_pipeline.ratings.lookalikes import (
     AS_PERCENT as AS_PERCENT,
     described as described,
-    doubtful as doubtful,
+    describe_doubtful_labels as describe_doubtful_labels,
     labels_alike as labels_alike,
     like_models as like_models,
     lookalikes as lookalikes,
-    misspelt as misspelt,
-    printed as printed,
+    find_misspelt as find_misspelt,
+    printed_forms as printed_forms,
     typed_form as typed_form,
 )
 from agreement_pipeline.ratings.origin import (
@@ -131,7 +131,7 @@ from agreement_pipeline.ratings.scale import (
     count_set_labels as count_set_labels,
     is_number as is_number,
     labels_of_sets as labels_of_sets,
-    meaning as meaning,
+    meaning_of_label as meaning_of_label,
     present as present,
     probable_level as probable_level,
     set_members as set_members,

@@ -33,17 +33,17 @@ def numbers_in(values: Any) -> np.ndarray:
     return _fill_missing(column, np.nan)
 
 
-def one_way(numbers: Array) -> Array:
+def unify_nan_and_zero(numbers: Array) -> Array:
     """There are several bits for nan, and for zero."""
     if numbers.dtype.kind != "f":
         return numbers
     return np.asarray(np.where(np.isnan(numbers), np.nan, numbers) + 0.0)
 
 
-def column_of(numbers: np.ndarray) -> "pa.Array":
+def arrow_column(numbers: np.ndarray) -> "pa.Array":
     """An Arrow column.
 
-    >>> column_of(np.array([2, 1])).to_pylist()
+    >>> arrow_column(np.array([2, 1])).to_pylist()
     [2, 1]
     """
     import pyarrow as pa
@@ -53,10 +53,10 @@ def column_of(numbers: np.ndarray) -> "pa.Array":
     return pa.Array.from_buffers(kind, len(whole_array), [None, data])
 
 
-def texts_of(texts: Sequence[str]) -> "pa.Array":
+def arrow_texts(texts: Sequence[str]) -> "pa.Array":
     """An Arrow column.
 
-    >>> texts_of(["no", "", "yes"]).to_pylist()
+    >>> arrow_texts(["no", "", "yes"]).to_pylist()
     ['no', '', 'yes']
     """
     import pyarrow as pa

@@ -15,7 +15,7 @@ from pyarrow import types
 
 from agreement_pipeline.engine import BATCH_ROWS, ZONE, Relation, Session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings.arrays import PART_BYTES, column_of, pack_texts, whole
+from agreement_pipeline.ratings.arrays import PART_BYTES, arrow_column, pack_texts, whole
 from agreement_pipeline.ratings.scale import MEMBERS, SPELT, Codes, category_text
 from agreement_pipeline.text import called
 
@@ -181,7 +181,7 @@ class Texts:
     def take(self, nth: pa.Array) -> pa.Array:
         rows, order, texts, data = self._read
         texts_found = texts.take(
-            column_of(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])])
+            arrow_column(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])])
         )
         if isinstance(data, mmap):
             data.madvise(MADV_DONTNEED)

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from agreement_pipeline.ratings.arrays import numbers_in, one_way, pack_texts, whole
+from agreement_pipeline.ratings.arrays import numbers_in, pack_texts, unify_nan_and_zero, whole
 from agreement_pipeline.ratings.cells import CONTENT_PREFIX, PART_PREFIX, STRATUM, is_text, written
 from agreement_pipeline.ratings.scale import Scale
 
@@ -59,7 +59,7 @@ def digest_of(
     for names in items:
         names_of_items.feed(names)
     for part in parts(["at", "place", label, "occurrence", "earlier", *extras]):
-        _feed(raters, part, label)
+        _feed_raters(raters, part, label)
     header = {
         "version": VERSION,
         "scale": scale.to_mapping(),
@@ -67,7 +67,7 @@ def digest_of(
         "raters": len(raters),
     }
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    digest.update(names_of_items.digest() + _contents(*contents()))
+    digest.update(names_of_items.digest() + _content_digest(*contents()))
     digests = [
         rater.digest(b"classifier" if is_model else b"panel")
         for is_model, rater in zip(raters_are_models, raters, strict=True)
@@ -105,7 +105,9 @@ class _Rater:
         return hashlib.sha256(kind + self.records.digest() + texts).digest()
 
 
-def _contents(names: Sequence[str], items: pa.Array, batches: Iterable[pa.RecordBatch]) -> bytes:
+def _content_digest(
+    names: Sequence[str], items: pa.Array, batches: Iterable[pa.RecordBatch]
+) -> bytes:
     texts, numbers = {name: _Texts() for name in names}, b""
     for item_texts in texts.values():
         item_texts.feed(items)
@@ -128,10 +130,10 @@ def _contents(names: Sequence[str], items: pa.Array, batches: Iterable[pa.Record
     return hashlib.sha256(columns.digest()).digest()
 
 
-def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
+def _feed_raters(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
     place = whole(part["place"])
     part = part.take(np.argsort(place, kind="stable"))
-    records = _records(part, label)
+    records = _rating_records(part, label)
     texts = {name: _as_texts(part[name]) for name in TEXTS if name in part.schema.names}
     stops = np.cumsum(np.bincount(place, minlength=len(raters)))
     for rater, start, stop in zip(raters, np.append(0, stops), stops, strict=False):
@@ -142,17 +144,17 @@ def _feed(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
             rater.texts.setdefault(name, _Texts()).feed(values.slice(start, stop - start))
 
 
-def _records(part: pa.RecordBatch, label: str) -> Any:
+def _rating_records(part: pa.RecordBatch, label: str) -> Any:
     labels, column_names = numbers_in(part[label]), part.schema.names
     kind = "<f8" if labels.dtype.kind == "f" else "<i4"
     columns: dict[str, tuple[Any, ...]] = {
         "item": (whole(part["at"]), "<i8"),
         "occurrence": (whole(part["occurrence"]), "<i8"),
         "earlier": (whole(part["earlier"]) > 0, "u1"),
-        "label": (one_way(labels), kind, labels.shape[1:]),
+        "label": (unify_nan_and_zero(labels), kind, labels.shape[1:]),
     }
     if "confidence" in column_names:
-        columns["confidence"] = (one_way(numbers_in(part["confidence"])), "<f8")
+        columns["confidence"] = (unify_nan_and_zero(numbers_in(part["confidence"])), "<f8")
     if "assisted" in column_names:
         columns["assisted"] = (whole(part["assisted"]), "i1")
     records: Any = np.empty(len(labels), [(name, *kind) for name, (_, *kind) in columns.items()])

@@ -77,14 +77,14 @@ def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(sorted(group)) for group in alike.values() if len(group) > 1)
 
 
-def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
+def find_misspelt(counts: Mapping[str, int]) -> dict[str, str]:
     """Seldom labels that resemble a common one, with this in words. `counts` says how often each
     occurs.
 
     They print alike, or a letter is wrong, missing, too much, or changed places with its neighbour.
     Digits tell labels apart.
 
-    >>> misspelt({"spam": 58, "spma": 1, "ham": 121, "level1": 99, "level2": 1})
+    >>> find_misspelt({"spam": 58, "spma": 1, "ham": 121, "level1": 99, "level2": 1})
     {'spma': "label 'spma' (1 time) resembles 'spam' (58 times)"}
     """
     words_by_label = dict[str, str]()
@@ -104,13 +104,13 @@ def misspelt(counts: Mapping[str, int]) -> dict[str, str]:
     return words_by_label
 
 
-def doubtful(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[str]:
+def describe_doubtful_labels(labels: Collection[str], slips: Collection[str] = ()) -> Iterator[str]:
     """Labels that may be another, in words: that print alike, and several in one.
 
     Labels of which all but one are `slips` were told as these, so that one typo has one line. Those
     that print alike have one line together, since capitals slip in all labels of a rater.
 
-    >>> list(doubtful(["joy", "fear", "joy, fear"]))
+    >>> list(describe_doubtful_labels(["joy", "fear", "joy, fear"]))
     ["label 'joy, fear' counts as one label; if it is several ones, write them as joy|fear"]
     """
     parts = {name: re.findall(r"[^][;,'\"]+", name) for name in labels}
@@ -162,12 +162,12 @@ def _resemble(name: str, other_name: str) -> bool:
     )
 
 
-def printed(texts: "pd.Series[str]") -> "pd.Series[str]":
+def printed_forms(texts: "pd.Series[str]") -> "pd.Series[str]":
     r"""Texts that print alike become equal.
 
     >>> import pandas as pd
     >>> from agreement_pipeline.ratings import TEXT
-    >>> printed(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype=TEXT)).tolist()
+    >>> printed_forms(pd.Series(["Ana  B", "\u0430na b ", "ben"], dtype=TEXT)).tolist()
     ['ana b', 'ana b', 'ben']
     """
     import pandas as pd

@@ -10,10 +10,10 @@ import numpy as np
 from agreement_pipeline.engine import BATCH_ROWS, Relation, Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.arrays import (
-    column_of,
+    arrow_column,
+    arrow_texts,
     growing_batches,
     numbers_in,
-    texts_of,
     whole,
 )
 from agreement_pipeline.ratings.cells import ISO_TIME, STRATUM, Cells, Texts, frame_in, is_text
@@ -483,7 +483,7 @@ class Ratings:
         import pyarrow as pa
 
         if "cluster" not in self.has:
-            return texts_of([])
+            return arrow_texts([])
         first_items = self.session.ask(
             f"SELECT cluster, MIN(item) AS item FROM {self.known} GROUP BY cluster ORDER BY item"
         )
@@ -628,11 +628,13 @@ class Ratings:
         for name in columns:
             if name == "at":
                 assert item_places is not None
-                arrays[name] = column_of(item_places)
+                arrays[name] = arrow_column(item_places)
             elif name in ("place", "rater"):
                 places = self._places_of_everyone[whole(part["place"])]
                 is_place = name == "place"
-                arrays[name] = column_of(places) if is_place else _take_names(places, self.everyone)
+                arrays[name] = (
+                    arrow_column(places) if is_place else _take_names(places, self.everyone)
+                )
             elif name in LABELS:
                 arrays[name] = self._labels(part, name)
             else:
@@ -652,15 +654,15 @@ class Ratings:
                 raise without_categories(self.scale)
             values = [numbers_in(part[dimension]) for dimension in _dimensions(self.scale)]
             if len(values) == 1:
-                return column_of(values[0])
-            flat = column_of(np.column_stack(values).ravel())
+                return arrow_column(values[0])
+            flat = arrow_column(np.column_stack(values).ravel())
             starts = np.arange(part.num_rows + 1, dtype=np.int32) * len(values)
-            return pa.ListArray.from_arrays(column_of(starts), flat)
+            return pa.ListArray.from_arrays(arrow_column(starts), flat)
         codes = self.positions(whole(part["code"]) - 1)
         if name == "code":
-            return column_of(codes)
+            return arrow_column(codes)
         if name == "number" or self.scale.numeric:
-            return column_of(self.scale.scores[codes])
+            return arrow_column(self.scale.scores[codes])
         return _take_names(codes, self.scale.names)
 
     def positions(self, codes: Codes) -> Codes:
@@ -697,7 +699,7 @@ class Ratings:
 
         if self._unpacks(["item"]):
             return self.session.ask(f"SELECT item FROM {self.items_in_order}")["item"]
-        last_place, names = -1, [texts_of([])]
+        last_place, names = -1, [arrow_texts([])]
         for batch in self.every(["item", "at"]):
             item_places = whole(batch["at"])
             names.append(
@@ -729,7 +731,7 @@ class Ratings:
         import pyarrow as pa
 
         if self.known is None:
-            return pa.record_batch({"item": texts_of([])})
+            return pa.record_batch({"item": arrow_texts([])})
         column_by_name = {name: "cluster" if name == "cluster_at" else name for name in columns}
         quoted = self.session.column
         select_list = [
@@ -826,11 +828,11 @@ class Ratings:
                 continue
             places = last_place + np.cumsum(is_given.any(1))
             last_place = int(places[-1])
-            part = {"place": column_of(place), "code": column_of(codes[is_given] + 1)}
+            part = {"place": arrow_column(place), "code": arrow_column(codes[is_given] + 1)}
             if "item" in columns:
-                part["item"] = batch["item"].take(column_of(item))
+                part["item"] = batch["item"].take(arrow_column(item))
             if "occurrence" in columns:
-                part["occurrence"] = column_of(np.ones(len(item), dtype=np.int32))
+                part["occurrence"] = arrow_column(np.ones(len(item), dtype=np.int32))
             if "earlier" in columns:
                 part["earlier"] = pa.array(np.zeros(len(item), dtype=bool))
             yield self._answer_columns(pa.record_batch(part), columns, places[item])
@@ -933,8 +935,8 @@ class Ratings:
         import pyarrow as pa
 
         columns = self.packing.columns
-        table = {column: column_of(words[:, index]) for index, column in enumerate(columns)}
-        limits_table = pa.table({**table, "n_kept": column_of(n_kept)})
+        table = {column: arrow_column(words[:, index]) for index, column in enumerate(columns)}
+        limits_table = pa.table({**table, "n_kept": arrow_column(n_kept)})
         rows = self.session.load(limits_table.schema, limits_table.to_batches())
         masks = self._mask_of_panel.tolist()
         of_panel = ", ".join(
@@ -1038,7 +1040,7 @@ class Ratings:
             return f"(item IN ({listed}))" if items else "FALSE", ()
         import pyarrow as pa
 
-        table = pa.table({"item": texts_of(sorted(items))})
+        table = pa.table({"item": arrow_texts(sorted(items))})
         relation = self.session.load(table.schema, table.to_batches())
         return f"(item IN (SELECT item FROM {relation}))", (relation,)
 
@@ -1088,10 +1090,10 @@ class Ratings:
         import pyarrow as pa
 
         from agreement_pipeline.ratings.frames import TEXT, in_pandas
-        from agreement_pipeline.ratings.lookalikes import printed
+        from agreement_pipeline.ratings.lookalikes import printed_forms
 
         item_texts = in_pandas(self.items(["text"]))
-        texts = printed(item_texts["text"].fillna("").astype(TEXT))
+        texts = printed_forms(item_texts["text"].fillna("").astype(TEXT))
         items = item_texts["item"].astype(TEXT)
         first_items = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
         cluster_table = pa.table({"item": pa.array(items), "cluster": pa.array(first_items)})
@@ -1155,9 +1157,11 @@ class Ratings:
         import pyarrow as pa
 
         place_by_rater = {name: place for place, name in enumerate(self.names)}
-        places = column_of(np.array([place_by_rater[name] for name in raters]))
+        places = arrow_column(np.array([place_by_rater[name] for name in raters]))
         coded = np.array([self.coded.names.index(name) + 1 for name in self.scale.names])
-        label_table = pa.table({"item": items, "place": places, "other": column_of(coded[codes])})
+        label_table = pa.table(
+            {"item": items, "place": places, "other": arrow_column(coded[codes])}
+        )
         new_labels = self.session.load(label_table.schema, label_table.to_batches())
         quoted = [self.session.column(name) for name in self._columns if name != "code"]
         rated = self.table.view(
@@ -1413,7 +1417,7 @@ def _item_places(items: "pa.Array", last_item: object, last_place: int) -> Codes
 
 
 def _take_names(places: Codes, names: Sequence[str]) -> "pa.Array":
-    return texts_of(names).take(column_of(places))
+    return arrow_texts(names).take(arrow_column(places))
 
 
 def _dimensions(scale: Scale) -> list[str]:

@@ -48,18 +48,22 @@ def category_text(value: object) -> str:
     return str(value)
 
 
-def meaning(text: str, *, sets: bool) -> Hashable:
+def meaning_of_label(text: str, *, sets: bool) -> Hashable:
     """What a label means: a number, a set of labels, or the text itself.
 
     Leading zeros make a name of a number. `sets` says if `|` stands between the labels of a set.
 
-    >>> meaning("1.0", sets=True) == meaning("+1", sets=True), meaning("01", sets=True)
-    (True, '01')
-    >>> meaning("joy|anger", sets=True) == meaning("anger|joy", sets=True)
+    >>> meaning_of_label("1.0", sets=True) == meaning_of_label("+1", sets=True)
+    True
+    >>> meaning_of_label("01", sets=True)
+    '01'
+    >>> meaning_of_label("joy|anger", sets=True) == meaning_of_label("anger|joy", sets=True)
     True
     """
     if sets and (MEMBERS in text or not text):
-        members = frozenset(meaning(member, sets=False) for member in text.split(MEMBERS) if member)
+        members = frozenset(
+            meaning_of_label(member, sets=False) for member in text.split(MEMBERS) if member
+        )
         return next(iter(members)) if len(members) == 1 else members
     return Decimal(text) if NUMBER.fullmatch(text) else text
 
@@ -142,10 +146,10 @@ def set_in_order(text: str) -> str:
     return category_text(frozenset(text.split(MEMBERS)) - {""}) if MEMBERS in text else text
 
 
-def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[str]:
+def require_one_spelling(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[str]:
     """Distinct labels, none of them in two spellings. `1.0` is `1` if all are numbers.
 
-    >>> sorted(spelt_once(["1", "1.0", "2.5"], Decimal))
+    >>> sorted(require_one_spelling(["1", "1.0", "2.5"], Decimal))
     ['1', '2.5']
     """
     distinct = set(texts)
@@ -157,7 +161,7 @@ def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[st
             text if WHOLE_NUMBER.fullmatch(text) else category_text(float(text))
             for text in distinct
         }
-    if spellings := in_two_spellings(distinct, means):
+    if spellings := find_two_spellings(distinct, means):
         raise RatingsError(
             f"scale: found labels {listed(spellings)}, which are one label in several spellings; "
             "expected one spelling. Write it in one way, or name the categories "
@@ -166,7 +170,7 @@ def spelt_once(texts: Iterable[str], means: Callable[[str], Hashable]) -> set[st
     return distinct
 
 
-def in_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -> list[str]:
+def find_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -> list[str]:
     alike: dict[Hashable, list[str]] = {}
     for text in sorted(texts):
         alike.setdefault(means(text), []).append(text)
@@ -353,7 +357,7 @@ class Scale:
                 f"scale: found {called('category', repeated)} twice; expected each once. "
                 "Remove the repetition."
             )
-        spellings = [] if self.numeric else in_two_spellings(map(str, categories), self._means)
+        spellings = [] if self.numeric else find_two_spellings(map(str, categories), self._means)
         if spellings:
             raise RatingsError(
                 f"scale: found categories {listed(spellings)}, which are one label in several "
@@ -362,7 +366,7 @@ class Scale:
             )
 
     def _means(self, text: str) -> Hashable:
-        return meaning(text, sets=self.level == "nominal")
+        return meaning_of_label(text, sets=self.level == "nominal")
 
     @classmethod
     def from_labels(cls, labels: Iterable[object], level: Level = "nominal") -> "Scale":
@@ -391,7 +395,9 @@ class Scale:
             )
         texts = map(category_text, distinct)
         if level == "nominal":
-            single_spellings = spelt_once(map(set_in_order, texts), partial(meaning, sets=True))
+            single_spellings = require_one_spelling(
+                map(set_in_order, texts), partial(meaning_of_label, sets=True)
+            )
             return cls(tuple(sorted(single_spellings)), level, declared=False)
         try:
             ranks = {text: _rank(text) for text in texts}
@@ -402,7 +408,7 @@ class Scale:
                 "Name the categories from the lowest to the highest "
                 "(--categories low,middle,high)."
             ) from None
-        ordered = sorted(spelt_once(ranks, ranks.__getitem__), key=_rank)
+        ordered = sorted(require_one_spelling(ranks, ranks.__getitem__), key=_rank)
         return cls(tuple(ordered), level, declared=False)
 
     @property

@@ -22,14 +22,14 @@ from agreement_pipeline.readers.exports import (
     Export as Export,
     Reader as Reader,
     Source as Source,
-    reader_of as reader_of,
+    select_reader as select_reader,
     register as register,
 )
 from agreement_pipeline.readers.files import (
     UNFINISHED as UNFINISHED,
     refuse_odd_name as refuse_odd_name,
     unpacked as unpacked,
-    without_ending as without_ending,
+    without_packing_suffix as without_packing_suffix,
 )
 from agreement_pipeline.readers.json_files import (
     large_file_progress as large_file_progress,
@@ -40,8 +40,8 @@ from agreement_pipeline.readers.reading import (
     read as read,
     read_marked as read_marked,
     read_rounds as read_rounds,
-    rows_of as rows_of,
-    guessed_columns as guessed_columns,
+    load_rows as load_rows,
+    guess_columns as guess_columns,
 )
 from agreement_pipeline.readers.periods import (
     Bounds as Bounds,
@@ -56,17 +56,17 @@ from agreement_pipeline.readers.rules import (
 )
 from agreement_pipeline.readers.rows import Rows as Rows
 from agreement_pipeline.readers.submissions import (
-    answers as answers,
+    read_answers as read_answers,
     tool as tool,
 )
 from agreement_pipeline.readers.rows import Submission as Submission
 from agreement_pipeline.readers.table import (
-    header_of as header_of,
-    labels_left_out as labels_left_out,
-    whole_numbers as whole_numbers,
+    read_header as read_header,
+    find_unnamed_label_columns as find_unnamed_label_columns,
+    read_whole_numbers as read_whole_numbers,
 )
 from agreement_pipeline.readers.times import (
-    unread_time as unread_time,
+    find_unread_time as find_unread_time,
 )
 from agreement_pipeline.readers.tools import (
     READERS as READERS,

@@ -154,7 +154,7 @@ class Columns:
 COLUMNS = Columns()
 
 
-def chosen_columns(
+def choose_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
     column_by_role = columns.column_by_role
@@ -226,7 +226,7 @@ def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
     }
 
 
-def rater_columns(
+def choose_rater_columns(
     header: list[str], columns: Columns, column_by_role: Mapping[str, str], source: str
 ) -> list[str]:
     raters = list(columns.raters)

@@ -28,10 +28,10 @@ from agreement_pipeline.readers.columns import (
 )
 from agreement_pipeline.readers.files import (
     StableFile,
-    feeds_in,
+    count_line_feeds,
     open_text,
+    read_start,
     readable,
-    start_of,
 )
 from agreement_pipeline.text import counted
 
@@ -48,7 +48,7 @@ def detect_separator(path: Path, default: str | None = None, columns: Columns = 
 
     Else it is the mark that parts most rows as the header, or the header into most cells.
     """
-    start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
+    start = read_start(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     below = "\n".join(start.split("\n")[columns.header_row - 1 :])
     *lines, _ = [*re.split("\r\n|\r|\n", below.rstrip("\r\n")), ""][: SAMPLE_LINES + 1]
     widths = {
@@ -70,29 +70,31 @@ def detect_separator(path: Path, default: str | None = None, columns: Columns = 
 
 def has_separator_line(path: Path, columns: Columns = COLUMNS) -> bool:
     """True if the first line only names the separator (`sep=;`), as Excel reads and writes it."""
-    start = start_of(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
+    start = read_start(path).decode(columns.encoding, errors="replace").removeprefix("\ufeff")
     return re.match("sep=[^\r\n]\r?\n", start) is not None
 
 
-def below_separator_line(path: Path, columns: Columns) -> Columns:
+def skip_separator_line(path: Path, columns: Columns) -> Columns:
     """The columns of a table whose header stands under a line that names the separator."""
     is_above = columns.header_row == 1 and has_separator_line(path, columns)
     return replace(columns, header_row=2) if is_above else columns
 
 
-def delimited_rows(path: Path, place: str, errors: str) -> Iterator[tuple[int, dict[str, Any]]]:
+def read_delimited_rows(
+    path: Path, place: str, errors: str
+) -> Iterator[tuple[int, dict[str, Any]]]:
     with open_text(path, place, errors) as file:
-        columns = below_separator_line(path, COLUMNS)
+        columns = skip_separator_line(path, COLUMNS)
         for _ in range(1, columns.header_row):
             next(file)
-        rows = _rows(file, detect_separator(path, columns=columns), place, columns.header_row)
+        rows = _parse_rows(file, detect_separator(path, columns=columns), place, columns.header_row)
         _, header = next(rows, (1, []))
         for number, cells in rows:
             if cells:
                 yield number, dict(zip(header, cells, strict=True))
 
 
-def _rows(
+def _parse_rows(
     lines: Iterable[str], separator: str, source: str, first_row: int = 1
 ) -> Iterator[tuple[int, list[str]]]:
     number, width = first_row - 1, 0
@@ -144,7 +146,7 @@ class Delimited:
         refuse_repeated_names(self.header, place)
 
     def _look(self, limits: Limits) -> None:
-        start = start_of(self._file.path).decode(self._file.encoding, errors="replace")
+        start = read_start(self._file.path).decode(self._file.encoding, errors="replace")
         if self._first > 1 and "\r" in start and "\n" not in start:
             raise RatingsError(
                 f"{self._source}: found lines that end in a carriage return alone; expected line "
@@ -161,27 +163,27 @@ class Delimited:
             lone_returns = block.count(b"\r") - block.count(b"\r\n") if b"\r" in block else 0
             is_regular = _is_regular(block, quotes, n_quotes, self._separator)
             self._regular &= is_regular and not lone_returns
-            n_lines += feeds_in(block) + lone_returns
+            n_lines += count_line_feeds(block) + lone_returns
             n_quotes += len(quotes)
             head = head or block
         in_first = head.partition(b"\n")[0].count(QUOTE)
         self._quoted = n_quotes > in_first
         self._regular &= n_quotes % 2 == 0 and in_first % 2 == 0
-        self.header = next(self._rows(head), (1, []))[1]
+        self.header = next(self._parse_rows(head), (1, []))[1]
         place = f"{self._source}: row {self._first}"
         limits.refuse_beyond("columns", len(self.header), place, "columns")
         limits.refuse_beyond("rows", n_lines, self._source, "lines")
 
-    def _rows(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
+    def _parse_rows(self, data: bytes) -> Iterator[tuple[int, list[str]]]:
         text = StringIO(data.decode(), newline="")
-        return _rows(text, self._separator, self._source, self._first)
+        return _parse_rows(text, self._separator, self._source, self._first)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         with readable(self._file.path):
             n_rows = (yield from self._by_arrow(names)) if self._regular else 0
         if n_rows is not None:
             places, blank = [self.header.index(name) for name in names], [""] * len(self.header)
-            rows = islice(self._rows(b"".join(self._file.blocks())), n_rows + 1, None)
+            rows = islice(self._parse_rows(b"".join(self._file.blocks())), n_rows + 1, None)
             data = (cells or blank for _, cells in rows)
             while batch := list(islice(data, BATCH_ROWS)):
                 columns = [[cells[place] or None for cells in batch] for place in places]

@@ -24,7 +24,7 @@ from agreement_pipeline.readers.exports import (
     ReadRequest,
     Source,
     own_name,
-    reader_of,
+    select_reader,
 )
 from agreement_pipeline.readers.files import unpacked
 from agreement_pipeline.readers.periods import FIELD_PREFIX, cut_into_rounds
@@ -154,7 +154,7 @@ def read_delivered(
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
-        reader = reader_of(place, rules.reader, columns)
+        reader = select_reader(place, rules.reader, columns)
         rows = reader.read_delivered_rows(place, request, names)
         return _load_delivered(rows, request, round_name, memory_limit)
 

@@ -14,14 +14,14 @@ from agreement_pipeline.engine import Session, duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import CAPABILITIES, LIMITS, Limits
 from agreement_pipeline.readers.columns import COLUMNS, Columns, Layout
-from agreement_pipeline.readers.delimited import delimited_rows
+from agreement_pipeline.readers.delimited import read_delimited_rows
 from agreement_pipeline.readers.files import (
     DATA_SET_FILES,
     CutOffError,
     FileKind,
-    kind_of,
+    detect_kind,
+    read_start,
     refuse_unfinished,
-    start_of,
 )
 from agreement_pipeline.readers.rows import Rows, Submission
 from agreement_pipeline.readers.rules import RULES, Rules
@@ -67,14 +67,14 @@ class Export:
 
     @cached_property
     def kind(self) -> FileKind:
-        return kind_of(self.files[0]) if self.files else "text"
+        return detect_kind(self.files[0]) if self.files else "text"
 
     @cached_property
     def first_record(self) -> Mapping[str, Any]:
         if not self.files:
             return {}
         try:
-            return next(records_of(self.files[0], self.files[0].name, "replace"))[1]
+            return next(read_records(self.files[0], self.files[0].name, "replace"))[1]
         except CutOffError:
             raise
         except (RatingsError, StopIteration):
@@ -82,7 +82,7 @@ class Export:
 
     def records(self, *files: Path) -> Iterator[Record]:
         for path in files or self.files:
-            for record in records_of(path, self.place(path)):
+            for record in read_records(path, self.place(path)):
                 self.last_place = record[0]
                 yield record
 
@@ -93,19 +93,19 @@ class Export:
         return path.relative_to(self.path).parts[:-1]
 
 
-def records_of(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
-    kind, row_word = kind_of(path), "record"
+def read_records(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
+    kind, row_word = detect_kind(path), "record"
     rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
-        rows, row_word = delimited_rows(path, place, errors), "row"
+        rows, row_word = read_delimited_rows(path, place, errors), "row"
     elif kind == "json":
-        from agreement_pipeline.readers.json_files import json_objects
+        from agreement_pipeline.readers.json_files import read_json_objects
 
-        rows = json_objects(path, place)
+        rows = read_json_objects(path, place)
     elif kind in ("parquet", "arrow"):
-        from agreement_pipeline.readers.parquet import columnar_rows
+        from agreement_pipeline.readers.parquet import read_columnar_rows
 
-        rows = enumerate(columnar_rows(path, kind), 1)
+        rows = enumerate(read_columnar_rows(path, kind), 1)
     for number, value in rows:
         yield f"{place}: {row_word} {number}", value
 
@@ -249,7 +249,7 @@ def register(reader: Reader) -> Reader:
     return reader
 
 
-def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -> Reader:
+def select_reader(path: Path, name: str | None = None, columns: Columns = COLUMNS) -> Reader:
     """The registered reader for an export: the one of that name, or the one that recognises it.
 
     Columns that say how a table is written also say that the export is one.
@@ -289,7 +289,7 @@ def reader_of(path: Path, name: str | None = None, columns: Columns = COLUMNS) -
 def _is_plain(export: Export) -> bool:
     if export.path.is_dir() or export.path.suffix == ".json" or export.kind != "text":
         return False
-    start = start_of(export.path).decode("utf-8-sig", errors="replace").lstrip()
+    start = read_start(export.path).decode("utf-8-sig", errors="replace").lstrip()
     endings = tuple(ending for reader in READERS.values() for ending in reader.column_endings)
     is_of_a_tool = any(str(name).endswith(endings) for name in export.first_record)
     return not OF_TOKENS.match(start.partition("\n")[0].rstrip()) and not is_of_a_tool

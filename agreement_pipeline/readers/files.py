@@ -49,7 +49,7 @@ DISK_FULL_ERRNOS = (ENOSPC, EDQUOT)
 """A full disk is no fault of the file."""
 
 
-def feeds_in(block: bytes) -> int:
+def count_line_feeds(block: bytes) -> int:
     """The line feeds. To count single bytes of many takes Python five times as long."""
     return int(np.count_nonzero(np.frombuffer(block, dtype=np.uint8) == LINE_FEED))
 
@@ -126,9 +126,9 @@ class StableFile:
                         f"{ENCODING_HINT.format('utf-16', 'utf-16')}"
                     )
                 if not block.isascii():
-                    text_of(block, name, n_lines)
+                    decode_text(block, name, n_lines)
                 yield block
-                n_lines += feeds_in(block)
+                n_lines += count_line_feeds(block)
                 is_blank = is_blank and block.isspace()
         self.refuse_change()
         if is_blank:
@@ -178,26 +178,26 @@ def readable(path: Path) -> Iterator[None]:
         ) from None
 
 
-def start_of(path: Path) -> bytes:
+def read_start(path: Path) -> bytes:
     with readable(path), path.open("rb") as file:
         return file.read(START_BYTES)
 
 
-def kind_of(path: Path) -> FileKind:
-    start = start_of(path)
+def detect_kind(path: Path) -> FileKind:
+    start = read_start(path)
     text = start.removeprefix(BOM_UTF8).lstrip()
     kinds = (kind for magic, kind in KIND_BY_MAGIC.items() if start.startswith(magic))
     return next(kinds, KIND_BY_FIRST_MARK.get(text[:1], "text"))
 
 
-def no_row(source: str) -> RatingsError:
+def no_row_error(source: str) -> RatingsError:
     return RatingsError(
         f"{source}: found no row of data; expected at least one rating. "
         "Check that the export is complete."
     )
 
 
-def text_of(data: bytes, source: str, lines_before: int = 0) -> str:
+def decode_text(data: bytes, source: str, lines_before: int = 0) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -222,7 +222,7 @@ def open_text(
         try:
             yield file
         except UnicodeDecodeError:
-            text_of(path.read_bytes(), place)
+            decode_text(path.read_bytes(), place)
             raise
 
 
@@ -232,17 +232,17 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
     itself.
     """
     refuse_unfinished(path)
-    form = packed_as(path)
+    form = detect_packing(path)
     if form is None:
         yield path
         return
     with TemporaryDirectory() as folder:
-        place = Path(folder) / without_ending(path.name)
+        place = Path(folder) / without_packing_suffix(path.name)
         _unpack(path, form, place, limits)
         yield place
 
 
-def packed_as(path: Path) -> str | None:
+def detect_packing(path: Path) -> str | None:
     if not path.is_file():
         return None
     if is_zipfile(path):
@@ -255,7 +255,7 @@ def packed_as(path: Path) -> str | None:
                 f"{path.name}: found a damaged ZIP file or workbook ({error}); expected a whole "
                 f"one. {WAIT}"
             ) from None
-    start = start_of(path)
+    start = read_start(path)
     if start.startswith(ZIP):
         raise RatingsError(  # the list of what it holds stands at its end
             f"{path.name}: found a ZIP file or workbook without its end; expected a whole one. "
@@ -267,10 +267,10 @@ def packed_as(path: Path) -> str | None:
     )
 
 
-def without_ending(name: str) -> str:
+def without_packing_suffix(name: str) -> str:
     """The name without the ending of a compressed file.
 
-    >>> without_ending("2026-09.csv.gz"), without_ending("2026-09.csv")
+    >>> without_packing_suffix("2026-09.csv.gz"), without_packing_suffix("2026-09.csv")
     ('2026-09.csv', '2026-09.csv')
     """
     ending_lengths = (

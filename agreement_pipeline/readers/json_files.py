@@ -72,7 +72,7 @@ def _refuse_half_character(value: object, place: str) -> None:
 # Records: an array, lines, or a single object
 
 
-def json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
+def read_json_objects(path: Path, place: str = "") -> Iterator[tuple[int, dict[str, Any]]]:
     """The objects of a file, numbered from 1. No more than a few are in memory."""
     place = place or path.name
     with open_text(path, place) as file:

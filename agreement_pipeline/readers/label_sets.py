@@ -36,7 +36,7 @@ NOT_OF_UNITS = ("text", "label", "item", "nth", "cluster")
 """Columns that are made anew, or that would say the same of each unit of an item."""
 
 
-def rows_of_members(
+def expand_member_rows(
     rows: Rows, units: "UnitSettings", *, empty_cells_are_missing: bool = False
 ) -> Rows:
     """A row for each label that a set may hold, and each rating.

@@ -24,8 +24,8 @@ from agreement_pipeline.ratings import (
     is_as_given,
     listed_values,
 )
-from agreement_pipeline.readers.files import INFO, STATE, WAIT, StableFile, no_row
-from agreement_pipeline.readers.json_files import json_objects
+from agreement_pipeline.readers.files import INFO, STATE, WAIT, StableFile, no_row_error
+from agreement_pipeline.readers.json_files import read_json_objects
 from agreement_pipeline.text import called
 
 FILE_BATCH_ROWS = 65_536
@@ -56,7 +56,7 @@ class ParquetTable:
         self.lookup_by_column = label_lookups(self.schema, path.name)
         self._delivered.refuse_change()
         if not footer.num_rows:
-            raise no_row(path.name)
+            raise no_row_error(path.name)
 
     def batches(self, names: Sequence[str], _lists: object = ()) -> Iterator[pa.RecordBatch]:
         self._refuse_expanded(names)
@@ -121,7 +121,7 @@ def _as_refusal(source: str, kind: str = "Parquet") -> Iterator[None]:
         ) from None
 
 
-def columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
+def read_columnar_rows(path: Path, kind: str) -> Iterator[dict[str, Any]]:
     with _as_refusal(path.name, kind.capitalize()):
         if kind == "parquet":
             file = pq.ParquetFile(path)
@@ -150,7 +150,7 @@ def read_data_set(folder: Path) -> tuple[pa.Table, dict[str, LabelLookup]]:
     for place in places:
         try:
             (_, state), (_, info) = (
-                next(json_objects(place / file_name, f"{folder.name}: {file_name}"))
+                next(read_json_objects(place / file_name, f"{folder.name}: {file_name}"))
                 for file_name in (STATE, INFO)
             )
             files = [place / file_name["filename"] for file_name in state["_data_files"]]

@@ -59,7 +59,7 @@ def cut_into_rounds(rows: "Rows", rounds: Rounds) -> "Rows":
         )
     if rounds.every is None:
         return rows.with_computed({"round": text}, [*rows.names, "round"])
-    instant = _instant(rows, field)
+    instant = _instant_sql(rows, field)
     _refuse_no_time(rows, field, instant, rounds.column)
     first_instant = f"MIN({instant}) OVER (PARTITION BY {rows.text('item')})"
     return rows.with_computed(
@@ -88,7 +88,7 @@ _PERIODS: Mapping[Period, str] = {
 }
 
 
-def _instant(rows: "Rows", field: str) -> str:
+def _instant_sql(rows: "Rows", field: str) -> str:
     """The time of a field as SQL, in UTC. None where it is no time.
 
     An engine reads a text without a zone in a zone of its own, so UTC is written behind it.
@@ -115,7 +115,7 @@ def _refuse_no_time(rows: "Rows", field: str, instant: str, name: str) -> None:
         )
 
 
-def within_bounds(rows: "Rows", name: str, bounds: Bounds) -> str:
+def bounds_sql(rows: "Rows", name: str, bounds: Bounds) -> str:
     """The test of SQL whether a field lies in bounds. It does not where it is blank."""
     field, tests = FIELD_PREFIX + name, list[str]()
     for key, bound in bounds.items():
@@ -130,18 +130,18 @@ def within_bounds(rows: "Rows", name: str, bounds: Bounds) -> str:
                 )
             tests.append(f"{number} {operator} {float(bound)!r}")  # type: ignore[arg-type]
         else:
-            instant = _instant(rows, field)
+            instant = _instant_sql(rows, field)
             _refuse_no_time(rows, field, instant, name)
-            limit = rows.literal(as_time(bound).strftime("%Y-%m-%d %H:%M:%S.%fZ"))
+            limit = rows.literal(parse_bound(bound).strftime("%Y-%m-%d %H:%M:%S.%fZ"))
             kind = "TIMESTAMP_LTZ" if rows.relation.session.engine == "spark" else "TIMESTAMPTZ"
             tests.append(f"{instant} {operator} CAST({limit} AS {kind})")
     return f"COALESCE({' AND '.join(tests)}, FALSE)"
 
 
-def as_time(bound: Any) -> datetime:
+def parse_bound(bound: Any) -> datetime:
     """A bound as a time in UTC.
 
-    >>> as_time("2026-11-03T12:00:00+02:00").isoformat(), as_time("2026-11-03").isoformat()
+    >>> parse_bound("2026-11-03T12:00:00+02:00").isoformat(), parse_bound("2026-11-03").isoformat()
     ('2026-11-03T10:00:00+00:00', '2026-11-03T00:00:00+00:00')
     """
     time = datetime.fromisoformat(str(bound))
@@ -165,7 +165,7 @@ def refuse_wrong_bounds(conditions: Mapping[str, Any]) -> None:
             )
         for bound in bounds.values():
             try:
-                _ = is_number(bound) or as_time(bound)
+                _ = is_number(bound) or parse_bound(bound)
             except ValueError:
                 raise ProjectError(
                     f"where: {name}: found {category_text(bound)!r}; expected a number, or a time "

@@ -13,7 +13,7 @@ from agreement_pipeline.readers.rules import (
     Rules,
     with_models,
 )
-from agreement_pipeline.readers.table import file_table
+from agreement_pipeline.readers.table import open_table
 from agreement_pipeline.text import called, counted, listed
 
 
@@ -57,7 +57,7 @@ def _load(rows: Rows, model: str, predicted: PredictionsFile, limits: Limits) ->
             f"{path}: found no file; expected the predictions of {model!r}. Put it there, or "
             "correct the path."
         )
-    table = file_table(path, limits)
+    table = open_table(path, limits)
     names = {"item": predicted.item, "label": predicted.label}
     if absent := [name for name in names.values() if name not in table.header]:
         raise RatingsError(

@@ -42,15 +42,15 @@ from agreement_pipeline.readers.columns import (
     probable_columns,
     unnamed_columns,
 )
-from agreement_pipeline.readers.exports import Export, Reader, ReadRequest, Source, reader_of
-from agreement_pipeline.readers.files import kind_of, packed_as, unpacked
+from agreement_pipeline.readers.exports import Export, Reader, ReadRequest, Source, select_reader
+from agreement_pipeline.readers.files import detect_kind, detect_packing, unpacked
 from agreement_pipeline.readers.predictions import with_predictions
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import (
     RULES,
     Rules,
 )
-from agreement_pipeline.readers.table import TABLE, URL_MARK, header_of, is_pattern
+from agreement_pipeline.readers.table import TABLE, URL_MARK, is_pattern, read_header
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.units import ANSWERS
 
@@ -158,13 +158,13 @@ def read(
     )
     if scale is None and level == "ordinal" and layout == "long":
         scale = _scale_of_ordered_column(source, columns.label)
-    session = _session(source, engine, memory_limit)
+    session = _session_for(source, engine, memory_limit)
     units = rules.units
     are_cells = units is None or units.kind == "sets"
     # Other label objects are numbered before they are units. The numbers stay in this process.
     cell_session = session if are_cells else None
     read_layout: Layout = layout if are_cells else "long"
-    rows = rows_of(source, columns, read_layout, limits, rules, cell_session)
+    rows = load_rows(source, columns, read_layout, limits, rules, cell_session)
     with rows.reading():
         rows = _select_round(rows, round_name, rules)
         if rules.predictions:
@@ -230,7 +230,7 @@ def read_marked(
 
     rules = replace(rules, units=UnitSettings(kind))
     return _load_marked(
-        _select_round(rows_of(source, columns, "long", limits, rules), round_name, rules)
+        _select_round(load_rows(source, columns, "long", limits, rules), round_name, rules)
     )
 
 
@@ -358,12 +358,12 @@ def read_rounds(
     If rules say what a round is, they say which rows count too.
     """
     if rules.rounds is not None:
-        rows = rows_of(path, columns, layout, limits, rules)
+        rows = load_rows(path, columns, layout, limits, rules)
         with rows.reading():
             return tuple(rows.distinct("round"))
     round_names = set[str]()
     with unpacked(path, limits) as place:
-        for rows in reader_of(place, reader, columns).read_round_column(
+        for rows in select_reader(place, reader, columns).read_round_column(
             place, ReadRequest(columns, limits=limits)
         ):
             if rows.any("round IS NULL"):
@@ -389,7 +389,7 @@ def _scale_of_ordered_column(source: object, label: str) -> Scale | None:
     return Scale(categories, "ordinal") if len(categories) > 1 else None
 
 
-def _session(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
+def _session_for(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
     if engine not in CHOICES:
         raise RatingsError(
             f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
@@ -399,7 +399,7 @@ def _session(source: Source, engine: str = "auto", memory_limit: str | None = No
     return duckdb_session(memory_limit)
 
 
-def rows_of(
+def load_rows(
     source: str | Source,
     columns: Columns = COLUMNS,
     layout: Layout = "long",
@@ -410,7 +410,7 @@ def rows_of(
     """It is `read` without checks. Without a session, rows are put in that of a Spark DataFrame,
     else in DuckDB.
     """
-    request = ReadRequest(columns, layout, limits, rules, session or _session(source))
+    request = ReadRequest(columns, layout, limits, rules, session or _session_for(source))
     if isinstance(source, str) and source.startswith(FILE_URL_PREFIX):
         source = Path(source.removeprefix(FILE_URL_PREFIX))
     is_path = isinstance(source, str | Path)
@@ -419,9 +419,9 @@ def rows_of(
     path = Path(source)
     path = path if path.name else path.resolve()
     with unpacked(path, limits) as place:
-        reader = reader_of(place, rules.reader, columns)
+        reader = select_reader(place, rules.reader, columns)
         rows = reader.read_rows(place, request)
-        if place != path and any(kind_of(file) == "parquet" for file in Export(place).files):
+        if place != path and any(detect_kind(file) == "parquet" for file in Export(place).files):
             rows = rows.read_through()
             names = [name for name in rows.names if name != "nth"]  # their file will be gone
             kinds = pa.schema([rows.relation.schema.field(name) for name in names])
@@ -473,7 +473,7 @@ def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
     return replace(rows_of_round, left_out=left_out)
 
 
-def guessed_columns(
+def guess_columns(
     source: object,
     columns: Columns = COLUMNS,
     layout: Layout = "long",
@@ -485,11 +485,11 @@ def guessed_columns(
 
     Of a compressed file nothing is guessed, since it would be unpacked once more.
     """
-    if not isinstance(source, Path) or not source.exists() or packed_as(source):
+    if not isinstance(source, Path) or not source.exists() or detect_packing(source):
         return {}
-    if reader_of(source, rules.reader, columns) is not TABLE:
+    if select_reader(source, rules.reader, columns) is not TABLE:
         return {}
-    header = header_of(source, columns, limits)
+    header = read_header(source, columns, limits)
     used_columns = {*columns.column_by_role.values(), *columns.raters, *columns.models.values()}
     required: dict[str, Any] = {
         name: column

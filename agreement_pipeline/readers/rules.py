@@ -26,9 +26,9 @@ from agreement_pipeline.readers.periods import (
     FIELD_PREFIX,
     Bounds,
     Rounds,
+    bounds_sql,
     cut_into_rounds,
     refuse_wrong_bounds,
-    within_bounds,
 )
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.text import called, listed
@@ -263,7 +263,7 @@ def apply_row_rules(rows: Rows, rules: Rules) -> Rows:
         rows = cut_into_rounds(rows, rules.rounds)
     for name, values in rules.where.items():
         if isinstance(values, Mapping):
-            outside = f"NOT {within_bounds(rows, name, values)}"
+            outside = f"NOT {bounds_sql(rows, name, values)}"
             rows = rows.without(outside, f"where {name}")
             continue
         accepted = sorted({category_text(value) for value in values})

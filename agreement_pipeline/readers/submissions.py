@@ -44,8 +44,8 @@ from agreement_pipeline.readers.exports import (
     Reader,
     ReadRequest,
     Source,
-    reader_of,
     register,
+    select_reader,
     wanted_columns,
 )
 from agreement_pipeline.readers.periods import FIELD_PREFIX
@@ -814,12 +814,14 @@ def tool(
     return registered
 
 
-def answers(path: Path, question: str | None = None, fields: Iterable[str] = ()) -> "pd.DataFrame":
+def read_answers(
+    path: Path, question: str | None = None, fields: Iterable[str] = ()
+) -> "pd.DataFrame":
     import pandas as pd
 
     from agreement_pipeline.ratings import in_pandas
 
-    reader = reader_of(path)
+    reader = select_reader(path)
     if not isinstance(reader, Tool):
         raise RatingsError(
             f"{path.name}: found a table of ratings; expected the export of a tool. "

@@ -40,11 +40,11 @@ from agreement_pipeline.readers.columns import (
     OPTIONAL,
     REQUIRED,
     Columns,
-    chosen_columns,
-    rater_columns,
+    choose_columns,
+    choose_rater_columns,
     refuse_repeated_names,
 )
-from agreement_pipeline.readers.delimited import Delimited, below_separator_line
+from agreement_pipeline.readers.delimited import Delimited, skip_separator_line
 from agreement_pipeline.readers.exports import TABLE as TABLE_READER
 from agreement_pipeline.readers.exports import (
     DeliveredRows,
@@ -52,11 +52,11 @@ from agreement_pipeline.readers.exports import (
     Reader,
     ReadRequest,
     Source,
-    reader_of,
     register,
+    select_reader,
     wanted_columns,
 )
-from agreement_pipeline.readers.files import kind_of, no_row, refuse_unfinished, unpacked
+from agreement_pipeline.readers.files import detect_kind, no_row_error, refuse_unfinished, unpacked
 from agreement_pipeline.readers.periods import FIELD_PREFIX
 from agreement_pipeline.readers.rows import Rows
 from agreement_pipeline.readers.rules import (
@@ -147,7 +147,7 @@ class Table:
             batches = self._plain(columns, lists)
             first_batch = next(batches, None)
             if first_batch is None:
-                raise no_row(self.source)
+                raise no_row_error(self.source)
             loaded = session.load(first_batch.schema, chain([first_batch], batches))
             return Rows(loaded, self.source).with_computed({"row": number})
         rows, sql_by_column = Rows(view, self.source), dict[str, str]()
@@ -203,17 +203,17 @@ class Table:
         return pa.array([None if e is None else category_text(e) for e in texts], TEXT)
 
 
-def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
+def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind, first_row = (
-        KIND_BY_SUFFIX.get(path.suffix.lower()) or kind_of(path),
+        KIND_BY_SUFFIX.get(path.suffix.lower()) or detect_kind(path),
         columns.header_row + 1,
     )
     columns.refuse_format_settings(
         path.name, *FORMAT_SETTINGS_BY_KIND.get(kind, OTHER_FORMAT_SETTINGS)
     )
     if kind == "text":
-        columns = below_separator_line(path, columns)
+        columns = skip_separator_line(path, columns)
         first_row = columns.header_row + 1
         text = Delimited(path, SEPARATOR_BY_SUFFIX.get(path.suffix.lower(), ","), limits, columns)
         return Table(path.name, text.header, text.batches, first_row=first_row)
@@ -231,9 +231,9 @@ def file_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
             lookup_by_column=lookup_by_column,
         )
     if kind == "workbook":
-        from agreement_pipeline.readers.workbooks import sheet_of
+        from agreement_pipeline.readers.workbooks import load_sheet
 
-        sheet, faults = sheet_of(path, limits, columns)
+        sheet, faults = load_sheet(path, limits, columns)
         return arrow_table(sheet, path.name, limits, first_row=first_row, fault_by_column=faults)
     from agreement_pipeline.readers.json_files import JsonLines
 
@@ -245,9 +245,9 @@ def _with_empty_missing(cells: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(cells, ""), None, cells) if cells.type == TEXT else cells
 
 
-def table_of(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
+def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
     if isinstance(source, Path):
-        return file_table(source, limits, columns)
+        return open_table(source, limits, columns)
     columns.refuse_format_settings(f"a {FRAME}", *OTHER_FORMAT_SETTINGS)
     if is_spark_frame(source):
         header = list(map(str, source.columns))
@@ -448,9 +448,9 @@ class TableReader(Reader):
             return rated
         is_known = rules.requires is not None and "none" not in rules.requires
         # Units need pandas, which no other table is worth waiting for.
-        from agreement_pipeline.readers.label_sets import rows_of_members
+        from agreement_pipeline.readers.label_sets import expand_member_rows
 
-        of_members = rows_of_members(rated, units, empty_cells_are_missing=is_known)
+        of_members = expand_member_rows(rated, units, empty_cells_are_missing=is_known)
         return replace(of_members, are_units=True)
 
     def read_delivered_rows(
@@ -496,10 +496,10 @@ def _tables_of(source: Source, request: ReadRequest) -> Iterator[tuple[str, Tabl
         return
     path = Path(source) if isinstance(source, str) else source
     if not isinstance(path, Path) or path.is_file():
-        yield SINGLE_TABLE, table_of(path, limits, request.columns)
+        yield SINGLE_TABLE, open_source(path, limits, request.columns)
     elif not path.is_dir():
         for file in _files_like(path):
-            yield file.name, file_table(file, limits, request.columns)
+            yield file.name, open_table(file, limits, request.columns)
     elif is_data_set(export := Export(path)):
         from agreement_pipeline.readers.parquet import read_data_set
 
@@ -507,15 +507,15 @@ def _tables_of(source: Source, request: ReadRequest) -> Iterator[tuple[str, Tabl
         yield SINGLE_TABLE, arrow_table(table, path.name, limits, lookup_by_column)
     else:
         for file in export.files:
-            yield export.place(file), file_table(file, limits, request.columns)
+            yield export.place(file), open_table(file, limits, request.columns)
 
 
-def header_of(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
+def read_header(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
     export = Export(path)
     first_record = {} if columns.changed_format_settings else export.first_record
     if first_record or not export.files:
         return list(map(str, first_record))
-    return file_table(export.files[0], limits, columns).header
+    return open_table(export.files[0], limits, columns).header
 
 
 def _files_like(pattern: Path) -> list[Path]:
@@ -535,16 +535,16 @@ def is_pattern(source: Path) -> bool:
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
-def labels_left_out(
+def find_unnamed_label_columns(
     path: Path, columns: Columns, scale: Scale, limits: Limits = LIMITS
 ) -> tuple[str, ...]:
     """Columns of a wide table whose cells are labels: a rater whose dissent is missing, or a
     settled label.
     """
     with unpacked(path, limits) as place:
-        if scale.categories is None or reader_of(place, columns=columns).name != TABLE_READER:
+        if scale.categories is None or select_reader(place, columns=columns).name != TABLE_READER:
             return ()
-        table = file_table(place, limits, columns)
+        table = open_table(place, limits, columns)
         named_columns = {
             *columns.column_by_role.values(),
             *columns.raters,
@@ -565,9 +565,9 @@ def labels_left_out(
 
 def _load_ratings(table: Table, request: ReadRequest) -> Rows:
     columns, name, header = request.columns, table.source, table.header
-    column_by_role = chosen_columns(header, columns, request.layout, name)
+    column_by_role = choose_columns(header, columns, request.layout, name)
     is_wide = request.layout == "wide"
-    raters = rater_columns(header, columns, column_by_role, name) if is_wide else []
+    raters = choose_rater_columns(header, columns, column_by_role, name) if is_wide else []
     extra_columns = request.extra_columns
     absent = [column for column in extra_columns if column not in header]
     if absent:
@@ -615,9 +615,9 @@ def _delivered_rows(
     table: Table, request: ReadRequest, names: Collection[str] | None
 ) -> DeliveredRows:
     source, columns = table.source, request.columns
-    column_by_role = chosen_columns(table.header, columns, request.layout, source)
+    column_by_role = choose_columns(table.header, columns, request.layout, source)
     is_wide = request.layout == "wide"
-    raters = rater_columns(table.header, columns, column_by_role, source) if is_wide else []
+    raters = choose_rater_columns(table.header, columns, column_by_role, source) if is_wide else []
     added_names = [name for name in ("rater", "label") if raters and name not in table.header]
     header = (*(name for name in table.header if name not in raters), *added_names)
     canonical = {name: column for name, column in column_by_role.items() if name != column}
@@ -779,7 +779,7 @@ class NumberTable(NamedTuple):
     values: Array
 
 
-def whole_numbers(
+def read_whole_numbers(
     source: Source,
     names: str | None = None,
     limits: Limits = LIMITS,
@@ -791,7 +791,7 @@ def whole_numbers(
     if isinstance(source, str | Path):
         source = Path(source)
         refuse_unfinished(source)
-    table = table_of(source, limits, format_columns)
+    table = open_source(source, limits, format_columns)
     name_column = table.header[0] if names is None else names
     if name_column not in table.header:
         raise RatingsError(

@@ -73,15 +73,15 @@ def with_iso_times(rows: Rows, time_format: str | None) -> Rows:
     texts = [name for name in names if name not in serials and _has_other_forms(rows, name)]
     if not serials and not texts:
         return rows
-    forms = {name: _forms_of(rows, name) for name in texts}
-    split = _split(rows, forms, keep_iso=True)
-    order = _order_of(split, forms)
-    sql_by_column = {name: _iso_of_serial(rows.number(name)) for name in serials}
-    sql_by_column |= {name: _iso_by_form(split, name, forms[name], order) for name in texts}
+    forms = {name: _find_forms(rows, name) for name in texts}
+    split = _split_into_parts(rows, forms, keep_iso=True)
+    order = _find_day_month_order(split, forms)
+    sql_by_column = {name: _iso_of_serial_sql(rows.number(name)) for name in serials}
+    sql_by_column |= {name: _iso_by_form_sql(split, name, forms[name], order) for name in texts}
     return _materialize(split, sql_by_column, rows.names)
 
 
-def unread_time(rows: Rows) -> str | None:
+def find_unread_time(rows: Rows) -> str | None:
     """The first time that has no known form, or one that can be read in several ways."""
     if rows.kinds.get("timestamp") != "text":
         return None
@@ -99,10 +99,10 @@ def unread_time(rows: Rows) -> str | None:
 
 def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
     forms = dict.fromkeys(names, (form_of(time_format),))
-    split = _split(rows, forms, keep_iso=False)
+    split = _split_into_parts(rows, forms, keep_iso=False)
     for name in names:
         is_given = f"NOT {rows.blank(name)}"
-        is_read = f"{_iso(split, name, forms[name][0])} IS NOT NULL"
+        is_read = f"{_iso_sql(split, name, forms[name][0])} IS NOT NULL"
         if rows.any(is_given) and not split.any(is_read):
             raise RatingsError(
                 f"{rows.describe_place(is_given, name)}: found "
@@ -110,7 +110,7 @@ def _parse_times_as(rows: Rows, names: Sequence[str], time_format: str) -> Rows:
                 "which is the time format. Correct it (--time-format, or time_format among the "
                 "columns of a project)."
             )
-    sql_by_column = {name: _iso_by_form(split, name, forms[name], None) for name in names}
+    sql_by_column = {name: _iso_by_form_sql(split, name, forms[name], None) for name in names}
     return _materialize(split, sql_by_column, rows.names) if sql_by_column else rows
 
 
@@ -150,9 +150,9 @@ def _are_serials(rows: Rows, name: str) -> bool:
     )
 
 
-def _forms_of(rows: Rows, name: str) -> tuple[Form, ...]:
+def _find_forms(rows: Rows, name: str) -> tuple[Form, ...]:
     """The forms that some times of a column have."""
-    time, session = _cleaned(rows, name), rows.relation.session
+    time, session = _cleaned_text_sql(rows, name), rows.relation.session
     all_forms = (*NUMERIC.values(), *UNAMBIGUOUS)
     cases = [f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN -1"]
     cases += [
@@ -162,12 +162,12 @@ def _forms_of(rows: Rows, name: str) -> tuple[Form, ...]:
     return tuple(all_forms[place] for place in sorted({*places} - {None, -1}))
 
 
-def _split(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -> Rows:
+def _split_into_parts(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -> Rows:
     """Rows with the parts of times beside them, after the place of the form that they have."""
     session, texts, parts = rows.relation.session, dict[str, str](), dict[str, str]()
     separator, is_spark = session.literal(SEPARATOR), session.engine == "spark"
     for name, of_column in forms.items():
-        time, cases = _cleaned(rows, name), list[str]()
+        time, cases = _cleaned_text_sql(rows, name), list[str]()
         if keep_iso:
             cases.append(f"WHEN {session.matches(rows.quoted(name), ISO_TIME)} THEN NULL")
         for place, form in enumerate(of_column):
@@ -188,15 +188,15 @@ def _split(rows: Rows, forms: Mapping[str, Sequence[Form]], *, keep_iso: bool) -
     return _materialize(rows.with_computed(texts), parts, [*rows.names, *parts])
 
 
-def _part(rows: Rows, name: str, place: int) -> str:
+def _part_sql(rows: Rows, name: str, place: int) -> str:
     return rows.quoted(f"{PARTS_PREFIX}{name} {place}")
 
 
-def _has_form(rows: Rows, name: str, place: int) -> str:
-    return f"COALESCE({_part(rows, name, 0)} = '{place}', FALSE)"
+def _has_form_sql(rows: Rows, name: str, place: int) -> str:
+    return f"COALESCE({_part_sql(rows, name, 0)} = '{place}', FALSE)"
 
 
-def _iso_of_serial(days: str) -> str:
+def _iso_of_serial_sql(days: str) -> str:
     """A serial is exact to some thousandths of a second, so a time is rounded to them."""
     thousandths = f"CAST(ROUND({days} * 86400000) AS BIGINT)"
     day = f"FLOOR({thousandths} / 86400000)"
@@ -214,13 +214,13 @@ def _iso_of_serial(days: str) -> str:
     )
 
 
-def _order_of(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
+def _find_day_month_order(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
     """Which of two numbers is the day, by all times of both columns. None if they cannot tell."""
     session, measured_forms = rows.relation.session, list[Mapping[str, int]]()
     for name, of_column in forms.items():
         is_half = session.matches(rows.quoted(name), UPPER_CASE_HALF)
         first_number, second_number, year = (
-            f"TRY_CAST({_part(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
+            f"TRY_CAST({_part_sql(rows, name, place)} AS INTEGER)" for place in (1, 2, 3)
         )
         measured = {
             "lowest_first": f"MIN({first_number})",
@@ -235,7 +235,7 @@ def _order_of(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
         for place, form in enumerate(of_column):
             if form.mark:
                 (answer,) = rows.relation.ask(
-                    f"SELECT {select_list} FROM {rows} WHERE {_has_form(rows, name, place)}"
+                    f"SELECT {select_list} FROM {rows} WHERE {_has_form_sql(rows, name, place)}"
                 ).to_pylist()
                 measured_forms.append({**answer, "half": answer["half"] if form.mark != "." else 0})
     if any(measures["highest_first"] > 12 for measures in measured_forms):
@@ -259,15 +259,15 @@ def _order_of(rows: Rows, forms: Mapping[str, Sequence[Form]]) -> Order | None:
     )
 
 
-def _cleaned(rows: Rows, name: str) -> str:
+def _cleaned_text_sql(rows: Rows, name: str) -> str:
     """Some programs write a narrow or a no-break space before AM and PM."""
     text, session = rows.quoted(name), rows.relation.session
     return f"TRIM(TRANSLATE({text}, {session.literal(chr(0x202F) + chr(0xA0))}, '  '))"
 
 
-def _iso_by_form(rows: Rows, name: str, forms: Sequence[Form], order: Order | None) -> str:
+def _iso_by_form_sql(rows: Rows, name: str, forms: Sequence[Form], order: Order | None) -> str:
     cases = [
-        f"WHEN {_has_form(rows, name, place)} THEN {_iso(rows, name, ordered_form)}"
+        f"WHEN {_has_form_sql(rows, name, place)} THEN {_iso_sql(rows, name, ordered_form)}"
         for place, form in enumerate(forms)
         if (ordered_form := form.in_order(order)) is not None
     ]
@@ -275,19 +275,20 @@ def _iso_by_form(rows: Rows, name: str, forms: Sequence[Form], order: Order | No
     return f"COALESCE(CASE {' '.join(cases)} END, {time})" if cases else time
 
 
-def _iso(rows: Rows, name: str, form: Form) -> str:
+def _iso_sql(rows: Rows, name: str, form: Form) -> str:
     """The time as ISO 8601 in SQL. NULL if no calendar and no clock has it."""
-    part = {kind: _part(rows, name, index) for index, kind in enumerate(form.parts, 1)}
-    date = f"CONCAT({_year(part)}, '-', {_month(rows, part)}, '-', LPAD({part['day']}, 2, '0'))"
+    part = {kind: _part_sql(rows, name, index) for index, kind in enumerate(form.parts, 1)}
+    year, month, day = _year_sql(part), _month_sql(rows, part), _padded_sql(part["day"])
+    date = f"CONCAT({year}, '-', {month}, '-', {day})"
     if "hour" not in part:
         return f"CASE WHEN TRY_CAST({date} AS DATE) IS NOT NULL THEN {date} END"
-    minute, second = (_padded(part.get(name)) for name in ("minute", "second"))
-    clock = f"CONCAT({_hour(part)}, ':', {minute}, ':', {second})"
+    minute, second = (_padded_sql(part.get(name)) for name in ("minute", "second"))
+    clock = f"CONCAT({_hour_sql(part)}, ':', {minute}, ':', {second})"
     fraction = "''"
     if "fraction" in part:
         digits = part["fraction"]
         fraction = f"CASE WHEN {digits} = '' THEN '' ELSE CONCAT('.', {digits}) END"
-    zone = _zone(rows, part["zone"]) if "zone" in part else "''"
+    zone = _zone_sql(rows, part["zone"]) if "zone" in part else "''"
     full_text = f"CONCAT({date}, ' ', {clock})"
     is_valid_time = f"TRY_CAST({full_text} AS TIMESTAMP) IS NOT NULL"
     iso = f"CONCAT({full_text}, {fraction}, {zone})"
@@ -297,17 +298,17 @@ def _iso(rows: Rows, name: str, form: Form) -> str:
     )
 
 
-def _padded(digits: str | None) -> str:
+def _padded_sql(digits: str | None) -> str:
     return "'00'" if digits is None else f"LPAD({digits}, 2, '0')"
 
 
-def _year(part: Mapping[str, str]) -> str:
+def _year_sql(part: Mapping[str, str]) -> str:
     year = part.get("year") or part.get("short year") or part["any year"]
     century = f"CASE WHEN {year} < '69' THEN '20' ELSE '19' END"
     return f"CASE WHEN LENGTH({year}) = 4 THEN {year} ELSE CONCAT({century}, {year}) END"
 
 
-def _month(rows: Rows, part: Mapping[str, str]) -> str:
+def _month_sql(rows: Rows, part: Mapping[str, str]) -> str:
     if "month" in part:
         return f"LPAD({part['month']}, 2, '0')"
     begins = f"SUBSTR(LOWER({part['name of month']}), 1, 3)"
@@ -318,7 +319,7 @@ def _month(rows: Rows, part: Mapping[str, str]) -> str:
     return f"CASE {' '.join(cases)} ELSE '' END"
 
 
-def _hour(part: Mapping[str, str]) -> str:
+def _hour_sql(part: Mapping[str, str]) -> str:
     hour = part["hour"]
     if "half" not in part:
         return f"LPAD({hour}, 2, '0')"
@@ -328,7 +329,7 @@ def _hour(part: Mapping[str, str]) -> str:
     return f"LPAD(CASE WHEN {half} = '' THEN {hour} ELSE {of_twelve} END, 2, '0')"
 
 
-def _zone(rows: Rows, zone: str) -> str:
+def _zone_sql(rows: Rows, zone: str) -> str:
     names = [
         f"WHEN {zone} IN ({', '.join(map(rows.literal, names))}) THEN '{offset}'"
         for offset, names in ZONES.items()

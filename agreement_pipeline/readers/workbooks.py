@@ -18,7 +18,7 @@ from agreement_pipeline.errors import MissingExtraError, RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.ratings import Limits, category_text
 from agreement_pipeline.readers.columns import Columns, refuse_repeated_names
-from agreement_pipeline.readers.files import DAMAGE_ERRORS, OF_EXCEL_97, start_of
+from agreement_pipeline.readers.files import DAMAGE_ERRORS, OF_EXCEL_97, read_start
 from agreement_pipeline.text import listed
 
 if TYPE_CHECKING:
@@ -55,14 +55,14 @@ def error_cell(error_text: object) -> UnusableCell:
     return UnusableCell(f"the error {error_text}", "Correct its formula, or empty the cell.")
 
 
-def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
-    if start_of(path).startswith(OF_EXCEL_97):
+def load_sheet(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
+    if read_start(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
             "expected .xlsx or .ods without a password. Save it so, or as CSV."
         )
-    sheets = _of_open_document(path, limits)
-    sheets = _of_excel(path) if sheets is None else sheets
+    sheets = _read_open_document_sheets(path, limits)
+    sheets = _read_excel_sheets(path) if sheets is None else sheets
     if not sheets:
         raise RatingsError(
             f"{path.name}: found no sheet with cells; expected one at least. Save the table as CSV."
@@ -113,7 +113,7 @@ def sheet_of(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, di
     return pa.table(sheet), faults | hidden
 
 
-def _of_excel(path: Path) -> Sheets:
+def _read_excel_sheets(path: Path) -> Sheets:
     try:
         from openpyxl import load_workbook
     except ImportError:
@@ -131,7 +131,7 @@ def _of_excel(path: Path) -> Sheets:
 
     def read_sheet(sheet: Any) -> tuple[Iterator[Cells], Iterable[Area]]:
         values, formulas = (rows_of(sheet.title, values=values) for values in (True, False))
-        return _in_place(values, formulas, path.name), _merged_in(sheet, path.name)
+        return _cells_of_rows(values, formulas, path.name), _merged_areas(sheet, path.name)
 
     try:
         return {sheet.title: read_sheet(sheet) for sheet in load(values=True).worksheets}
@@ -139,7 +139,7 @@ def _of_excel(path: Path) -> Sheets:
         raise _no_workbook(path.name, error) from None
 
 
-def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
+def _cells_of_rows(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iterator[Cells]:
     """The formulas are read from the first row with an empty cell on."""
     n_read = 0
     try:
@@ -165,7 +165,7 @@ def _in_place(rows: Iterator[Any], formulas: Iterator[Any], source: str) -> Iter
         raise _no_workbook(source, error) from None
 
 
-def _merged_in(sheet: Any, source: str) -> Iterator[Area]:
+def _merged_areas(sheet: Any, source: str) -> Iterator[Area]:
     """From column and row to column and row. Columns begin with 0."""
     # openpyxl does not tell them of a workbook that it only reads.
     from openpyxl.utils.cell import range_boundaries
@@ -197,7 +197,7 @@ def _no_workbook(source: str, error: Exception) -> RatingsError:
     )
 
 
-def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
+def _read_open_document_sheets(path: Path, limits: Limits) -> Sheets | None:
     from agreement_pipeline.readers.xml_files import elements
 
     sheets: Sheets = {}
@@ -213,7 +213,7 @@ def _of_open_document(path: Path, limits: Limits) -> Sheets | None:
                     times = _repeat_count(element, f"{OF_TEXT}c", path.name)
                     element.text = TEXT_BY_TAG[element.tag] * min(times, MAX_REPEATS)
                 elif element.tag == f"{OF_TABLE}table-row":
-                    rows.append(_row(element, path.name))
+                    rows.append(_read_row(element, path.name))
                     element.clear()
                 elif element.tag == f"{OF_TABLE}table":
                     sheets[element.get(f"{OF_TABLE}name", "")] = _repeat_rows(rows, path.name), ()
@@ -233,13 +233,13 @@ def _repeat_rows(rows: Sequence[tuple[int, Cells]], source: str) -> Iterator[Cel
         yield from repeat(cells, times)
 
 
-def _row(element: "Element", source: str) -> tuple[int, Cells]:
+def _read_row(element: "Element", source: str) -> tuple[int, Cells]:
     cells, index = dict[int, object](), 0
     for cell in element:
         if cell.tag in CELL_TAGS:
             times, value = (
                 _repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source),
-                _value(cell, source),
+                _cell_value(cell, source),
             )
             if value is not None:
                 _refuse_repeated({value}, times, source)
@@ -277,7 +277,7 @@ def _repeat_count(element: "Element", name: str, source: str) -> int:
     return int(text)
 
 
-def _value(cell: "Element", source: str) -> object:
+def _cell_value(cell: "Element", source: str) -> object:
     kind = cell.get(f"{OFFICE}value-type")
     if kind in ("float", "percentage", "currency"):
         return cell.get(f"{OFFICE}value")

@@ -12,7 +12,7 @@ from agreement_pipeline.statistics.counts import (
     MANY_CATEGORIES,
     CategoryCounts,
     CountsOfStratum,
-    chosen_ratings,
+    missing_at_random_p_value,
 )
 from agreement_pipeline.statistics.equal_counts import with_equal_counts_as_one
 from agreement_pipeline.statistics.by_rater import (
@@ -33,11 +33,11 @@ from agreement_pipeline.statistics.weighted import (
     Statistic,
     copy_with,
     dense,
-    distinct_in,
+    merge_equal_rows,
     effective_raters,
     every_row,
     in_one,
-    indicated,
+    indicator_rows,
     sparse,
 )
 
@@ -61,16 +61,16 @@ __all__ = [
     "archive_of",
     "arrays_of",
     "as_array",
-    "chosen_ratings",
     "copy_with",
     "dense",
-    "distinct_in",
     "effective_raters",
     "every_row",
     "farthest",
     "in_one",
-    "indicated",
+    "indicator_rows",
     "items_in_common",
+    "merge_equal_rows",
+    "missing_at_random_p_value",
     "order_of_raters",
     "rater_distances",
     "seed_of",

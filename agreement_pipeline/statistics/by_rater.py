@@ -31,14 +31,14 @@ from agreement_pipeline.statistics.weighted import (
     OfRows,
     SomeRows,
     Statistic,
+    append_mass,
     checked_codes,
     checked_raters,
     checked_weights,
     copy_with,
-    distinct_in,
     every_row,
-    extended,
     joint_raters,
+    merge_equal_rows,
     refuse_sum,
     set_fields,
     total,
@@ -103,7 +103,7 @@ class ByRater(Statistic):
         return copy_with(
             self,
             **{self.said_in: np.concatenate([self.said, rows])},
-            weights=extended(self.weights, mass, len(rows)),
+            weights=append_mass(self.weights, mass, len(rows)),
             clusters=None,
             labels=np.concatenate([self.labels, labels]),
             confidence=None if sure is None else np.vstack([sure, mean_confidence(sure, rows)]),
@@ -684,7 +684,7 @@ class LabelsByRater(ByRater):
             columns.append(places.reshape(filled_confidence.shape))
             small = places.dtype
         all_columns = np.hstack(columns, dtype=small, casting="unsafe")
-        rows, weights, clusters = distinct_in(all_columns, self.weights, self.clusters)
+        rows, weights, clusters = merge_equal_rows(all_columns, self.weights, self.clusters)
         sure = None
         if self.confidence is not None:
             sure = levels[rows[:, n + 1 :]]

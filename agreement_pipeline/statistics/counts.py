@@ -20,10 +20,10 @@ from agreement_pipeline.statistics.unseen import (
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     Statistic,
+    append_mass,
     checked_weights,
     copy_with,
-    distinct_in,
-    extended,
+    merge_equal_rows,
     refuse_sum,
     require_whole,
     set_fields,
@@ -153,7 +153,7 @@ class CategoryCounts(Statistic):
         form = copy_with(
             self,
             counts=np.vstack([self.counts, rows]),
-            weights=extended(self.weights, mass, len(rows)),
+            weights=append_mass(self.weights, mass, len(rows)),
             clusters=None,
         )
         if category is None:
@@ -188,7 +188,7 @@ class CategoryCounts(Statistic):
         return self.with_scale(self.scale.canonical).merged()
 
     def merged(self) -> "CategoryCounts":
-        rows, weights, clusters = distinct_in(
+        rows, weights, clusters = merge_equal_rows(
             self.counts.astype(np.int64), self.weights, self.clusters
         )
         return CategoryCounts(
@@ -208,7 +208,7 @@ class CategoryCounts(Statistic):
         )
 
 
-def chosen_ratings(counts: CategoryCounts) -> float:
+def missing_at_random_p_value(counts: CategoryCounts) -> float:
     """The p-value of the hypothesis that ratings are missing completely at random.
 
     It is 1 if all items with two ratings or more have equally many. Items that come in clusters
@@ -216,7 +216,7 @@ def chosen_ratings(counts: CategoryCounts) -> float:
 
     >>> from agreement_pipeline import Scale
     >>> scale, alike = Scale(("no", "yes")), [[2, 0], [0, 2]]
-    >>> chosen_ratings(CategoryCounts([*alike, [1, 1]], [40, 40, 20], scale=scale))
+    >>> missing_at_random_p_value(CategoryCounts([*alike, [1, 1]], [40, 40, 20], scale=scale))
     1.0
     """
     used = counts.pairable & (counts.weights > 0)
@@ -306,7 +306,7 @@ class CountsOfStratum(CategoryCounts):
 
     def merged(self) -> "CountsOfStratum":
         rows = np.column_stack([self.inside, self.counts]).astype(np.int64)
-        distinct_rows, weights, clusters = distinct_in(rows, self.weights, self.clusters)
+        distinct_rows, weights, clusters = merge_equal_rows(rows, self.weights, self.clusters)
         counts = CategoryCounts(distinct_rows[:, 1:], weights, scale=self.scale, clusters=clusters)
         return CountsOfStratum(counts, distinct_rows[:, 0] == 1)
 

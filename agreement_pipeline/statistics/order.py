@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, one_way, parts
+from agreement_pipeline.ratings import MISSING, Array, Codes, Flags, parts, unify_nan_and_zero
 
 Hashes = NDArray[np.uint64]
 
@@ -68,7 +68,7 @@ def order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
     hashes = np.zeros(parts[0].shape, dtype=np.uint64)
-    for part in map(one_way, parts):
+    for part in map(unify_nan_and_zero, parts):
         hashes = _mix_bits(hashes * GOLDEN_GAMMA + np.ascontiguousarray(part).view(np.uint64))
     return hashes
 
@@ -94,7 +94,7 @@ def _arrays(statistic: object) -> Iterator[NDArray[np.generic]]:
     for field in fields(statistic):  # type: ignore[arg-type]
         value = getattr(statistic, field.name)
         if isinstance(value, np.ndarray):
-            yield one_way(value)
+            yield unify_nan_and_zero(value)
         elif is_dataclass(value):
             yield from _arrays(value)
 

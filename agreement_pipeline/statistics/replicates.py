@@ -33,13 +33,13 @@ from agreement_pipeline.statistics.unseen import (
 from agreement_pipeline.statistics.weighted import (
     OfRows,
     Statistic,
+    append_mass,
     checked_raters,
     checked_weights,
     copy_with,
-    distinct_in,
-    extended,
     joint_raters,
     kinds,
+    merge_equal_rows,
     refuse_sum,
     require_whole,
     set_fields,
@@ -316,7 +316,7 @@ class ReplicatedNumbers(Cells):
             values=np.concatenate(values),
             item=np.concatenate([self.item, (firsts[:, None] + np.arange(m + 1)).ravel()]),
             rater=np.concatenate([self.rater, np.repeat(raters, m + 1)]),
-            weights=extended(self.weights, mass, (m + 1) * len(rater_turns)),
+            weights=append_mass(self.weights, mass, (m + 1) * len(rater_turns)),
             clusters=None,
         )
 
@@ -532,7 +532,7 @@ def _merge_other_rows(labels: LabelsByRater, n_kept: int) -> LabelsByRater:
     other_rows = np.arange(n_kept, len(labels.codes))
     clusters = labels.clusters
     other_clusters = clusters and Clusters(clusters.places[other_rows], clusters.times)
-    distinct_rows, weights, rest_clusters = distinct_in(
+    distinct_rows, weights, rest_clusters = merge_equal_rows(
         labels.codes[other_rows], labels.weights[other_rows], other_clusters
     )
     if clusters and rest_clusters:

@@ -66,7 +66,7 @@ def every_row(values: Array) -> SomeRows:
     return sparse(rows, columns, values[rows, columns], values.shape)
 
 
-def indicated(codes: Codes, k: int) -> SomeRows:
+def indicator_rows(codes: Codes, k: int) -> SomeRows:
     """1 at the category of each column, in (P, columns * k) numbers."""
     if (
         codes.size * k <= MAX_DENSE_NUMBERS
@@ -405,7 +405,7 @@ def _kinds_and_first(rows: Codes) -> tuple[Codes, Codes]:
     return place, order[new]
 
 
-def distinct_in(
+def merge_equal_rows(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
     keyed_rows = rows if clusters is None else np.column_stack([clusters.places, rows])
@@ -418,7 +418,7 @@ def distinct_in(
     return keyed_rows[:, 1:], weights, Clusters(keyed_rows[:, 0], clusters.times)
 
 
-def extended(weights: Array, mass: float, rows: int) -> Array:
+def append_mass(weights: Array, mass: float, rows: int) -> Array:
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 

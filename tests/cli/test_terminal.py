@@ -109,7 +109,7 @@ def test_a_large_file_says_how_far_it_has_been_read(tmp_path, monkeypatch, capsy
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     path = tmp_path / "round.json"
     path.write_text('[{"a": 1}]' + " " * 4 * json_files.CHUNK_CHARACTERS)
-    records = json_files.json_objects(path)
+    records = json_files.read_json_objects(path)
     next(records)
     with progress.progress("judge"):
         while " s, 25% of round.json" not in capsys.readouterr().err:

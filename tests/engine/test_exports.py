@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from agreement_pipeline.engine import duckdb_session, spark_session
-from agreement_pipeline.readers import rows_of
+from agreement_pipeline.readers import load_rows
 from tests.readers.exports_of_tools import CASES
 
 pytestmark = pytest.mark.slow
@@ -22,7 +22,7 @@ def test_spark_and_duckdb_have_the_same_rows(spark, name):
     columns = replace(case.columns, gold="gold") if name == "label_studio" else case.columns
     rules = replace(case.rules, strata=("kind",), rejected="left out")
     here, there = (
-        rows_of(case.file, columns, rules=rules, session=session)
+        load_rows(case.file, columns, rules=rules, session=session)
         for session in (duckdb_session(), spark_session())
     )
     assert in_order(here) == in_order(there)

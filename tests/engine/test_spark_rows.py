@@ -10,7 +10,7 @@ import pytest
 
 from agreement_pipeline.engine import spark_session
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Rules, read, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows, read
 
 pytestmark = pytest.mark.slow
 
@@ -38,7 +38,7 @@ def cells(rows, *names):
 
 
 def test_a_dataframe_has_rows_named_by_their_items(spark):
-    found = rows_of(spark.createDataFrame(TABLE), COLUMNS, rules=RULES)
+    found = load_rows(spark.createDataFrame(TABLE), COLUMNS, rules=RULES)
     assert found.relation.session.engine == "spark"
     assert found.left_out == {("", "where status"): 1}
     names = ("item", "rater", "label", "occurrence", "gold", "text", "row", "stratum:status")
@@ -51,7 +51,7 @@ def test_a_dataframe_has_rows_named_by_their_items(spark):
 
 def test_a_cell_of_several_values_is_refused(spark):
     with pytest.raises(RatingsError, match="DataFrame: column 'label': found list<"):
-        rows_of(spark.createDataFrame(TABLE), Columns(item="label", label="item"))
+        load_rows(spark.createDataFrame(TABLE), Columns(item="label", label="item"))
 
 
 @pytest.mark.parametrize("form", ["csv", "jsonl", "parquet", "decoded"])
@@ -67,7 +67,7 @@ def test_a_file_is_read_into_spark(spark, form, tmp_path):
         pq.write_table(
             pa.table({"item": ["i1"] * 2, "rater": ["ana", "ben"], "label": label}), path
         )
-    found = rows_of(path, session=spark_session())
+    found = load_rows(path, session=spark_session())
     rows = {"csv": [2, 3], "jsonl": [1, 2], "decoded": [1, 2], "parquet": ["of item i1"] * 2}[form]
     expected = [("i1", "ana", "x", rows[0]), ("i1", "ben", None, rows[1])]
     assert cells(found, "item", "rater", "label", "row") == expected
@@ -75,7 +75,7 @@ def test_a_file_is_read_into_spark(spark, form, tmp_path):
 
 def test_a_wide_table_is_unpivoted(spark):
     wide = pa.table({"item": ["i1", "i2"], "ana": [1, 2], "ben": ["x", None]})
-    found = rows_of(spark.createDataFrame(wide), Columns(raters=("ana", "ben")), "wide")
+    found = load_rows(spark.createDataFrame(wide), Columns(raters=("ana", "ben")), "wide")
     assert cells(found, "item", "rater", "column", "label") == [
         ("i1", "ana", "ana", "1"),
         ("i1", "ben", "ben", "x"),
@@ -87,9 +87,9 @@ def test_a_wide_table_is_unpivoted(spark):
 def test_files_of_a_folder_are_one_table(spark, tmp_path):
     (tmp_path / "a.csv").write_text("item,rater,label\ni1,ana,x\n")
     (tmp_path / "b.csv").write_text("item,rater,label\ni1,ben,y\n")
-    found = rows_of(f"{tmp_path}/*.csv", session=spark_session())
+    found = load_rows(f"{tmp_path}/*.csv", session=spark_session())
     assert cells(found, "nth", "row") == [(0, "2 of a.csv"), (1, "2 of b.csv")]
-    far = rows_of(f"file://{tmp_path}/a.csv", session=spark_session())
+    far = load_rows(f"file://{tmp_path}/a.csv", session=spark_session())
     assert cells(far, "row") == [(2,)]
 
 
@@ -99,7 +99,7 @@ def test_a_column_that_is_read_beside_one_in_other_capital_letters_is_refused(sp
     rows = {"item": ["i1"], "rater": ["ana"], "small": ["x"], "large": ["z"]}
     frame = spark.createDataFrame(pa.table(rows)).toDF("item", "rater", "label", "Label")
     with pytest.raises(RatingsError, match=r"DataFrame: found columns \['label', 'Label'\], which"):
-        rows_of(frame, Columns(label=of))
+        load_rows(frame, Columns(label=of))
 
 
 @pytest.mark.parametrize(("of", "kept"), [("note", "ana"), ("Note", "ben")])
@@ -109,8 +109,8 @@ def test_other_columns_that_differ_in_capital_letters_are_two(spark, of, kept):
     rows |= {"small": ["yes", "no"], "large": ["no", "yes"]}
     names = ("item", "rater", "label", "note", "Note")
     frame = spark.createDataFrame(pa.table(rows)).toDF(*names)
-    assert len(cells(rows_of(frame), "item", "rater", "label")) == 2
-    found = rows_of(frame, rules=Rules(where={of: ("yes",)}))
+    assert len(cells(load_rows(frame), "item", "rater", "label")) == 2
+    found = load_rows(frame, rules=Rules(where={of: ("yes",)}))
     assert cells(found, "rater") == [(kept,)]
 
 

@@ -10,14 +10,14 @@ from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.ratings.validation import LIMITS
 from agreement_pipeline.readers import read
 from agreement_pipeline.readers.columns import COLUMNS
-from agreement_pipeline.readers.exports import ReadRequest, reader_of
+from agreement_pipeline.readers.exports import ReadRequest, select_reader
 
 SHAPE = re.compile(r".+: (scale: .+; .+|found .+; expected .+)\. .+[.?]", re.DOTALL)
 
 
 def frame_of(path, columns=COLUMNS, *, layout="long", limits=LIMITS):
     """The rows of a file under canonical names, not yet checked as ratings."""
-    return frame_in(reader_of(path).read_rows(path, ReadRequest(columns, layout, limits)))
+    return frame_in(select_reader(path).read_rows(path, ReadRequest(columns, layout, limits)))
 
 
 def frame_in(rows):

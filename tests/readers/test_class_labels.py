@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Rules, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows
 from agreement_pipeline.readers.parquet import label_lookups
 from tests.readers.exports_of_tools import EXPORTS
 
@@ -75,7 +75,7 @@ def about(feature):
 def test_a_forged_description_is_refused(said, words, tmp_path):
     rules = Rules(reader="argilla", all_rounds=True)
     with pytest.raises(RatingsError) as refused:
-        rows_of(forged(tmp_path, said), Columns(label="sentiment"), rules=rules)
+        load_rows(forged(tmp_path, said), Columns(label="sentiment"), rules=rules)
     assert str(refused.value).startswith(words)
 
 
@@ -83,5 +83,5 @@ def test_a_column_that_is_described_and_not_there_is_passed_over(tmp_path):
     feature = {"_type": "ClassLabel", "names": ["positive", "negative", "neutral", None]}
     features = dict.fromkeys(("sentiment.suggestion", "mood.suggestion"), feature)
     path = forged(tmp_path, json.dumps({"info": {"features": features}}))
-    found = rows_of(path, Columns(label="sentiment"), rules=Rules(all_rounds=True))
+    found = load_rows(path, Columns(label="sentiment"), rules=Rules(all_rounds=True))
     assert found.classifiers == ("sentiment-v1",)

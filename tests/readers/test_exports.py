@@ -13,7 +13,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.ratings import CAPABILITIES, Scale
-from agreement_pipeline.readers import READERS, read, reader_of, rows_of
+from agreement_pipeline.readers import READERS, load_rows, read, select_reader
 from agreement_pipeline.readers.exports import Export
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import (
@@ -45,7 +45,7 @@ def read_case(name, **rules):
 @pytest.mark.parametrize(("name", "question"), QUESTIONS)
 def test_the_labels_are_those_of_the_project(name, question):
     case = CASES[name]
-    rows = rows_of(case.file, replace(case.columns, label=question), rules=case.rules)
+    rows = load_rows(case.file, replace(case.columns, label=question), rules=case.rules)
     frame = frame_in(rows)
     people = frame[~frame["rater"].isin(rows.classifiers)]
     of = "sentiment" if len(case.questions) == 1 else question
@@ -125,7 +125,7 @@ def test_the_model_equals_a_human_thirteen_times_of_seventeen(name):
 @each_case
 def test_one_reader_recognises_an_export(case):
     found = [each.name for each in READERS.values() if each.recognises(Export(case.file))]
-    assert [name for name in found if name != "table"] == [reader_of(case.file).name]
+    assert [name for name in found if name != "table"] == [select_reader(case.file).name]
 
 
 @pytest.mark.parametrize(
@@ -149,14 +149,14 @@ def test_a_field_with_the_name_of_another_tools_does_not_change_the_reader(
 ):
     path = tmp_path / "export.jsonl"
     path.write_text(json.dumps(record) + "\n")
-    assert reader_of(path).name == reader
+    assert select_reader(path).name == reader
 
 
 @each_case
 def test_an_export_is_found_by_its_content_whatever_its_name(case, tmp_path):
     copy = tmp_path / "x"
     copy.symlink_to(case.file)
-    assert reader_of(copy) is reader_of(case.file)
+    assert select_reader(copy) is select_reader(case.file)
 
 
 @pytest.mark.parametrize("name", ["doccano", "ground_truth", "cvat"])
@@ -232,5 +232,5 @@ def test_an_attribute_of_dataloop_with_several_values_is_a_set(tmp_path):
             said = {"topics": ["b", "a"] if number else ["b"]}
             each.setdefault("metadata", {}).setdefault("system", {})["attributes"] = said
         (tmp_path / file.name).write_text(json.dumps(item))
-    rows = rows_of(tmp_path, replace(CASES["dataloop"].columns, label="topics"))
+    rows = load_rows(tmp_path, replace(CASES["dataloop"].columns, label="topics"))
     assert {*frame_in(rows)["label"]} == {"b", "a|b"}

@@ -10,7 +10,7 @@ from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers import LIMITS, Rules, json_files, submissions
 from agreement_pipeline.readers.exports import ReadRequest
-from agreement_pipeline.readers.json_files import json_objects
+from agreement_pipeline.readers.json_files import read_json_objects
 from agreement_pipeline.readers.rows import Submission
 from agreement_pipeline.readers.rules import RULES
 from agreement_pipeline.readers.submissions import (
@@ -74,14 +74,14 @@ def test_half_a_character_in_a_json_export_names_the_record(tmp_path):
     path = tmp_path / "export.json"
     path.write_text(r'[{"a": "\ud83d\ude00"}, {"a": ["to \uD800day"]}]')
     with pytest.raises(RatingsError, match=r"^export\.json: record 2: found half a character"):
-        list(json_objects(path))
+        list(read_json_objects(path))
 
 
 def test_a_name_that_stands_twice_in_a_json_export_is_refused(tmp_path):
     path = tmp_path / "export.json"
     path.write_text('[{"a": 1, "b": {"a": 2}}, {"b": [{"label": "yes", "label": "no"}]}]')
     with pytest.raises(RatingsError, match=r"^export\.json: record 2: found column 'label' twice"):
-        list(json_objects(path))
+        list(read_json_objects(path))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_all_records_are_read_wherever_a_block_ends(tmp_path, monkeypatch, text)
     expected = json.loads(many if text.startswith("[") else f"[{many}]")
     for at_once in range(1, 70):
         monkeypatch.setattr(json_files, "CHUNK_CHARACTERS", at_once)
-        found = [record for _, record in json_objects(path)]
+        found = [record for _, record in read_json_objects(path)]
         assert found == expected, f"blocks of {at_once} letters"
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale
-from agreement_pipeline.readers import Columns, Rules, read, read_rounds, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows, read, read_rounds
 from tests.readers.conftest import frame_in
 
 ROWS = [
@@ -49,7 +49,7 @@ def test_a_data_set_is_the_table_with_the_names_of_its_labels(saved, name):
 
 
 def test_a_split_may_be_chosen(saved):
-    rows = rows_of(saved / "split", rules=Rules(where={"split": ("train",)}))
+    rows = load_rows(saved / "split", rules=Rules(where={"split": ("train",)}))
     assert frame_in(rows)["label"].tolist() == NAMED["label"][:4].tolist()
     assert rows.origin.left_out == {"where split": 4}
 
@@ -65,7 +65,7 @@ def test_a_label_of_minus_one_is_none(library, tmp_path):
     )
     columns = {"item": ["i", "i", "j"], "rater": ["ana", "ben", "ana"], "label": [0, 1, -1]}
     library.Dataset.from_dict(columns, features).save_to_disk(tmp_path / "d")
-    assert frame_in(rows_of(tmp_path / "d"))["label"].isna().tolist() == [False, False, True]
+    assert frame_in(load_rows(tmp_path / "d"))["label"].isna().tolist() == [False, False, True]
 
 
 def test_a_parquet_file_of_the_library_is_the_table_with_the_names_of_its_labels(library, tmp_path):
@@ -89,7 +89,7 @@ def test_a_label_that_is_described_and_not_there_is_passed_over(saved):
     info = json.loads(path.read_text())
     info["features"]["mood"] = info["features"]["label"]
     path.write_text(json.dumps(info))
-    assert frame_in(rows_of(saved / "whole"))["label"].tolist() == NAMED["label"].tolist()
+    assert frame_in(load_rows(saved / "whole"))["label"].tolist() == NAMED["label"].tolist()
 
 
 def test_missing_numbers_and_lists_of_labels_are_what_was_saved(library, tmp_path):

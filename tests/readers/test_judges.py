@@ -6,7 +6,7 @@ import json
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import READERS, Columns, Export, Rules, read, rows_of, unpacked
+from agreement_pipeline.readers import READERS, Columns, Export, Rules, load_rows, read, unpacked
 from tests.readers import judges
 from tests.readers.conftest import frame_in
 from tests.readers.judges import SAID
@@ -44,7 +44,7 @@ def test_the_format_is_found_by_its_content(export, case):
 @each_case
 def test_every_judge_said_what_the_tool_wrote(export, case):
     path, question, _, models = export(case)
-    rows = rows_of(path, Columns(label=question))
+    rows = load_rows(path, Columns(label=question))
     said = {}
     for row in frame_in(rows).itertuples():
         said.setdefault(row.rater, {})[row.item] = row.label in YES
@@ -61,17 +61,17 @@ def test_every_judge_said_what_the_tool_wrote(export, case):
 @each_case
 def test_it_shows_what_its_reader_says_and_no_more(export, case):
     path, question, reader, _ = export(case)
-    origin = rows_of(path, Columns(label=question)).origin
+    origin = load_rows(path, Columns(label=question)).origin
     assert origin.reader == reader
     assert {*origin.shows} == READERS[reader].shows
     assert "drafts" in origin.lacks()
     with pytest.raises(RatingsError, match=r"cannot show \['drafts'\]"):
-        rows_of(path, Columns(label=question), rules=Rules(requires=("drafts",)))
+        load_rows(path, Columns(label=question), rules=Rules(requires=("drafts",)))
 
 
 def test_what_mlflow_expects_is_a_known_answer_and_no_rating(export):
     path, *_ = export("mlflow_traces")
-    rows = rows_of(path)
+    rows = load_rows(path)
     assert "lead" not in set(frame_in(rows)["rater"])
     assert rows.origin.left_out == {"gold": 3}
 
@@ -82,7 +82,7 @@ def test_a_judge_that_failed_gave_no_answer(tmp_path):
     failed = traces[0]["info"]["assessments"][2]
     failed["feedback"] = {"error": {"error_code": "RATE_LIMIT_EXCEEDED"}}
     path.write_text(json.dumps(traces))
-    assert rows_of(path).origin.left_out == {"gold": 3, "no answer": 1}
+    assert load_rows(path).origin.left_out == {"gold": 3, "no answer": 1}
 
 
 def test_scorers_that_are_models_are_named_by_the_project(export):
@@ -96,7 +96,7 @@ def test_two_epochs_of_inspect_are_two_outputs(tmp_path):
     log = json.loads(path.read_text())
     log["samples"] += [{**each, "epoch": 2} for each in log["samples"]]
     path.write_text(json.dumps(log))
-    assert frame_in(rows_of(path))["item"].nunique() == 6
+    assert frame_in(load_rows(path))["item"].nunique() == 6
 
 
 def test_two_spans_of_a_trace_are_two_items(tmp_path):
@@ -108,7 +108,7 @@ def test_two_spans_of_a_trace_are_two_items(tmp_path):
         each["span_id"] = "s1"
     said += [{**each, "span_id": "s2", "assessment_id": None} for each in said[:3]]
     path.write_text(json.dumps(traces))
-    rows = rows_of(path)
+    rows = load_rows(path)
     assert set(frame_in(rows)["item"]) == {"tr-0/s1", "tr-0/s2", "tr-1", "tr-2"}
     assert rows.origin.left_out == {"gold": 3}
 
@@ -127,7 +127,7 @@ def test_outputs_of_two_runs_are_two_outputs(tmp_path, case, change):
     log = json.loads(path.read_text())
     change(log)
     (tmp_path / "again.json").write_text(json.dumps(log))
-    rows = rows_of(tmp_path, Columns(label=question))
+    rows = load_rows(tmp_path, Columns(label=question))
     assert (frame_in(rows)["item"].nunique(), len(frame_in(rows))) == (6, 18)
     assert rows.origin.left_out == {}
 
@@ -137,7 +137,7 @@ def test_an_output_that_promptfoo_could_not_grade_is_counted(tmp_path):
     said = json.loads(path.read_text())
     said["results"]["results"][0] |= {"error": "no connection", "gradingResult": None}
     path.write_text(json.dumps(said))
-    rows = rows_of(path, Columns(label="pass"))
+    rows = load_rows(path, Columns(label="pass"))
     assert (len(frame_in(rows)), rows.origin.left_out) == (6, {"no answer": 1})
 
 
@@ -150,7 +150,7 @@ def test_a_person_who_rated_in_promptfoo_is_a_rater(tmp_path):
         parts.append({"pass": False, "score": 0, "reason": "", "assertion": {"type": "equals"}})
         parts.append({"pass": True, "score": 1, "reason": "", "assertion": {"type": "equals"}})
     path.write_text(json.dumps(said))
-    found = set(frame_in(rows_of(path, Columns(label="pass")))["rater"])
+    found = set(frame_in(load_rows(path, Columns(label="pass")))["rater"])
     assert found == {*SAID, "human", "equals", "equals 2"}
 
 
@@ -159,7 +159,7 @@ def test_a_broken_part_of_a_log_is_named(tmp_path):
     (tmp_path / "header.json").write_text(json.dumps(judges.LOG))
     (tmp_path / "samples" / "1_epoch_1.json").write_text('{"id": 1,')
     with pytest.raises(RatingsError, match=r"samples/1_epoch_1\.json: record 1: found a file"):
-        rows_of(tmp_path)
+        load_rows(tmp_path)
 
 
 def test_a_score_that_lacks_a_field_is_refused_with_its_place(tmp_path):
@@ -168,7 +168,7 @@ def test_a_score_that_lacks_a_field_is_refused_with_its_place(tmp_path):
     del page["data"][4]["source"]
     path.write_text(json.dumps(page))
     with pytest.raises(RatingsError, match=r"scores\.json: record 1: found no 'source'"):
-        rows_of(path)
+        load_rows(path)
 
 
 def told(path, question, **how):
@@ -248,12 +248,12 @@ def test_nothing_is_kept_of_who_is_a_rater(tmp_path):
 
 def test_a_score_of_inspect_with_several_numbers_is_no_label(tmp_path):
     path = judges.inspect_json(tmp_path)
-    whole = rows_of(path, Columns(label="score"))
+    whole = load_rows(path, Columns(label="score"))
     said = json.loads(path.read_text())
     scores = said["samples"][0]["scores"]
     scores[next(iter(scores))]["value"] = [0.5, 1]
     path.write_text(json.dumps(said))
-    rows = rows_of(path, Columns(label="score"))
+    rows = load_rows(path, Columns(label="score"))
     assert len(frame_in(rows)) == len(frame_in(whole)) - 1
     assert rows.left_out.total() == whole.left_out.total() + 1
 
@@ -261,12 +261,12 @@ def test_a_score_of_inspect_with_several_numbers_is_no_label(tmp_path):
 @pytest.mark.parametrize("scores", [None, {}])
 def test_a_sample_of_inspect_without_scores_is_counted_as_no_answer(scores, tmp_path):
     path = judges.inspect_json(tmp_path)
-    whole = rows_of(path, Columns(label="score"))
+    whole = load_rows(path, Columns(label="score"))
     said = json.loads(path.read_text())
     n_scores = len(said["samples"][0]["scores"])
     said["samples"][0]["scores"] = scores
     path.write_text(json.dumps(said))
-    rows = rows_of(path, Columns(label="score"))
+    rows = load_rows(path, Columns(label="score"))
     assert len(frame_in(rows)) == len(frame_in(whole)) - n_scores
     assert rows.origin.words == "no answer 1"
 
@@ -282,11 +282,11 @@ def test_a_verdict_of_promptfoo_in_words_is_not_taken_for_passed(tmp_path, refus
 
 def test_an_output_that_nobody_passed_or_failed_in_promptfoo_has_no_label(tmp_path):
     path = judges.promptfoo(tmp_path)
-    whole = rows_of(path, Columns(label="pass"))
+    whole = load_rows(path, Columns(label="pass"))
     said = json.loads(path.read_text())
     said["results"]["results"][0]["gradingResult"]["componentResults"][0]["pass"] = None
     path.write_text(json.dumps(said))
-    rows = rows_of(path, Columns(label="pass"))
+    rows = load_rows(path, Columns(label="pass"))
     assert len(frame_in(rows)) == len(frame_in(whole)) - 1
     assert rows.left_out.total() == whole.left_out.total() + 1
 
@@ -303,9 +303,9 @@ def test_a_source_that_langfuse_never_writes_is_no_model(source, tmp_path, refus
 
 def test_a_judge_of_mlflow_had_another_name_before(tmp_path):
     path = judges.mlflow_traces(tmp_path)
-    whole = rows_of(path, Columns(label="correct"))
+    whole = load_rows(path, Columns(label="correct"))
     path.write_text(path.read_text().replace('"LLM_JUDGE"', '"AI_JUDGE"'))
-    rows = rows_of(path, Columns(label="correct"))
+    rows = load_rows(path, Columns(label="correct"))
     assert rows.classifiers == whole.classifiers == ("m",)
     assert frame_in(rows).equals(frame_in(whole))
 
@@ -331,6 +331,6 @@ def test_a_score_of_inspect_that_a_person_edited_is_as_its_scorer_gave_it(histor
     said = json.loads(path.read_text())
     said["samples"][0]["scores"]["m"] = {"value": "I", "history": history}
     path.write_text(json.dumps(said))
-    frame = frame_in(rows_of(path, Columns(label="score")))
+    frame = frame_in(load_rows(path, Columns(label="score")))
     (found,) = frame[(frame["rater"] == "m") & frame["item"].str.endswith("/0/1")]["label"]
     assert found == label

@@ -7,7 +7,7 @@ from shutil import copytree
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import read, rows_of
+from agreement_pipeline.readers import load_rows, read
 from agreement_pipeline.readers.submissions import to_utc
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
@@ -252,8 +252,8 @@ def test_times_of_several_zones_are_the_same_times(tmp_path):
     )
     case = CASES["label_studio"]
     assert (
-        frame_in(rows_of(path, case.columns, rules=case.rules))["timestamp"].tolist()
-        == frame_in(rows_of(case.file, case.columns, rules=case.rules))["timestamp"].tolist()
+        frame_in(load_rows(path, case.columns, rules=case.rules))["timestamp"].tolist()
+        == frame_in(load_rows(case.file, case.columns, rules=case.rules))["timestamp"].tolist()
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Limits, read, read_rounds, rows_of
+from agreement_pipeline.readers import Columns, Limits, load_rows, read, read_rounds
 from agreement_pipeline.readers import files as packed_files
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import CASES
@@ -42,7 +42,9 @@ def test_a_compressed_export_of_a_tool_is_read_as_the_export(tmp_path, way):
     case = CASES["label_studio"]
     path = tmp_path / f"export.json.{way}"
     path.write_bytes(WAYS[way](case.file.read_bytes()))
-    found, expected = (rows_of(each, case.columns, rules=case.rules) for each in (path, case.file))
+    found, expected = (
+        load_rows(each, case.columns, rules=case.rules) for each in (path, case.file)
+    )
     pd.testing.assert_frame_equal(frame_in(found), frame_in(expected), check_categorical=False)
 
 

@@ -14,7 +14,7 @@ import pytest
 from agreement_pipeline.engine import duckdb_session
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Scale, cells_of_frame
-from agreement_pipeline.readers import Columns, Limits, Rules, read, rows_of
+from agreement_pipeline.readers import Columns, Limits, Rules, load_rows, read
 from tests.readers.texts import GOOD
 
 TABLE = pa.table(
@@ -42,12 +42,12 @@ def parquet(folder, name="r.parquet", **columns):
 
 
 def kinds(path, **keywords):
-    return {field.name: field.type for field in rows_of(path, **keywords).relation.schema}
+    return {field.name: field.type for field in load_rows(path, **keywords).relation.schema}
 
 
 def test_rows_have_an_order_and_a_name(tmp_path):
     (tmp_path / "r.csv").write_text(GOOD)
-    found = rows_of(tmp_path / "r.csv")
+    found = load_rows(tmp_path / "r.csv")
     assert cells(found, "nth", "row", "item", "rater") == [
         (0, 2, "i1", "ana"),
         (1, 3, "i1", "ben"),
@@ -59,7 +59,7 @@ def test_rows_have_an_order_and_a_name(tmp_path):
 def test_the_rows_of_a_wide_table_go_from_rater_to_rater(tmp_path):
     (tmp_path / "w.csv").write_text("item,nth,Ana,ana,x\ni1,p,q,r,7\ni2,,s,,8\n")
     columns = Columns(raters=("nth", "Ana", "ana"), models={"gpt": "x"})
-    found = rows_of(tmp_path / "w.csv", columns, "wide")
+    found = load_rows(tmp_path / "w.csv", columns, "wide")
     assert cells(found, "nth", "row", "column", "rater", "label") == [
         (0, 2, "nth", "nth", "p"),
         (1, 2, "Ana", "Ana", "q"),
@@ -75,14 +75,14 @@ def test_the_rows_of_a_wide_table_go_from_rater_to_rater(tmp_path):
 
 def test_labels_of_several_types_in_a_wide_table_are_texts(tmp_path):
     path = parquet(tmp_path, ana=[1, 2], ben=["x", None], chi=[1.0, 2.5])
-    found = rows_of(path, Columns(raters=("ana", "ben", "chi")), "wide")
+    found = load_rows(path, Columns(raters=("ana", "ben", "chi")), "wide")
     assert [label for (label,) in cells(found, "label")] == ["1", "x", "1", "2", None, "2.5"]
 
 
 def test_a_thousand_raters_have_a_column_each(tmp_path):
     raters = [f"r{at}" for at in range(999)]
     path = parquet(tmp_path, **{name: ["x", "y"] for name in raters})
-    found = rows_of(path, Columns(raters=tuple(raters)), "wide", Limits(columns=2_000))
+    found = load_rows(path, Columns(raters=tuple(raters)), "wide", Limits(columns=2_000))
     assert cells(found, "nth", "rater")[-1] == (1997, "r998")
 
 
@@ -96,7 +96,7 @@ def test_parquet_types_stay_or_become_text(tmp_path):
         timestamp=[dt.datetime(2026, 1, 2, 3), None],
         text=[dt.date(2026, 1, 2), None],
     )
-    found = rows_of(path, Columns(gold="gold"))
+    found = load_rows(path, Columns(gold="gold"))
     assert cells(found, "label", "gold", "text") == [("1.00", "True", "2026-01-02"), (None,) * 3]
     assert np.isnan(cells(found, "confidence")[1][0])
     assert cells(found, "timestamp") == [(dt.datetime(2026, 1, 2, 3),), (None,)]
@@ -105,7 +105,7 @@ def test_parquet_types_stay_or_become_text(tmp_path):
 
 def test_a_parquet_file_of_texts_and_numbers_stays_where_it_is(tmp_path):
     path = parquet(tmp_path, label=[1, 2], gold=[True, False])
-    found = rows_of(path, Columns(gold="gold"))
+    found = load_rows(path, Columns(gold="gold"))
     assert cells(found, "nth", "row", "label", "gold") == [(0, 1, 1, "True"), (1, 2, 2, "False")]
     path.unlink()
     with pytest.raises(RatingsError):
@@ -117,7 +117,7 @@ def test_a_packed_parquet_file_may_be_gone(tmp_path):
     with pa.output_stream(str(tmp_path / "r.parquet.gz"), compression="gzip") as packed:
         packed.write(path.read_bytes())
     path.unlink()
-    assert cells(rows_of(tmp_path / "r.parquet.gz"), "nth", "row", "label") == [
+    assert cells(load_rows(tmp_path / "r.parquet.gz"), "nth", "row", "label") == [
         (0, 1, 1),
         (1, 2, 2),
     ]
@@ -136,13 +136,13 @@ def test_numbers_of_a_folder_go_on_and_rows_name_their_file(tmp_path):
         (3, "2 of b.parquet", "y"),
         (4, "2 of c.csv", "z"),
     ]
-    assert cells(rows_of(folder), "nth", "row", "label") == expected
-    assert cells(rows_of(f"{tmp_path}/r*/*.parquet"), "nth", "row", "label") == expected[:4]
-    assert cells(rows_of(f"file://{folder}/a.parquet"), "label") == [(1,), (2,)]
+    assert cells(load_rows(folder), "nth", "row", "label") == expected
+    assert cells(load_rows(f"{tmp_path}/r*/*.parquet"), "nth", "row", "label") == expected[:4]
+    assert cells(load_rows(f"file://{folder}/a.parquet"), "label") == [(1,), (2,)]
     with pytest.raises(RatingsError, match=r"\*\.tsv: found no table; expected files"):
-        rows_of(folder / "*.tsv")
+        load_rows(folder / "*.tsv")
     with pytest.raises(RatingsError, match="limit rows"):
-        rows_of(folder, limits=Limits(rows=4))
+        load_rows(folder, limits=Limits(rows=4))
 
 
 @pytest.mark.parametrize("name", ["duckdb", "polars", "arrow", "pandas"])
@@ -153,7 +153,7 @@ def test_whatever_gives_arrow_batches_is_a_table(name):
         "arrow": lambda: pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches()),
         "pandas": TABLE.to_pandas,
     }[name]()
-    found = rows_of(source, rules=Rules(exclude_raters=("ben",)))
+    found = load_rows(source, rules=Rules(exclude_raters=("ben",)))
     assert cells(found, "row", "item", "rater", "label") == [
         (1, "i1", "ana", 1.5),
         (3, "i2", "ana", 2.0),
@@ -182,7 +182,7 @@ def test_what_is_no_single_value_is_refused_in_parquet_and_arrow(tmp_path, colum
     path = parquet(tmp_path, item=column)
     for source in (path, pq.read_table(path)):
         with pytest.raises(RatingsError, match=words):
-            rows_of(source)
+            load_rows(source)
 
 
 @pytest.mark.parametrize("labels", [[["a", "b"], [], None], [[1, 2], [3], None]])
@@ -190,7 +190,7 @@ def test_lists_of_labels_are_joined(tmp_path, labels):
     path = parquet(tmp_path, label=labels)
     joined = [None if each is None else "|".join(map(str, each)) or "|" for each in labels]
     for source in (path, pq.read_table(path), pq.read_table(path).to_pandas()):
-        assert [label for (label,) in cells(rows_of(source), "label")] == joined
+        assert [label for (label,) in cells(load_rows(source), "label")] == joined
 
 
 @pytest.mark.parametrize(
@@ -238,19 +238,19 @@ def test_the_types_of_pandas_stay_or_become_text(column, expected):
 def test_a_label_that_is_no_number_does_not_become_text(tmp_path):
     nan = [1.0, float("nan")]
     path = parquet(tmp_path, label=nan, ana=nan, gpt=["x", "y"], ben=["x", "y"])
-    long = rows_of(path, Columns(models={"gpt": "gpt"}))
+    long = load_rows(path, Columns(models={"gpt": "gpt"}))
     assert [label for (label,) in cells(long, "label")][:2] == ["1", None]
-    wide = rows_of(path, Columns(raters=("ana", "ben")), "wide")
+    wide = load_rows(path, Columns(raters=("ana", "ben")), "wide")
     assert [label for (label,) in cells(wide, "label")] == ["1", "x", None, "y"]
     parquet(tmp_path, "s.parquet", label=["x"], ana=["x"], gpt=["x"], ben=["x"])
-    assert [label for (label,) in cells(rows_of(tmp_path), "label")] == ["1", None, "x"]
+    assert [label for (label,) in cells(load_rows(tmp_path), "label")] == ["1", None, "x"]
 
 
 def test_another_cell_that_is_no_number_is_refused_before_it_becomes_text(tmp_path):
     path = parquet(tmp_path, label=["x", "y"], confidence=[1.0, float("nan")], gpt=["x", "y"])
     words = "row 2, column 'confidence': found nan; expected one value, or null"
     with pytest.raises(RatingsError, match=words):
-        rows_of(path, Columns(models={"gpt": "gpt"}))
+        load_rows(path, Columns(models={"gpt": "gpt"}))
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_what_a_file_and_its_columns_are_called_does_not_matter(
 ):
     parquet(tmp_path, name, label=["x", "y"], **columns)
     monkeypatch.chdir(tmp_path)
-    assert cells(rows_of(name), "label", "nth") == [("x", 0), ("y", 1)]
+    assert cells(load_rows(name), "label", "nth") == [("x", 0), ("y", 1)]
 
 
 PAIRS = {"item": ["i", "i", "j", "j"], "rater": ["a", "b", "a", "b"], "label": list("uvuu")}

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Rules, read, read_marked, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows, read, read_marked
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
 from tests.readers.test_exports import SENTIMENT, alpha
@@ -34,7 +34,7 @@ JSON_AND_TABLES = [".json", ".csv", ".tsv", "_json_min.json"]
 
 
 def labels_in(path, question, columns=None):
-    rows = rows_of(path, columns or Columns(label=question), rules=NO_WORD)
+    rows = load_rows(path, columns or Columns(label=question), rules=NO_WORD)
     assert rows.classifiers == ()
     found = [((row.item, row.rater), row.label) for row in frame_in(rows).itertuples()]
     assert len(dict(found)) == len(found)
@@ -61,7 +61,7 @@ MODEL = {"doc-001": "positive", "doc-002": "negative", "doc-003": "neutral"} | {
 
 
 def of_client(name, question="sentiment", rules=NO_WORD):
-    return rows_of(CLIENT / name, Columns(label=question), rules=rules)
+    return load_rows(CLIENT / name, Columns(label=question), rules=rules)
 
 
 def without_models(rows):
@@ -73,7 +73,9 @@ def without_models(rows):
 @pytest.mark.parametrize("name", FORMS)
 def test_what_the_client_of_argilla_writes_is_what_its_server_told_it(name, question):
     found = of_client(name, question)
-    told = rows_of(ARGILLA / "argilla_rest_records.json", Columns(label=question), rules=ALL_ROUNDS)
+    told = load_rows(
+        ARGILLA / "argilla_rest_records.json", Columns(label=question), rules=ALL_ROUNDS
+    )
     assert without_models(found) == without_models(told)
     assert told.origin.left_out == {"draft": 1, "skipped": 1}
     assert told.origin.left_out.items() <= found.origin.left_out.items()

@@ -12,7 +12,7 @@ from agreement_pipeline.evidence import summarize
 from agreement_pipeline.orchestration.checks import policy_results
 from agreement_pipeline.orchestration.metadata import decision_metadata
 from agreement_pipeline.policy import Policy, Rule, judge
-from agreement_pipeline.ratings import TEXT, Origin, lookalikes, printed
+from agreement_pipeline.ratings import TEXT, Origin, lookalikes, printed_forms
 from agreement_pipeline.release.card import card
 from agreement_pipeline.report import markdown_text
 from tests.fuzzing import RULES
@@ -42,7 +42,7 @@ def test_raters_who_print_alike_are_named_and_stay_two(other):
 def test_what_unicode_ignores_by_default_is_not_seen(unseen):
     other = f"ana{unseen}"
     assert lookalikes(["ana", other]) == (("ana", other),)
-    assert printed(pd.Series(["ana", other], dtype=TEXT)).tolist() == ["ana", "ana"]
+    assert printed_forms(pd.Series(["ana", other], dtype=TEXT)).tolist() == ["ana", "ana"]
 
 
 def test_normal_forms_print_alike_and_other_letters_do_not():
@@ -86,13 +86,15 @@ def test_what_a_table_says_does_not_move_the_cursor_of_whoever_reads_the_estimat
         ["compare", path, "--between", f"ana{ESCAPES}", "ben"],
     ):
         assert main([*command, *few]) == 0
-        printed = capsys.readouterr().out
-        assert printed.replace("\n", "").isprintable()
-        assert "[2J" in printed
-        assert "caf\u00e9" in printed
+        printed_forms = capsys.readouterr().out
+        assert printed_forms.replace("\n", "").isprintable()
+        assert "[2J" in printed_forms
+        assert "caf\u00e9" in printed_forms
         if format == "json":
             assert any(
-                ESCAPES in str(value) for each in json.loads(printed) for value in each.values()
+                ESCAPES in str(value)
+                for each in json.loads(printed_forms)
+                for value in each.values()
             )
 
 
@@ -103,12 +105,12 @@ def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tm
         '"\\e[2J\\x9B1m\\n\\u202ecaf\u00e9 \u65e5\u672c": 1\n', encoding="utf-8"
     )
     assert main(["run", "--root", str(tmp_path)]) == 2
-    printed = capsys.readouterr().err
+    printed_forms = capsys.readouterr().err
     assert (
         "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of "
-        "['project', " in printed
+        "['project', " in printed_forms
     )
-    assert printed.removesuffix("\n").isprintable()
+    assert printed_forms.removesuffix("\n").isprintable()
 
 
 def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp_path, capsys):
@@ -142,9 +144,9 @@ def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp
         )
         == 1
     )
-    printed = capsys.readouterr().out
-    assert r"(\x1b[2J\x9b1m\u202e caf" in printed
-    assert printed.replace("\n", "").isprintable()
+    printed_forms = capsys.readouterr().out
+    assert r"(\x1b[2J\x9b1m\u202e caf" in printed_forms
+    assert printed_forms.replace("\n", "").isprintable()
 
 
 NAMED = "ana\n- **approved** by https://a.example/b or www.c.example or d@e.example"

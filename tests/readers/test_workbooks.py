@@ -9,7 +9,7 @@ from openpyxl.chart import BarChart
 
 from agreement_pipeline import Scale
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.readers import Columns, Limits, labels_left_out, read
+from agreement_pipeline.readers import Columns, Limits, find_unnamed_label_columns, read
 
 NAMES = ("urn:oasis:names:tc:opendocument:xmlns:{}:1.0", ("office", "table", "text"))
 SPACES = " ".join(f'xmlns:{each}="{NAMES[0].format(each)}"' for each in NAMES[1])
@@ -362,6 +362,6 @@ def test_a_column_with_an_error_may_be_that_of_a_rater_who_is_not_read(tmp_path)
         book.active.append(each)
     book.save(tmp_path / "r.xlsx")
     columns = Columns(raters=("ana", "ben"))
-    assert labels_left_out(tmp_path / "r.xlsx", columns, Scale(("x", "y"))) == ("chi",)
+    assert find_unnamed_label_columns(tmp_path / "r.xlsx", columns, Scale(("x", "y"))) == ("chi",)
     with pytest.raises(RatingsError, match="row 3, column 'chi': found the error #N/A"):
         read(tmp_path / "r.xlsx", Columns(raters=("ana", "chi")), layout="wide")

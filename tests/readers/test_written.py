@@ -9,10 +9,10 @@ from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import (
     Columns,
-    guessed_columns,
-    header_of,
-    labels_left_out,
+    find_unnamed_label_columns,
+    guess_columns,
     read,
+    read_header,
     read_rounds,
 )
 
@@ -181,7 +181,7 @@ def workbook(tmp_path):
 
 def test_a_sheet_is_named_and_its_header_may_be_in_a_later_row(workbook):
     assert said(workbook, sheet="May's ratings", header_row=3) == EXPECTED
-    assert header_of(workbook, Columns(sheet="May's ratings", header_row=3)) == [*NAMES]
+    assert read_header(workbook, Columns(sheet="May's ratings", header_row=3)) == [*NAMES]
     with pytest.raises(
         RatingsError,
         match=r"found sheets \['About', \"May's ratings\"\]; expected one, .*--sheet About",
@@ -224,10 +224,10 @@ def test_rounds_counts_and_columns_left_out_are_read_the_same_way(tmp_path):
     written = {"encoding": "utf-16", "header_row": 2}
     assert read_rounds(path, Columns(**written)) == ("w1", "w2")
     path.write_bytes("x\nitem;rater;label;replicate\ni;ä;1;1\ni;b;1;1\n".encode("utf-16"))
-    assert guessed_columns(path, Columns(**written)) == {"occurrence": "replicate"}
+    assert guess_columns(path, Columns(**written)) == {"occurrence": "replicate"}
     path.write_bytes("x\nitem;a;b;c\ni;ä;b;ä\n".encode("latin-1"))
     columns = Columns(encoding="latin-1", header_row=2, raters=("a", "b"))
-    assert labels_left_out(path, columns, Scale(("ä", "b"))) == ("c",)
+    assert find_unnamed_label_columns(path, columns, Scale(("ä", "b"))) == ("c",)
     path.write_bytes("x\n;ä;b\nä;3;1\nb;0;3\n".encode("latin-1"))
     columns = Columns(encoding="latin-1", header_row=2)
     assert read_contingency(path, columns=columns).everybody.scale.names == ("ä", "b")

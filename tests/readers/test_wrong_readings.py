@@ -9,7 +9,7 @@ import pytest
 
 from agreement_pipeline.errors import ProjectError, RatingsError
 from agreement_pipeline.ratings import Limits, Scale
-from agreement_pipeline.readers import Columns, Rules, answers, read, rows_of
+from agreement_pipeline.readers import Columns, Rules, load_rows, read, read_answers
 from tests.readers.conftest import frame_in
 from tests.readers.exports_of_tools import ALL_ROUNDS, CASES, EXPORTS, WRONG
 from tests.readers.test_exports import SENTIMENT, alpha, read_case
@@ -108,7 +108,7 @@ def test_a_history_that_is_cut_off_is_refused_with_its_row(tmp_path, refusal):
 
 
 def test_the_gold_annotator_of_json_is_no_rater_and_is_counted():
-    rows = rows_of(CASES["label_studio"].file, CASES["label_studio"].columns, rules=ALL_ROUNDS)
+    rows = load_rows(CASES["label_studio"].file, CASES["label_studio"].columns, rules=ALL_ROUNDS)
     assert "20" not in set(frame_in(rows)["rater"])
     assert rows.origin.left_out == {"gold": 1, "skipped": 1, "draft": 1}
 
@@ -148,7 +148,7 @@ def test_records_of_argilla_without_status_are_not_read_until_somebody_speaks_of
 
 
 def test_a_draft_and_a_discarded_record_do_not_count():
-    found = answers(CASES["argilla"].file, "sentiment")
+    found = read_answers(CASES["argilla"].file, "sentiment")
     by_status = found[found["kind"] == "human"].groupby("status")["label"].count()
     assert by_status.to_dict() == {"submitted": 22, "skipped": 1, "draft": 1}
     assert alpha(read_case("argilla")) == RIGHT
@@ -181,7 +181,7 @@ def test_two_people_whose_names_end_alike_stay_two(tmp_path, sessions, raters):
         for each in sessions
     ]
     path.write_text("\n".join(map(json.dumps, lines)))
-    assert answers(path)["rater"].tolist() == raters
+    assert read_answers(path)["rater"].tolist() == raters
 
 
 def test_nothing_ticked_in_doccano_is_no_category():
@@ -246,13 +246,13 @@ def test_several_questions_are_not_guessed(refusal):
 
 def test_missing_and_skipped_and_none_of_them_are_three_things():
     case = CASES["label_studio"]
-    rows = rows_of(case.file, replace(case.columns, label="topics"), rules=case.rules)
+    rows = load_rows(case.file, replace(case.columns, label="topics"), rules=case.rules)
     frame = frame_in(rows)[~frame_in(rows)["rater"].isin(rows.classifiers)]
     ticked = frame.set_index(["item", "rater"])["label"]
     assert ticked["doc-003", "11"] == "|"
     assert ("doc-006", "13") not in ticked.index
     assert ("doc-008", "13") not in ticked.index
-    found = answers(case.file, "topics", ["doc_id"])
+    found = read_answers(case.file, "topics", ["doc_id"])
     skipped = found[(found["doc_id"] == "doc-006") & (found["rater"] == "13")]
     assert skipped["status"].tolist() == ["skipped"]
 
@@ -265,7 +265,7 @@ def test_the_first_submission_of_a_person_counts_and_the_later_one_is_kept_besid
         tasks[0]["annotations"].insert(0, later)
 
     case = CASES["label_studio"]
-    rows = rows_of(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
+    rows = load_rows(changed("label_studio", tmp_path, again), case.columns, rules=case.rules)
     said = frame_in(rows).set_index(["item", "rater"]).loc["doc-001", "11"]
     assert (said["label"], said["last_label"]) == ("positive", "negative")
     assert said["changed_at"] == "2026-09-04T00:00:00.000000Z"
@@ -279,7 +279,7 @@ def test_deleted_users_are_distinct_unknowns(tmp_path):
                 response["user_id"] = None
 
     path = changed("argilla_rest", tmp_path, deleted)
-    found = answers(path, "sentiment")
+    found = read_answers(path, "sentiment")
     assert found["rater"].nunique() == len(found) == 24
 
 
@@ -289,7 +289,7 @@ def test_work_that_began_as_a_suggestion_says_so(tmp_path):
         tasks[1]["annotations"][0]["result"][0]["origin"] = "prediction-changed"
         tasks[2]["annotations"][0]["last_action"] = "propagated_annotation"
 
-    found = answers(changed("label_studio", tmp_path, assisted), "sentiment")
+    found = read_answers(changed("label_studio", tmp_path, assisted), "sentiment")
     assert found["record"][found["assisted"] == True].tolist() == [  # noqa: E712
         "annotation 501",
         "annotation 504",
@@ -317,48 +317,48 @@ def test_a_rater_to_leave_out_who_is_misspelt_is_refused():
     case = CASES["labelbox"]
     rules = replace(ALL_ROUNDS, exclude_raters=("ana@example.orgg",))
     with pytest.raises(RatingsError, match=r"Did you mean 'ana@example\.org'\?"):
-        rows_of(case.file, case.columns, rules=rules)
+        load_rows(case.file, case.columns, rules=rules)
 
 
 BARS = [[["a|b"], ["a", "b"]], [["a", "b"], ["a|b"]], [["|"], ["a", "b"]]]
 
 
-def ticked(folder, answers):
+def ticked(folder, read_answers):
     """An export of Label Studio in which each rater ticked some choices of one item."""
 
     def annotation(number, choices):
         said = {"from_name": "topics", "type": "choices", "value": {"choices": choices}}
         return {"id": number, "completed_by": number, "result": [said]}
 
-    made = [annotation(*each) for each in enumerate(answers, 1)]
+    made = [annotation(*each) for each in enumerate(read_answers, 1)]
     task = {"id": 1, "data": {"text": "t"}, "annotations": made}
     (folder / "x.json").write_text(json.dumps([task]))
     return folder / "x.json"
 
 
 @pytest.mark.parametrize("answers", BARS)
-def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(answers, tmp_path, refusal):
-    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
-    number = 1 + [len(each) == 1 for each in answers].index(True)
-    assert f"x.json: found {answers[number - 1]} in record 'annotation {number}'" in words
+def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(read_answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, read_answers), Columns(label="topics"), rules=NO_WORD)
+    number = 1 + [len(each) == 1 for each in read_answers].index(True)
+    assert f"x.json: found {read_answers[number - 1]} in record 'annotation {number}'" in words
     assert "expected no empty label, and none with |, which stands between the labels" in words
 
 
 @pytest.mark.parametrize("answers", [[["a", ""], ["a"]], [["", "a"], ["a", "b"]]])
-def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
-    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
+def test_an_empty_label_is_no_member_of_a_set(read_answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, read_answers), Columns(label="topics"), rules=NO_WORD)
     assert "in record 'annotation 1'; expected no empty label, and none with |" in words
 
 
 def test_a_choice_without_a_value_is_no_answer(tmp_path):
     path = ticked(tmp_path, [[""], ["a"], ["\u00a0"]])
-    rows = rows_of(path, Columns(label="topics"), rules=NO_WORD)
+    rows = load_rows(path, Columns(label="topics"), rules=NO_WORD)
     assert frame_in(rows)["label"].tolist() == ["a"]
     assert rows.origin.left_out == {"no answer": 2}
 
 
 def test_one_ticked_label_with_a_bar_is_a_name_where_nobody_ticked_several(tmp_path):
-    rows = rows_of(ticked(tmp_path, [["a|b"], ["a"]]), Columns(label="topics"), rules=NO_WORD)
+    rows = load_rows(ticked(tmp_path, [["a|b"], ["a"]]), Columns(label="topics"), rules=NO_WORD)
     assert frame_in(rows)["label"].tolist() == ["a|b", "a"]
 
 
@@ -372,7 +372,7 @@ def test_a_label_with_a_bar_in_a_table_of_label_studio_is_no_set_beside_sets(end
     else:
         table.assign(topics=["a|b", several]).to_json(path, orient="records")
     with pytest.raises(RatingsError, match=r"found \['a\|b'\] in record 'annotation 1'"):
-        rows_of(path, Columns(label="topics"), rules=NO_WORD)
+        load_rows(path, Columns(label="topics"), rules=NO_WORD)
 
 
 @pytest.mark.parametrize(
@@ -392,8 +392,8 @@ def test_the_rating_of_an_area_is_no_rating_of_the_item(tmp_path):
     rows[0]["quality"] = [{"x": 1, "y": 2, "width": 3, "height": 4, "rating": 4}]
     (tmp_path / "x.json").write_text(json.dumps(rows))
     columns = replace(case.columns, label="quality")
-    whole = rows_of(case.file, columns, rules=case.rules).left_out.total()
-    assert rows_of(tmp_path / "x.json", columns, rules=case.rules).left_out.total() == whole + 1
+    whole = load_rows(case.file, columns, rules=case.rules).left_out.total()
+    assert load_rows(tmp_path / "x.json", columns, rules=case.rules).left_out.total() == whole + 1
 
 
 TURK = "HITId,AssignmentId,WorkerId,AssignmentStatus,"
@@ -426,25 +426,25 @@ TURK = "HITId,AssignmentId,WorkerId,AssignmentStatus,"
 def test_every_answer_of_mechanical_turk_is_what_was_ticked(columns, cells, labels, tmp_path):
     lines = [f"h1,a{n},w{n},Approved,{cell}" for n, cell in enumerate(cells)]
     (tmp_path / "m.csv").write_text("\n".join([TURK + columns, *lines]))
-    found = rows_of(tmp_path / "m.csv", rules=NO_WORD)
+    found = load_rows(tmp_path / "m.csv", rules=NO_WORD)
     assert frame_in(found)["label"].tolist() == labels
 
 
 def test_a_radio_group_of_mechanical_turk_without_a_choice_is_no_answer(tmp_path):
     lines = ("h1,a1,w1,Approved,true,false", "h1,a2,w2,Approved,false,false")
     (tmp_path / "m.csv").write_text("\n".join([f"{TURK}Answer.q.a,Answer.q.b", *lines]))
-    assert frame_in(rows_of(tmp_path / "m.csv", rules=NO_WORD))["label"].tolist() == ["a"]
+    assert frame_in(load_rows(tmp_path / "m.csv", rules=NO_WORD))["label"].tolist() == ["a"]
 
 
 def test_responses_of_workers_are_enough_for_ground_truth(tmp_path):
-    answers = [
+    read_answers = [
         {"workerId": name, "answerContent": {"q": {"yes": name == "w1", "no": name != "w1"}}}
         for name in ("w1", "w2")
     ]
     path = tmp_path / "worker-response" / "3" / "1.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"answers": answers}))
-    found = frame_in(rows_of(tmp_path / "worker-response", rules=NO_WORD))
+    path.write_text(json.dumps({"answers": read_answers}))
+    found = frame_in(load_rows(tmp_path / "worker-response", rules=NO_WORD))
     assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
         ("3", "w1", "yes"),
         ("3", "w2", "no"),
@@ -484,7 +484,7 @@ def test_how_a_table_is_written_is_not_said_of_an_export(columns, layout, words,
 def test_a_plain_table_has_no_answers_of_a_tool(tmp_path):
     (tmp_path / "r.csv").write_text("item,rater,label\n1,ana,x\n")
     with pytest.raises(RatingsError, match=r"r\.csv: found a table of ratings; expected the exp"):
-        answers(tmp_path / "r.csv")
+        read_answers(tmp_path / "r.csv")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale
-from agreement_pipeline.statistics import CategoryCounts, chosen_ratings
+from agreement_pipeline.statistics import CategoryCounts, missing_at_random_p_value
 
 TWO = Scale(("no", "yes"))
 
@@ -26,9 +26,9 @@ def test_a_third_rating_only_where_two_differ_is_found(n):
     said = labels(rng, n)
     given = np.ones_like(said)
     given[:, 2] = said[:, 0] != said[:, 1]
-    assert chosen_ratings(counted(said, given)) < 1e-3
+    assert missing_at_random_p_value(counted(said, given)) < 1e-3
     given[:, 2] = said[:, 0] == said[:, 1]  # and so is a rating that is spared where two differ
-    assert chosen_ratings(counted(said, given)) < 1e-3
+    assert missing_at_random_p_value(counted(said, given)) < 1e-3
 
 
 @pytest.mark.parametrize("n", [3, 30, 300])
@@ -42,16 +42,16 @@ def test_ratings_missing_at_random_are_hardly_ever_found_fault_with(n, hard, sha
         said = labels(rng, n, 4, hard)
         given = rng.random(said.shape) >= share
         given[:, :2] = True
-        found += chosen_ratings(counted(said, given)) <= 0.05
+        found += missing_at_random_p_value(counted(said, given)) <= 0.05
     assert found <= 0.05 * 400
 
 
 def test_complete_ratings_are_never_found_fault_with():
     rng = np.random.default_rng(0)
     said = labels(rng, 500)
-    assert chosen_ratings(counted(said, np.ones_like(said))) == 1.0
+    assert missing_at_random_p_value(counted(said, np.ones_like(said))) == 1.0
     alone = CategoryCounts([[1, 0], [0, 1], [2, 0], [1, 1]], [90, 3, 20, 9], scale=TWO)
-    assert chosen_ratings(alone) == 1.0
+    assert missing_at_random_p_value(alone) == 1.0
 
 
 def test_items_of_few_clusters_tell_less():
@@ -60,4 +60,4 @@ def test_items_of_few_clusters_tell_less():
     from agreement_pipeline.statistics import Clusters
 
     together = one_by_one.in_clusters(Clusters.from_names(np.repeat(["a", "b"], 30)))
-    assert chosen_ratings(one_by_one) < 1e-6 < chosen_ratings(together)
+    assert missing_at_random_p_value(one_by_one) < 1e-6 < missing_at_random_p_value(together)

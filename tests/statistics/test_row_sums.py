@@ -12,7 +12,7 @@ from agreement_pipeline.statistics import (
     SomeRows,
     dense,
     every_row,
-    indicated,
+    indicator_rows,
 )
 
 RNG = np.random.default_rng(5)
@@ -92,7 +92,7 @@ def test_which_category_each_rater_of_a_crowd_gave():
     weights, slow = RNG.random((2, 2_000)), np.zeros((2, 400, 3))
     for row, rater in np.argwhere(codes >= 0):
         slow[:, rater, codes[row, rater]] += weights[:, row]
-    found = indicated(codes, 3).weighted_sums(weights)
+    found = indicator_rows(codes, 3).weighted_sums(weights)
     assert found == pytest.approx(slow.reshape(2, -1), abs=1e-12)
 
 

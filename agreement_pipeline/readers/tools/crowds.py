@@ -9,7 +9,7 @@ from typing import Any
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import kind_of
+from agreement_pipeline.readers.files import detect_kind
 from agreement_pipeline.readers.rows import (
     Data,
     Status,
@@ -127,7 +127,7 @@ def ground_truth(export: Export) -> Iterator[Submission]:
     first_record_by_path = {
         path: next((record for _, record in export.records(path)), {})
         for path in export.files
-        if kind_of(path) == "json"
+        if detect_kind(path) == "json"
     }
     answered = [path for path, record in first_record_by_path.items() if "answers" in record]
     answered = answered or [

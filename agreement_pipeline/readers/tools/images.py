@@ -13,7 +13,7 @@ from xml.etree import ElementTree as Xml
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import start_of
+from agreement_pipeline.readers.files import read_start
 from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
@@ -46,7 +46,7 @@ def _image(
 
 
 def _is_xml(mark: bytes) -> Callable[[Export], bool]:
-    return lambda export: export.kind == "xml" and mark in start_of(export.files[0])
+    return lambda export: export.kind == "xml" and mark in read_start(export.files[0])
 
 
 def _box(corners: list[float], label: str, place: str) -> Box:

@@ -21,7 +21,7 @@ from typing import TypeAlias
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.mistakes import shown
 from agreement_pipeline.readers.exports import Export
-from agreement_pipeline.readers.files import open_text, start_of
+from agreement_pipeline.readers.files import open_text, read_start
 from agreement_pipeline.readers.rows import (
     Data,
     ObjectAnswer,
@@ -201,7 +201,7 @@ def _marks_of_structures(structures: list[Data], place: str) -> Iterator[Mark]:
 @tool(
     "webanno",
     "WebAnno TSV 3 of INCEpTION",
-    lambda export: start_of(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode()),
+    lambda export: read_start(export.files[0]).removeprefix(BOM_UTF8).startswith(FORMAT.encode()),
     shows={"raters"},
     kinds=("spans",),
 )
