@@ -57,6 +57,7 @@ class CountedRatings:
 
     @classmethod
     def of(cls, ratings: Ratings) -> "CountedRatings":
+        """Count all that estimates need of the ratings of a round."""
         counting, scale = RatingsCounting(), ratings.scale
         replicates_by_classifier = {
             name: counting.replicates(ratings, (name,)) for name in ratings.classifiers

@@ -277,6 +277,7 @@ def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
 
 
 def _columns(ratings: Ratings, raters: Names) -> Codes:
+    """The column of each rater of `everyone` among some raters, -1 for others."""
     column_by_rater = {name: column for column, name in enumerate(raters)}
     return np.array(
         [column_by_rater.get(name, MISSING) for name in ratings.everyone], dtype=np.int64
@@ -286,6 +287,7 @@ def _columns(ratings: Ratings, raters: Names) -> Codes:
 def _labels_in(
     ratings: Ratings, raters: Names, patterns: Patterns
 ) -> tuple[LabelsByRater, np.ndarray[Any, Any]]:
+    """The labels of some raters in distinct rows, and which rows have one."""
     codes = codes_of(ratings, raters, patterns.words)
     mask = ~patterns.gold & np.asarray((codes >= 0).any(1))
     labels = LabelsByRater(
@@ -327,6 +329,7 @@ def _clusters(ratings: Ratings, numbers: Codes) -> Clusters | None:
 
 
 def _rows_by_item(ratings: Ratings) -> "pa.Table":
+    """The row of packed labels of each item that is not gold."""
     sql = f"SELECT *, CAST(1 AS BIGINT) AS items FROM {ratings.items_in_order} WHERE NOT gold"
     return ratings.session.ask(sql)
 
@@ -338,6 +341,7 @@ def _item_names(rows: "pa.Table", mask: np.ndarray[Any, Any]) -> "pa.Array":
 
 
 def _load_replicates(ratings: Ratings, raters: Names, label: str) -> "pa.Table":
+    """The ratings of items that some raters met again, with the items' places."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -358,6 +362,7 @@ def _distinct_items(table: "pa.Table") -> "pa.Array":
 def _first_labels_of_replicated(
     ratings: Ratings, raters: Names, names: "pa.Array"
 ) -> LabelsByRater:
+    """A row of first labels for each replicated item, then the distinct rows of all others."""
     codes, weights = np.full((len(names), len(raters)), MISSING), _weights(ratings, names)
     if len(names):
         first_ratings = ratings.first(
@@ -387,6 +392,7 @@ def _first_labels_of_replicated(
 
 
 def _numbers(ratings: Ratings, raters: Names) -> _Numbered:
+    """The items, and the numbers that some raters gave them."""
     table = ratings.first(["item", "at", "place", "number"], raters=raters)
     names = _distinct_items(table)
     values = np.full((len(names), len(raters), ratings.scale.dimensions), np.nan)
@@ -449,6 +455,7 @@ def _join_by_item(
 
 
 def _side(ratings: Ratings, side: str) -> str:
+    """The query for one side of a join by item."""
     words = [f"{word} AS {side}_{word}" for word in ratings.packing.columns]
     cluster = "cluster" if "cluster" in ratings.has else "CAST(NULL AS STRING) AS cluster"
     weight = "weight" if "weight" in ratings.has else "CAST(NULL AS BIGINT) AS weight"

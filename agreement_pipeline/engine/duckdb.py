@@ -41,6 +41,7 @@ MANY_THREADS_BYTES = 400_000_000
 
 
 def duckdb_session(memory_limit: str | None = None) -> "DuckDB":
+    """The session of this process with this memory limit."""
     return _session_of_process(getpid(), memory_limit)
 
 
@@ -116,17 +117,21 @@ class DuckDB:
         )
 
     def view(self, sql: str, *dependencies: object) -> Relation:
+        """A view, which is asked anew each time."""
         return self._create_relation(VIEW, sql, dependencies)
 
     def keep(self, sql: str) -> Relation:
+        """A table with the answer to a query."""
         return self._create_relation(TABLE, sql)
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
+        """A table with some columns in an order."""
         self._limit_if_large(rows * len(columns) * SORT_BYTES_PER_CELL)
         selected = ", ".join(map(self.column, columns))
         return self.keep(f"SELECT {selected} FROM {table} ORDER BY {order}")
 
     def ask(self, sql: str) -> "pa.Table":
+        """The answer to a query, as a table of Arrow."""
         with translating_errors(ENGINE, self.errors):
             return self.connection.cursor().sql(sql).to_arrow_table()
 
@@ -136,25 +141,32 @@ class DuckDB:
             yield from cursor.sql(sql).to_arrow_reader(rows)
 
     def literal(self, text: str) -> str:
+        """A text as SQL."""
         return quoted(text, "'")
 
     def column(self, name: str) -> str:
+        """The name of a column as SQL."""
         return quoted(name, '"')
 
     def hashed(self, *columns: str) -> str:
+        """A number for the values of some columns, as SQL. Equal values have equal numbers."""
         return f"hash({', '.join(columns)})"
 
     def shifted(self, number: str, bits: str) -> str:
+        """A number shifted to the left by some bits, as SQL."""
         return f"(CAST({number} AS BIGINT) << {bits})"
 
     def matches(self, text: str, pattern: str) -> str:
+        """The test of SQL whether a pattern occurs in a text."""
         return f"regexp_matches({text}, {self.literal(pattern)})"
 
     def captured(self, text: str, pattern: str, n_groups: int, separator: str) -> str:
+        """The groups that a pattern captures, with a separator between them, as SQL."""
         groups = separator.join(f"\\{number}" for number in range(1, n_groups + 1))
         return f"regexp_replace({text}, {self.literal(pattern)}, {self.literal(groups)})"
 
     def forget(self, name: str) -> None:
+        """Drop a table or view with the next query. Nobody holds it any more."""
         self._forgotten.append(name)
 
     def _measured(
@@ -175,6 +187,7 @@ class DuckDB:
             raise
 
     def _limit_if_large(self, size: int) -> None:
+        """Limit the memory once a table is large, unless a limit was given."""
         if size >= LARGE_TABLE_BYTES and not self.limited:
             self.limited = True
             self._limit(DEFAULT_MEMORY_LIMIT)

@@ -102,16 +102,19 @@ class Relation:
         return self.name
 
     def view(self, sql: str, *relations: "Relation") -> "Relation":
+        """A view that asks this relation and perhaps others."""
         return self.session.view(sql, self, *relations)
 
     def ask(self, sql: str) -> "pa.Table":
         return self.session.ask(sql)
 
     def values(self, sql: str) -> list[Any]:
+        """The values of the only column of a query."""
         (column,) = self.ask(sql).columns
         return list(column.to_pylist())
 
     def read_through(self) -> None:
+        """Read all cells once, so that a broken source is told now."""
         counts = ", ".join(f"COUNT({self.session.column(name)})" for name in self.schema.names)
         self.ask(f"SELECT {counts} FROM {self}")
 
@@ -121,8 +124,10 @@ class Relation:
 
 
 def new_name(kind: str) -> str:
+    """A name that no table or view of the process has yet."""
     return f"{kind}_{next(_numbers)}"
 
 
 def quoted(text: str, mark: str) -> str:
+    """A text in quotes, in which such marks are doubled."""
     return mark + text.replace(mark, mark * 2) + mark

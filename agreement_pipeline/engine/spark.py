@@ -29,6 +29,7 @@ def is_spark_frame(source: Any) -> bool:
 
 
 def spark_session(source: Any = None) -> "Spark":
+    """The session of a Spark DataFrame, or the active one, or a new one."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -63,6 +64,7 @@ class Spark:
         )
 
     def parquet(self, path: str, columns: Mapping[str, str]) -> Relation:
+        """The columns of a Parquet file under other names."""
         return self.frame(self._read_parquet(path), columns)
 
     def schema_of(self, path: str) -> "pa.Schema":
@@ -91,9 +93,11 @@ class Spark:
         return self._register_view(self._run(sql), *dependencies)
 
     def keep(self, sql: str) -> Relation:
+        """The answer to a query, which Spark caches."""
         return self._register_view(self._run(sql).cache())
 
     def ordered(self, table: Relation, rows: int, columns: Sequence[str], order: str) -> Relation:
+        """A view of some columns in an order."""
         selected = ", ".join(map(self.column, columns))
         return self.view(f"SELECT {selected} FROM {table} ORDER BY {order}", table)
 

@@ -209,7 +209,7 @@ def _of_raters(
             yield Scope("without", rater), partial(without or table.without, rater)
     if "pair" in request.kinds:
         for rater_pair in request.pairs(table.raters):
-            yield Scope.of_pair(*rater_pair), partial(pair or table.only, rater_pair)
+            yield Scope.of_pair(*rater_pair), partial(pair or table.select_raters, rater_pair)
 
 
 def _of_counts(ratings: Rated, request: ScopeRequest) -> Parts:

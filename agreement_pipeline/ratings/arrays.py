@@ -24,6 +24,7 @@ def whole(column: Any) -> Codes:
 
 
 def numbers_in(values: Any) -> np.ndarray:
+    """Numbers as an array, nan where missing. Lists of numbers are rows of it."""
     from pyarrow import types
 
     column = _combined(values)
@@ -86,6 +87,7 @@ def pack_texts(texts: Any) -> tuple[Codes, bytes]:
 def growing_batches(
     n_rows: int, build_batch: "Callable[[slice], pa.RecordBatch]"
 ) -> "Iterator[pa.RecordBatch]":
+    """Parts of rows, of which each has twice as many as the one before while they are small."""
     start, n_part_rows = 0, FIRST_PART_ROWS
     while start < n_rows:
         batch = build_batch(slice(start, min(start + n_part_rows, n_rows)))
@@ -142,6 +144,7 @@ def counts(codes: Array, n_codes: int) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def parts(n_rows: int, size: int = BLOCK_ROWS) -> Iterator[slice]:
+    """Slices of so many rows."""
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 

@@ -55,6 +55,7 @@ class Cells:
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
+        """The kind of each column whose type has one."""
         return {
             field.name: kind
             for field in self.relation.schema
@@ -67,9 +68,11 @@ class Cells:
         return tuple(self.relation.schema.names)
 
     def quoted(self, name: str) -> str:
+        """The column as SQL."""
         return self.relation.session.column(name)
 
     def text(self, name: str) -> str:
+        """A column as text in SQL. Whole numbers have no decimal point."""
         column, kind = self.quoted(name), self.kinds.get(name)
         if kind == "text":
             return column
@@ -82,16 +85,19 @@ class Cells:
         return f"CASE WHEN {is_whole} THEN CAST(CAST({column} AS BIGINT) AS STRING) ELSE {text} END"
 
     def number(self, name: str) -> str:
+        """A column as a number in SQL. NULL where it is none."""
         column = self.quoted(name)
         if self.kinds[name] != "text":
             return f"CAST({column} AS DOUBLE)"
         return f"CASE WHEN {self.spelt(name)} THEN TRY_CAST({column} AS DOUBLE) END"
 
     def spelt(self, name: str, dimensions: int = 1) -> str:
+        """The test of SQL whether a text is spelt as a number, or as a vector of so many."""
         pattern = "[|]".join([rf"\s*{SPELT}\s*"] * dimensions)
         return self.relation.session.matches(self.quoted(name), f"^{pattern}$")
 
     def blank(self, name: str) -> str:
+        """The test of SQL whether a cell is missing, or has nothing that prints."""
         if self.kinds[name] != "text":
             return f"({self.quoted(name)} IS NULL)"
         text = self.quoted(name)
@@ -110,12 +116,14 @@ class Cells:
         return replace(self, relation=self.relation.view(query))
 
     def among(self, name: str, values: Collection[object]) -> str:
+        """The test of SQL whether a column has one of some values, of which None is NULL."""
         literals = [self.literal(value) for value in values if value is not None]
         tests = [f"{self.quoted(name)} IN ({', '.join(literals)})"] if literals else []
         tests += [f"{self.quoted(name)} IS NULL"] if None in values else []
         return f"({' OR '.join(tests) or 'FALSE'})"
 
     def nan(self, name: str) -> str:
+        """The test of SQL whether a number is none."""
         return f"{self.quoted(name)} = CAST('NaN' AS DOUBLE)"
 
     def refuse_nan(self, names: Iterable[str]) -> None:
@@ -127,12 +135,15 @@ class Cells:
                 )
 
     def source_name(self, name: str) -> str:
+        """What the source calls a column."""
         return self.columns.get(name, name).removeprefix(STRATUM).removeprefix(CONTENT_PREFIX)
 
     def any(self, test: str) -> bool:
+        """True if a row meets the test of SQL."""
         return bool(self.relation.values(f"SELECT 1 FROM {self.relation} WHERE {test} LIMIT 1"))
 
     def describe_place(self, test: str, *names: str) -> str:
+        """The first rows that meet a test, how many more, and the columns, as errors say it."""
         by_column = "column" in self.names and {"rater", "label"} & {*names}
         keys = ", ".join(map(self.quoted, ("row", "column") if by_column else ("row",)))
         table = self.relation
@@ -155,6 +166,7 @@ class Cells:
         return f"{self.source}: {listed}, {called('column', map(self.source_name, names))}"
 
     def values_where(self, test: str, name: str) -> list[object]:
+        """The first values in rows that meet a test, then fillers up to the number of rows."""
         table = self.relation
         values = table.values(
             f"SELECT {self.quoted(name)} FROM {table} WHERE {test} ORDER BY nth, row LIMIT "
@@ -164,6 +176,7 @@ class Cells:
         return [*values, *range(total - len(values))]
 
     def literal(self, value: object) -> str:
+        """A value as SQL."""
         if isinstance(value, str):
             return self.relation.session.literal(value)
         return repr(value) if isinstance(value, int) else f"CAST('{value!r}' AS DOUBLE)"
@@ -179,6 +192,7 @@ class Texts:
     known: Relation
 
     def take(self, nth: pa.Array) -> pa.Array:
+        """The texts that stand in these rows. NULL where there is no row."""
         rows, order, texts, data = self._read
         texts_found = texts.take(
             arrow_column(order[np.searchsorted(rows, whole(nth), sorter=order[:-1])])
@@ -214,6 +228,7 @@ class Texts:
 
 
 def cells_in(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """A batch of a stored table, with the types that cells have."""
     columns = []
     for column in batch.columns:
         kind = column.type
@@ -251,6 +266,7 @@ def frame_in(
     columns: Mapping[str, str],
     first_row: int,
 ) -> Cells:
+    """A DataFrame as cells in a session."""
     repeated = sorted({str(name) for name in frame.columns[frame.columns.duplicated()]})
     if repeated:
         raise RatingsError(
@@ -288,6 +304,7 @@ class NoTextError(RatingsError):
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
+    """The type under which an engine holds cells of this type."""
     if types.is_dictionary(kind):
         return plain_type(kind.value_type)
     if types.is_float16(kind):
@@ -333,6 +350,7 @@ def plain(cells: pa.Array) -> pa.Array:
 
 
 def listed_values(cells: Any) -> list[Any]:
+    """The cells as Python objects. Times that no calendar writes are refused."""
     try:
         return list(cells.to_pylist())
     except (OverflowError, KeyError) as error:
@@ -392,6 +410,7 @@ def _plain_chunks(cells: Any) -> Any:
 
 
 def _column_of_objects(values: "pd.Series") -> Any:
+    """A column of Python objects as Arrow, by what pandas infers of them."""
     import pandas as pd
 
     inferred = pd.api.types.infer_dtype(values.dropna())

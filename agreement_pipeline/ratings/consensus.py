@@ -38,6 +38,7 @@ Rows = np.ndarray[Any, Any]
 
 
 def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
+    """How many ratings each item has in each category. Shape (N, K)."""
     votes = np.zeros(shape, dtype=np.int32)
     for part in parts(len(item)):
         cells = item[part] * shape[1] + code[part]
@@ -48,6 +49,7 @@ def votes_of(item: Rows, code: Rows, shape: tuple[int, int]) -> Rows:
 
 
 def leaders_of(votes: Rows) -> tuple[Rows, Rows]:
+    """The category that leads in each row of votes, and its resolution."""
     label = np.empty(len(votes), dtype=np.int32)
     resolution = np.empty(len(votes), dtype=np.int8)
     for part in parts(len(votes)):
@@ -94,6 +96,7 @@ class Adjudicated:
         return cls(entry["ratings_digest"], labels)
 
     def on(self, items: pd.Index, scale: Scale) -> tuple[np.ndarray, Array]:
+        """The places of the adjudicated items among `items`, and their labels."""
         if not self.labels:
             return np.empty(0, dtype=np.int64), np.empty(0)
         places = items.get_indexer(pd.Index(list(self.labels), dtype=TEXT))
@@ -117,6 +120,7 @@ class Adjudicated:
 
     @staticmethod
     def place(label: str, scale: Scale) -> float | None:
+        """The place of a category, or the number. None if the scale has no such label."""
         if not scale.numeric:
             return scale.names.index(label) if label in scale.names else None
         try:
@@ -278,6 +282,7 @@ class PanelLabels:
 
     @property
     def resolved(self) -> Rows:
+        """The rows of items that have a label."""
         return np.flatnonzero(~self.unresolved)
 
     @property

@@ -108,6 +108,7 @@ class _Rater:
 def _content_digest(
     names: Sequence[str], items: pa.Array, batches: Iterable[pa.RecordBatch]
 ) -> bytes:
+    """The hash of what is known of items, and of their names."""
     texts, numbers = {name: _Texts() for name in names}, b""
     for item_texts in texts.values():
         item_texts.feed(items)
@@ -131,6 +132,7 @@ def _content_digest(
 
 
 def _feed_raters(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None:
+    """Add the records and texts of a part to the hashes of its raters."""
     place = whole(part["place"])
     part = part.take(np.argsort(place, kind="stable"))
     records = _rating_records(part, label)
@@ -145,6 +147,7 @@ def _feed_raters(raters: list[_Rater], part: pa.RecordBatch, label: str) -> None
 
 
 def _rating_records(part: pa.RecordBatch, label: str) -> Any:
+    """The ratings of a part as records of a fixed width."""
     labels, column_names = numbers_in(part[label]), part.schema.names
     kind = "<f8" if labels.dtype.kind == "f" else "<i4"
     columns: dict[str, tuple[Any, ...]] = {

@@ -31,6 +31,7 @@ def categorical(codes: np.ndarray[Any, Any], texts: pd.Index) -> pd.Categorical:
 
 
 def in_pandas(table: pa.Table | pa.ChunkedArray, **options: Any) -> Any:
+    """An Arrow table or column in pandas, in which texts have one dtype."""
     return table.to_pandas(types_mapper=PANDAS_TYPE_BY_ARROW_TYPE.get, **options)
 
 
@@ -78,6 +79,7 @@ def is_clock(times: Seconds) -> bool:
 def frame_of(
     parts: Iterable[pa.RecordBatch], everyone: Sequence[str], scale: Scale
 ) -> pd.DataFrame:
+    """Ratings as a DataFrame, with categorical names."""
     frame: pd.DataFrame = in_pandas(pa.Table.from_batches(parts))
     names = {"item": frame["item"].unique(), "rater": everyone}
     if scale.dimensions > 1:

@@ -146,6 +146,7 @@ def describe_doubtful_labels(labels: Collection[str], slips: Collection[str] = (
 
 
 def _resemble(name: str, other_name: str) -> bool:
+    """True if names print alike, or a letter is wrong, missing, too much or in the wrong place."""
     first_text, second_text = as_printed(name).casefold(), as_printed(other_name).casefold()
     if first_text == second_text:
         return True
@@ -202,6 +203,7 @@ def described(group: Iterable[str]) -> str:
 
 
 def _tell_apart(names: Sequence[str]) -> list[str]:
+    """The names in quotes, with unusual characters written out where they look the same."""
     by_shape: dict[str, list[str]] = {}
     for name in names:
         by_shape.setdefault(_shape(name), []).append(name)

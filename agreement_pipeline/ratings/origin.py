@@ -145,6 +145,7 @@ class Origin:
         return {**entries, **part, **classifiers, **earlier, **unread}
 
     def without(self, reason: str, count: int) -> "Origin":
+        """The origin with more rows left out for a reason."""
         counts = Counter(self.left_out) + Counter({reason: count})
         return replace(self, left_out=dict(sorted(counts.items())))
 
@@ -163,6 +164,7 @@ class Origin:
         return replace(self, classifiers=classifiers, different_raters=several)
 
     def lacks(self, required: Iterable[str] = CAPABILITIES) -> tuple[str, ...]:
+        """The capabilities, of those required, that the export does not show."""
         return tuple(name for name in required if name not in self.shows)
 
     @property

@@ -53,6 +53,7 @@ class RowQueue:
         self._ahead = rows.schema.empty_table()
 
     def take(self, n_rows: int) -> pa.Table:
+        """The next rows, or fewer at the end."""
         parts, lacking = [self._ahead], n_rows - len(self._ahead)
         while lacking > 0 and (batch := next(self._batches, None)) is not None:
             parts.append(pa.Table.from_batches([batch], self._schema))
@@ -63,6 +64,7 @@ class RowQueue:
 
 
 def parquet_of(rows: Rows, metadata: Mapping[bytes, str] | None = None) -> Content:
+    """A table as Parquet: bytes if it is small, else a file on disk."""
     if len(rows) <= ROW_GROUP_ROWS:
         return parquet_bytes(rows, metadata)
     return LargeFile(lambda path: _write(rows, path, metadata))
@@ -246,6 +248,7 @@ def expanded_bytes(
 
 
 def _count_bytes(file: pq.ParquetFile, name: str, group: int, largest: int, max_bytes: int) -> int:
+    """The bytes of a column in a row group, counted until they are over `max_bytes`."""
     total, rows = 0, max(EXPANDED_BATCH_BYTES // max(largest, 1), 1)
     for part in file.iter_batches(batch_size=rows, row_groups=[group], columns=[name]):
         total += part.nbytes
@@ -271,6 +274,7 @@ def _bytes_of_texts(file: pq.ParquetFile, name: str, group: int) -> int:
 
 
 def _codes_in(array: Any) -> Any:
+    """The dictionary-encoded array inside lists. None if it is not dictionary-encoded."""
     while pa.types.is_list(array.type) or pa.types.is_large_list(array.type):
         array = array.flatten()
     return array if pa.types.is_dictionary(array.type) else None
@@ -355,6 +359,7 @@ class RatingsRows:
 
 
 def stored_cells(rows: ParquetRows, source: str) -> Cells:
+    """The cells of a stored table, read where they lie if that is possible."""
     session = duckdb_session()
     relation = rows.seen(session)
     if relation is None:
@@ -365,6 +370,7 @@ def stored_cells(rows: ParquetRows, source: str) -> Cells:
 
 
 def ratings_of(cells: Cells, scale: Scale, origin: Origin | None = None) -> Ratings:
+    """The ratings in cells that were stored."""
     required_columns = ("item", "rater", "occurrence", "label", "kind", "earlier")
     missing = [name for name in required_columns if name not in cells.names]
     if missing:

@@ -279,6 +279,7 @@ class Ratings:
 
     @cached_property
     def everyone(self) -> tuple[str, ...]:
+        """The raters and classifiers that rated something, in the order of their places."""
         places_present = self.table.values(
             f"SELECT DISTINCT place FROM {self.table} ORDER BY place"
         )
@@ -368,6 +369,7 @@ class Ratings:
 
     @property
     def given(self) -> Codes:
+        """The places on the scale of the categories that occur."""
         return np.array([place for place, _ in self._n_by_place], dtype=np.int64)
 
     @cached_property
@@ -594,6 +596,7 @@ class Ratings:
     def _number_items(
         self, rows: "Iterator[pa.RecordBatch]", columns: Sequence[str]
     ) -> "Iterator[pa.RecordBatch]":
+        """The asked columns of rows in order. Places of items are counted through all batches."""
         last_item, last_place = None, -1
         for batch in rows:
             for part in self._with_texts(batch) if batch.num_rows else ():
@@ -605,6 +608,7 @@ class Ratings:
                     last_item, last_place = part["item"][-1], int(item_places[-1])
 
     def _load_table(self, columns: Sequence[str], rows: str) -> "pa.Table":
+        """The asked columns of a query's rows, which are in the order of items."""
         import pyarrow as pa
 
         batch = _combine_batch(self.session.ask(f"SELECT {self._select_list(columns)} FROM {rows}"))
@@ -612,6 +616,7 @@ class Ratings:
         return pa.Table.from_batches([self._answer_columns(batch, columns, item_places)])
 
     def _select_list(self, columns: Sequence[str]) -> str:
+        """The columns of the table that the asked ones are made of, as SQL."""
         label_columns = self.label_columns
         needs = {"at": ["item"], "rater": ["place"], **dict.fromkeys(LABELS, label_columns)}
         needed_columns = dict.fromkeys(
@@ -622,6 +627,7 @@ class Ratings:
     def _answer_columns(
         self, part: "pa.RecordBatch", columns: Sequence[str], item_places: Codes | None
     ) -> "pa.RecordBatch":
+        """The asked columns, made of those of the table."""
         import pyarrow as pa
 
         arrays: dict[str, Any] = {}
@@ -643,10 +649,12 @@ class Ratings:
 
     @cached_property
     def _places_of_everyone(self) -> Codes:
+        """For each place of a rater, the place among `everyone`; -1 for one who rated nothing."""
         place_by_name = {name: place for place, name in enumerate(self.everyone)}
         return np.array([place_by_name.get(name, MISSING) for name in self.names], dtype=np.int64)
 
     def _labels(self, part: "pa.RecordBatch", name: str) -> "pa.Array":
+        """The labels in one of the forms of `first`: name, code or number."""
         import pyarrow as pa
 
         if self.coded.categories is None:
@@ -709,6 +717,7 @@ class Ratings:
         return pa.chunked_array(names)
 
     def _rater_test(self, raters: Collection[str] | None) -> str:
+        """The test of SQL whether a row is of some raters."""
         if raters is None or {*self.everyone} <= {*raters}:
             return "TRUE"
         places = [str(place) for place, name in enumerate(self.names) if name in raters]
@@ -728,6 +737,7 @@ class Ratings:
     def _load_items(
         self, columns: Sequence[str], names: Collection[str] | None = None
     ) -> "pa.RecordBatch":
+        """What is known of some items, in the order of their names, without the texts."""
         import pyarrow as pa
 
         if self.known is None:
@@ -771,6 +781,7 @@ class Ratings:
         return self.head(len(self))
 
     def head(self, n: int) -> "pd.DataFrame":
+        """The first ratings, in the order of item, rater and occurrence."""
         from agreement_pipeline.ratings.frames import frame_of
 
         columns, batches = ["item", "rater", "label", "occurrence", "earlier", *self.extras], []
@@ -800,6 +811,7 @@ class Ratings:
 
     @property
     def _is_packed(self) -> bool:
+        """True if the table of packed items has all that the ratings say."""
         return bool(self.coded.categories) and not (self.met_again or self.preceded)
 
     def _unpacks(self, columns: Sequence[str]) -> bool:
@@ -841,6 +853,7 @@ class Ratings:
 
     @cached_property
     def _table_with_gold(self) -> Relation:
+        """The table in which items that are gold in another round are gold too."""
         if not self.also_gold:
             return self.table
         test, dependencies = self._item_test(self.also_gold)
@@ -858,6 +871,7 @@ class Ratings:
 
     @cached_property
     def packing(self) -> Packing:
+        """How the labels of an item are packed into whole numbers."""
         return self._packing()
 
     def _packing(self, slots: Sequence[int] | None = None) -> Packing:
@@ -878,6 +892,7 @@ class Ratings:
 
     @cached_property
     def patterns(self) -> Patterns:
+        """The distinct rows of labels, and how many items have each."""
         return self.patterns_in(self._distinct_rows())
 
     def _distinct_rows(self, *aggregates: str) -> "pa.Table":
@@ -913,6 +928,7 @@ class Ratings:
 
     @property
     def _mask_of_panel(self) -> Codes:
+        """The bits of packed words that hold labels of the panel."""
         packing = self.packing
         masks = np.zeros(len(packing.columns), dtype=np.int64)
         for place, name in enumerate(self.names):
@@ -959,6 +975,7 @@ class Ratings:
 
     @property
     def _labels_of_patterns(self) -> Iterator[tuple[Codes, Codes, Codes]]:
+        """Row, place and code of each label in the distinct rows, in parts."""
         return self.packing.given(self.patterns.words, range(len(self.names)))
 
     def _words(self, table: "pa.Table | pa.RecordBatch") -> Codes:
@@ -967,6 +984,7 @@ class Ratings:
 
     @property
     def repeats(self) -> bool:
+        """True if one rater gave one item two labels as one occurrence."""
         if not (self.met_again or self.preceded):
             return sum(self.n_by_rater.values()) < len(self)
         keys = "item, place, occurrence"
@@ -995,6 +1013,7 @@ class Ratings:
         )
 
     def by(self, raters: Collection[str]) -> "Ratings":
+        """The ratings of some raters."""
         return self._filter(self._rater_test(raters))
 
     @property
@@ -1021,6 +1040,7 @@ class Ratings:
         )
 
     def _with_computed(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
+        """The table with some columns computed by SQL."""
         quoted = self.session.column
         select_list = (
             f"{sql_by_column.get(name) or quoted(name)} AS {quoted(name)}" for name in self._columns
@@ -1028,6 +1048,7 @@ class Ratings:
         return self.table.view(f"SELECT {', '.join(select_list)} FROM {self.table}", *dependencies)
 
     def _filter(self, test: str, **changes: Any) -> "Ratings":
+        """The ratings whose rows meet a test of SQL."""
         rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}")
         return replace(self, table=rated, **changes)
 
@@ -1047,6 +1068,7 @@ class Ratings:
     # Other ratings made of these
 
     def from_origin(self, origin: Origin | None) -> "Ratings":
+        """The same ratings, from another origin. What was computed of them is kept."""
         copy = replace(self, origin=origin)
         attributes = {
             name: value for name, value in vars(self).items() if not isinstance(value, Ratings)
@@ -1060,6 +1082,7 @@ class Ratings:
 
     @property
     def without_gold(self) -> "Ratings":
+        """The ratings of items that are not gold."""
         # What holds itself stays in memory until garbage is collected.
         return self._without_gold if self.also_gold or "gold" in self.has else self
 
@@ -1075,6 +1098,7 @@ class Ratings:
 
     @property
     def with_gold_measured(self) -> "Ratings":
+        """The ratings in which gold items are items as all others."""
         remaining_columns = self.has - {"gold", "gold_label"}
         table = self._with_computed({"gold": "FALSE"})
         return replace(self, table=table, also_gold=frozenset(), has=remaining_columns)
@@ -1154,6 +1178,7 @@ class Ratings:
         )
 
     def relabelled(self, items: "pa.Array", raters: Sequence[str], codes: Codes) -> "Ratings":
+        """The ratings with other labels of raters for items. Codes are places on the scale."""
         import pyarrow as pa
 
         place_by_rater = {name: place for place, name in enumerate(self.names)}
@@ -1181,6 +1206,7 @@ class Ratings:
 
     @property
     def unassisted(self) -> "Ratings":
+        """The ratings without those of the panel that began as a suggestion."""
         return self._unassisted if "assisted" in self.has else self
 
     @cached_property
@@ -1408,6 +1434,7 @@ def _combine_batch(table: "pa.Table") -> "pa.RecordBatch":
 
 
 def _item_places(items: "pa.Array", last_item: object, last_place: int) -> Codes:
+    """The place of each row's item, counted on from the last one of the rows before."""
     import pyarrow.compute as pc
 
     new = np.ones(len(items), dtype=np.int64)
@@ -1421,10 +1448,12 @@ def _take_names(places: Codes, names: Sequence[str]) -> "pa.Array":
 
 
 def _dimensions(scale: Scale) -> list[str]:
+    """The columns of the table that hold the numbers of a label."""
     return [f"d{index}" for index in range(scale.dimensions)]
 
 
 def _cases(pairs: Iterable[tuple[float, float]]) -> str:
+    """The WHEN clauses of a CASE. At least one, since SQL wants one."""
     return (
         " ".join(f"WHEN {value!r} THEN {result!r}" for value, result in pairs) or "WHEN -1 THEN -1"
     )

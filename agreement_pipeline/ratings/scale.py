@@ -171,6 +171,7 @@ def require_one_spelling(texts: Iterable[str], means: Callable[[str], Hashable])
 
 
 def find_two_spellings(texts: Iterable[str], means: Callable[[str], Hashable]) -> list[str]:
+    """The first group of texts with one meaning. Empty if there is none."""
     alike: dict[Hashable, list[str]] = {}
     for text in sorted(texts):
         alike.setdefault(means(text), []).append(text)
@@ -467,6 +468,7 @@ class Scale:
         return replace(self, categories=tuple(sorted(self.categories)))
 
     def positions_of(self, ordered: "Scale") -> Codes:
+        """The position on this scale of each category of another one. Shape (K,)."""
         return np.array([self.names.index(name) for name in ordered.names], dtype=np.int64)
 
     def index(self, label: object) -> int:
@@ -495,6 +497,7 @@ class Scale:
         return {self._means(name): place for place, name in enumerate(self.names)}
 
     def number(self, label: object) -> float:
+        """The number that a label is on this scale."""
         return float(self._category(label))
 
     def to_mapping(self) -> dict[str, object]:
@@ -517,6 +520,7 @@ class Scale:
 
 
 def without_categories(scale: Scale) -> RatingsError:
+    """The error of who asks for categories where there are none."""
     return RatingsError(
         f"ratings: found the {scale.level} level without categories; expected a list "
         "of them to count labels. Name the categories."

@@ -359,6 +359,7 @@ class _Builder:
     def _pool_of(
         self, items: Sequence[Array], labels: Sequence[Array], n_raters: Array
     ) -> RatingsPool:
+        """The ratings of some rounds in one pool."""
         scale, n_items = self.scale, len(self.items)
         none = np.empty(0, dtype=np.int64)
         item = items[0] if len(items) == 1 else np.concatenate(items)
@@ -432,6 +433,7 @@ class _Builder:
         _put_answers(answers, ADJUDICATED, label, resolution, everywhere, pools=self.scale.numeric)
 
     def _rounds_by_item(self) -> tuple[Array, Array]:
+        """Where the rounds of each item start, and the rounds, as in `TrainingRows`."""
         if len(self.labelled) == 1:
             return np.arange(len(self.items) + 1), np.zeros(len(self.items), dtype=np.int32)
         items, ids = [], []
@@ -492,6 +494,7 @@ class _Builder:
 
 
 def _read_panel(labelled: LabelledRound) -> _RoundLabels:
+    """The first and last labels of the panel in a round."""
     ratings = labelled.ratings
     scale = ratings.scale
     if scale.dimensions > 1:
@@ -525,6 +528,7 @@ def _read_panel(labelled: LabelledRound) -> _RoundLabels:
 
 
 def _read_classifier(labelled: LabelledRound) -> tuple[pd.Index, Array]:
+    """The items and labels of the round's classifier. Empty if there is none."""
     ratings, name = labelled.ratings, labelled.classifier
     if name is None:
         return pd.Index([], dtype=object), np.empty(0, dtype=np.int64)

@@ -71,6 +71,7 @@ class Limits:
         refuse_mistakes(self, ProjectError)
 
     def refuse_beyond(self, limit: str, count: int, place: str, noun: str) -> None:
+        """Refuse a count above the limit of this name. `noun` says what was counted."""
         maximum = getattr(self, limit)
         if count > maximum:
             raise RatingsError(
@@ -101,6 +102,7 @@ class Packing:
         self.columns = [f"w{word}" for word in range(-(-raters // self.a_word))]
 
     def packed(self, session: Session) -> list[str]:
+        """The aggregates of SQL that pack the labels of an item into words."""
         slot = "place"
         if not isinstance(self.slots, range):
             cases = " ".join(
@@ -119,6 +121,7 @@ class Packing:
         ]
 
     def codes(self, words: Codes, places: Iterable[int]) -> Codes:
+        """The codes of the raters at some places, from 0, -1 if missing. Shape (P, R)."""
         slots = np.array([self.slots[place] for place in places], dtype=np.int64)
         word, turn = np.divmod(slots, self.a_word)
         codes_of_words = words[:, word]
@@ -310,6 +313,7 @@ class RatingsValidator:
     # What is known of the cells before any check
 
     def _count_facts(self) -> tuple[Mapping[str, Any], Mapping[str, list[Any]]]:
+        """What one query tells of all cells: counts by test, and the distinct rows of keys."""
         cells = self.cells
         keys = [name for name in KEYS if name in cells.names]
         if self.is_number or self.is_vector:
@@ -367,6 +371,7 @@ class RatingsValidator:
 
     @cached_property
     def _tests(self) -> dict[str, str]:
+        """The tests of SQL that refused cells meet, by the column or by `nan` and the column."""
         cells, kinds = self.cells, self.cells.kinds
         floats = [name for name, kind in kinds.items() if kind == "float" and name != "nth"]
         tests = {f"nan {name}": cells.nan(name) for name in floats}
@@ -400,6 +405,7 @@ class RatingsValidator:
         return tests
 
     def _invalid_day_sql(self, time: str) -> str:
+        """The test of SQL whether a time begins with a day that no calendar has."""
         session = self.cells.relation.session
         cases = [f"WHEN TRY_CAST(SUBSTR({time}, 1, 10) AS DATE) IS NOT NULL THEN FALSE"]
         for mark, (pattern, *orders) in DAY_FORMS.items():
@@ -415,6 +421,7 @@ class RatingsValidator:
         return f"CASE {' '.join(cases)} ELSE FALSE END"
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
+        """The distinct values of a column, of rows with a label or of others."""
         if name == "label" and name not in self._keys:
             # They are numbers, and few.
             spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"
@@ -592,12 +599,14 @@ class RatingsValidator:
         self._refuse(test, "label", f"{expected}{self._spelling_advice(test, 'label')}", finding)
 
     def _spelling_advice(self, test: str, name: str) -> str:
+        """What to do about a text that is no number: a percentage, a comma or a placeholder."""
         text = str(self.cells.values_where(test, name)[0]).strip()
         if AS_PERCENT.fullmatch(text):
             return HOW_OF_PERCENT
         return HOW_OF_COMMAS if DECIMAL_COMMA.fullmatch(text) else how_to_leave_out([text])
 
     def _code(self, label: object) -> int:
+        """The place of a label among the categories, -1 if it is none."""
         if not self.scale.numeric:
             return int(self.scale.places([category_text(label)])[0])
         number, categories = _parse_number(label), self.scale.categories or ()
@@ -753,6 +762,7 @@ class RatingsValidator:
 
     @cached_property
     def _last_labels(self) -> list[Any]:
+        """The distinct labels that raters gave last."""
         cells = self.cells
         if "last_label" not in cells.names:
             return []
@@ -780,6 +790,7 @@ class RatingsValidator:
             self._raise_off_scale(LABELLED, "last_label", bad, expected)
 
     def _last_label_sql(self) -> str:
+        """The last label in words, where it is another than the first."""
         cells, scale = self.cells, self.scale
         if scale.continuous:
             differ = f"{cells.number('last_label')} <> {cells.number('label')}"
@@ -795,6 +806,7 @@ class RatingsValidator:
         return f"NULLIF({name_case('last_label', last_labels)}, {name_case('label', first_labels)})"
 
     def _case_sql(self, name: str, texts: Mapping[Any, str]) -> str:
+        """A column in which each value is replaced by its text. NULL for all other values."""
         literal = self.cells.literal
         cases = " ".join(f"WHEN {literal(v)} THEN {literal(text)}" for v, text in texts.items())
         return f"CASE {self.cells.quoted(name)} {cases} END" if cases else "CAST(NULL AS STRING)"
@@ -834,6 +846,7 @@ class RatingsValidator:
             self._raise_off_scale(OF_ITEM, "gold_label", bad, expected)
 
     def _right_label(self, value: object) -> str | None:
+        """The category that a gold label means. None if it means none."""
         place = int(self.scale.places([category_text(value)])[0]) if _is_stated(value) else MISSING
         return None if place < 0 else self.scale.names[place]
 
@@ -867,9 +880,11 @@ class RatingsValidator:
             )
 
     def _is_item(self, item: str) -> str:
+        """The test of SQL whether a row is of this item."""
         return f"{self.cells.text('item')} = {self.cells.relation.session.literal(item)}"
 
     def _find_conflict(self, names: Sequence[str]) -> tuple[str, str, list[tuple[Any, ...]]] | None:
+        """The first item whose rows differ in columns, their test, and what they say."""
         if not names:
             return None
         differ = " OR ".join(f"c{self.contents.index(name)}" for name in names)
@@ -894,6 +909,7 @@ class RatingsValidator:
         return conflicting_item, f"{self._is_item(conflicting_item)} AND {rows}", list(contents)
 
     def _content_sql(self, name: str) -> str:
+        """What a row says of its item in a column, in one spelling."""
         if name == "gold":
             return self._is_yes_sql(name)
         if name == "gold_label":
@@ -909,6 +925,7 @@ class RatingsValidator:
         return self.cells.text(name)
 
     def _is_yes_sql(self, name: str) -> str:
+        """The test of SQL whether a flag is set."""
         yes = [flag for flag in self._distinct(name, OF_ITEM) if _parse_flag(flag)]
         return f"COALESCE({self.cells.among(name, yes)}, FALSE)" if yes else "FALSE"
 
@@ -941,6 +958,7 @@ class RatingsValidator:
     # The ratings
 
     def _build_table(self) -> Relation:
+        """The view with one row a rating that `Ratings` rests on."""
         cells, scale, names = self.cells, self.scale, self.cells.names
         relation_by_join: dict[str, Relation] = {}
         sql_by_column = {"item": cells.text("item")}
@@ -1004,6 +1022,7 @@ class RatingsValidator:
         numbers: Mapping[Any, int],
         relation_by_join: dict[str, Relation],
     ) -> str:
+        """The number of each value in SQL: by cases if few, else by a join that is added."""
         if len(numbers) <= MAX_INLINE_CASES:
             cases = " ".join(f"WHEN {self.cells.literal(v)} THEN {n}" for v, n in numbers.items())
             return f"CAST(CASE {self.cells.quoted(name)} {cases} END AS BIGINT)"
@@ -1018,22 +1037,26 @@ class RatingsValidator:
 
 
 def _dimension_sql(dimensions: int) -> list[str]:
+    """The numbers of a vector as SQL, one for each dimension."""
     return [
         f"TRY_CAST(SPLIT_PART(label, '|', {index + 1}) AS DOUBLE)" for index in range(dimensions)
     ]
 
 
 def _is_stated(value: object) -> bool:
+    """True unless a value is missing or blank."""
     return value is not None and bool(category_text(value).strip())
 
 
 def _parse_number(value: object) -> float | None:
+    """The number that a cell spells. None if it spells none."""
     if isinstance(value, str):
         return float(value) if is_number(value) else None
     return None if value is None else float(value)  # type: ignore[arg-type]
 
 
 def _occurrence_number(value: object) -> int | None:
+    """The number of an occurrence, from 1. None if it is no such number."""
     number = _parse_number(value)
     if number is None or not 1 <= number <= MAX_OCCURRENCES or number % 1:
         return None
@@ -1041,6 +1064,7 @@ def _occurrence_number(value: object) -> int | None:
 
 
 def _parse_flag(value: object) -> bool | None:
+    """Yes or no. None if the cell says neither."""
     return FLAG_BY_TEXT.get("" if value is None else category_text(value).strip().lower())
 
 

@@ -140,6 +140,7 @@ def _compare_words(
     is_inside: np.ndarray,
     counts: Array,
 ) -> ForeignWords | None:
+    """The words of the raters inside and of all others. None if their words meet."""
     counts_by_side = np.zeros((2, len(n_of_pattern), len(names)), dtype=np.int32)
     for row, rater, code in given:
         is_word = counts[rater, code] > 0
@@ -192,6 +193,7 @@ def _compare_words(
 def _translation(
     co_occurrences: Array, own_labels: Codes, other_labels: Codes, names: Sequence[str]
 ) -> Mapping[str, str]:
+    """The word of others for each own word, where each is the other's most common one."""
     translation: dict[str, str] = {}
     for label in own_labels:
         if not len(other_labels) or not co_occurrences[label, other_labels].any():

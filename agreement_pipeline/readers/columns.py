@@ -131,6 +131,7 @@ class Columns:
 
     @property
     def column_by_role(self) -> dict[str, str]:
+        """The columns that are named, by their role."""
         return {
             attribute.name: value
             for attribute in fields(self)
@@ -140,10 +141,12 @@ class Columns:
 
     @property
     def changed_format_settings(self) -> tuple[str, ...]:
+        """The settings of how cells are written that are not the default."""
         defaults = {attribute.name: attribute.default for attribute in fields(self)}
         return tuple(name for name in FORMAT_SETTINGS if getattr(self, name) != defaults[name])
 
     def refuse_format_settings(self, source: str, kind: str, *allowed: str) -> None:
+        """Refuse settings that a source of this kind does not read."""
         if wrong := [name for name in self.changed_format_settings if name not in allowed]:
             raise ProjectError(
                 f"{source}: found {listed(wrong)} for {kind}; expected "
@@ -157,6 +160,7 @@ COLUMNS = Columns()
 def choose_columns(
     header: list[str], columns: Columns, layout: Layout, source: str
 ) -> dict[str, str]:
+    """The column of each role, as named or under the very name. Missing ones are refused."""
     column_by_role = columns.column_by_role
     if layout == "wide":
         del column_by_role["rater"], column_by_role["label"]
@@ -229,6 +233,7 @@ def unnamed_columns(header: list[str], columns: Columns) -> dict[str, str]:
 def choose_rater_columns(
     header: list[str], columns: Columns, column_by_role: Mapping[str, str], source: str
 ) -> list[str]:
+    """The columns of a wide table that are raters. They must be named."""
     raters = list(columns.raters)
     missing = [name for name in raters if name not in header]
     if missing or "" in raters:
@@ -288,6 +293,7 @@ def probable_columns(header: list[str]) -> dict[str, str]:
 
 
 def _nearest_column(role: str, column: str, free: list[str]) -> str | None:
+    """The free column that is most likely meant by a name. None if none is near."""
     if role == "label":  # a column whose name ends in `id` names rows and holds no labels
         free = [candidate for candidate in free if not candidate.strip().lower().endswith("id")]
     column_by_plain_name = {

@@ -83,6 +83,7 @@ def skip_separator_line(path: Path, columns: Columns) -> Columns:
 def read_delimited_rows(
     path: Path, place: str, errors: str
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows below the header, numbered, as records."""
     with open_text(path, place, errors) as file:
         columns = skip_separator_line(path, COLUMNS)
         for _ in range(1, columns.header_row):

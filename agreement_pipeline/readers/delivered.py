@@ -220,6 +220,7 @@ def memory_bound(memory_limit: str | None) -> float:
 
 
 def as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as Arrow texts."""
     return column.cast(pa.large_string())
 
 

@@ -40,6 +40,7 @@ class Export:
 
     @cached_property
     def files(self) -> tuple[Path, ...]:
+        """The data files of a folder in order, or the file itself."""
         if not self.path.is_dir():
             return (self.path,)
         paths = tuple(
@@ -71,6 +72,7 @@ class Export:
 
     @cached_property
     def first_record(self) -> Mapping[str, Any]:
+        """The first record, or nothing if there is none or it cannot be read."""
         if not self.files:
             return {}
         try:
@@ -81,12 +83,14 @@ class Export:
             return {}
 
     def records(self, *files: Path) -> Iterator[Record]:
+        """All records. The place of the last one is kept for errors."""
         for path in files or self.files:
             for record in read_records(path, self.place(path)):
                 self.last_place = record[0]
                 yield record
 
     def place(self, path: Path) -> str:
+        """A file's name in the export."""
         return str(path.relative_to(self.path)) if self.path.is_dir() else path.name
 
     def folders(self, path: Path) -> tuple[str, ...]:
@@ -94,6 +98,7 @@ class Export:
 
 
 def read_records(path: Path, place: str, errors: str = "strict") -> Iterator[Record]:
+    """The records of a file of any kind, each with its place."""
     kind, row_word = detect_kind(path), "record"
     rows: Iterable[tuple[int, Mapping[str, Any]]] = ()
     if kind == "text":
@@ -126,6 +131,7 @@ class ReadRequest:
 
     @property
     def extra_columns(self) -> list[str]:
+        """Columns that rules and models name, beside those of `columns`."""
         return list(dict.fromkeys((*self.rules.fields, *self.columns.models.values())))
 
     @property
@@ -227,6 +233,7 @@ class Reader(ABC):
 
     @property
     def lacks(self) -> tuple[str, ...]:
+        """The capabilities that the format does not show."""
         return tuple(name for name in CAPABILITIES if name not in self.shows)
 
 

@@ -104,6 +104,7 @@ class StableFile:
 
     @classmethod
     def of(cls, path: Path, encoding: str = UTF_8, n_skipped_lines: int = 0) -> "StableFile":
+        """The file as it is now: its size and the time of its last change."""
         with readable(path), path.open("rb"):
             status = path.stat()
         if not status.st_size:
@@ -157,6 +158,7 @@ class StableFile:
             ) from None
 
     def refuse_change(self) -> None:
+        """Refuse the file if it has changed since."""
         with readable(self.path):
             current = self.path.stat()
         if (current.st_size, current.st_mtime_ns) != (self.size, self.modified_ns):
@@ -169,6 +171,7 @@ class StableFile:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
+    """Tell errors of the operating system as refusals of the file."""
     try:
         yield
     except OSError as error:
@@ -184,6 +187,7 @@ def read_start(path: Path) -> bytes:
 
 
 def detect_kind(path: Path) -> FileKind:
+    """What kind of file it is, by its first bytes."""
     start = read_start(path)
     text = start.removeprefix(BOM_UTF8).lstrip()
     kinds = (kind for magic, kind in KIND_BY_MAGIC.items() if start.startswith(magic))
@@ -198,6 +202,7 @@ def no_row_error(source: str) -> RatingsError:
 
 
 def decode_text(data: bytes, source: str, lines_before: int = 0) -> str:
+    """Bytes as text. Bytes that are no UTF-8 are refused with their line."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:
@@ -218,6 +223,7 @@ def decode_text(data: bytes, source: str, lines_before: int = 0) -> str:
 def open_text(
     path: Path, place: str, errors: str = "strict", newline: str | None = ""
 ) -> Iterator[TextIO]:
+    """A file of UTF-8 text, whose errors name the line."""
     with path.open(encoding="utf-8-sig", errors=errors, newline=newline) as file:
         try:
             yield file
@@ -243,6 +249,7 @@ def unpacked(path: Path, limits: Limits = LIMITS) -> Iterator[Path]:
 
 
 def detect_packing(path: Path) -> str | None:
+    """How a file is packed: ZIP, gzip or zstd. None if it is not."""
     if not path.is_file():
         return None
     if is_zipfile(path):

@@ -51,6 +51,7 @@ def _object_of_unique_names(pairs: list[tuple[str, Any]]) -> dict[str, object]:
 
 
 def _is_cut(error: Exception, text: str) -> bool:
+    """True if a text is no JSON since it ends too early."""
     if not isinstance(error, json.JSONDecodeError) or error.msg == "Extra data":
         return False
     return bool(UNFINISHED_WORD.fullmatch(text, error.pos)) or error.msg.startswith(
@@ -197,12 +198,14 @@ class JsonLines:
 
 
 def _cell(value: object) -> object:
+    """A value as a cell: flags as text, lists as lists of cells."""
     if isinstance(value, list):
         return [None if member == "" else _cell(member) for member in value]
     return category_text(value) if isinstance(value, bool) else value
 
 
 def _records(path: Path, limits: Limits) -> Iterator[dict[str, object]]:
+    """The lines as records. Blank lines at the end are none."""
     source, row, waiting = path.name, 0, list[str]()
     for block in StableFile.of(path).blocks():
         for line in block.decode().removesuffix("\n").split("\n"):

@@ -149,6 +149,7 @@ def parse_bound(bound: Any) -> datetime:
 
 
 def refuse_wrong_bounds(conditions: Mapping[str, Any]) -> None:
+    """Refuse bounds that are neither numbers nor times."""
     for name, bounds in conditions.items():
         if not isinstance(bounds, Mapping):
             continue

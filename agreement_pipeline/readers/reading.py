@@ -235,6 +235,7 @@ def read_marked(
 
 
 def _load_marked(rows: Rows) -> "list[Marked]":
+    """The marked objects of rows whose labels are numbers of such objects."""
     from agreement_pipeline.units import Marked
 
     occurrence = "occurrence" if "occurrence" in rows.names else "1"
@@ -266,6 +267,7 @@ def _units_in(
     classifiers: Classifiers,
     session: Session,
 ) -> Ratings:
+    """The ratings of units made of marked objects, with what the delivery says of the documents."""
     from agreement_pipeline.units import size_columns_of, units_of
 
     raters = rows.distinct("rater")
@@ -390,6 +392,7 @@ def _scale_of_ordered_column(source: object, label: str) -> Scale | None:
 
 
 def _session_for(source: Source, engine: str = "auto", memory_limit: str | None = None) -> Session:
+    """The session for a source: of its engine, or DuckDB's."""
     if engine not in CHOICES:
         raise RatingsError(
             f"engine: found {engine!r}; expected one of {listed(CHOICES)}. Correct the name."
@@ -432,6 +435,7 @@ def load_rows(
 
 
 def _select_round(rows: Rows, name: str | None, rules: Rules) -> Rows:
+    """The rows of one round. Several rounds without a choice are refused."""
     if name is None and rules.all_rounds:
         return rows
     place = f"{rows.source}: column {rows.columns.get('round', 'round')!r}"
@@ -502,6 +506,7 @@ def guess_columns(
 
 
 def _with_origin(reader: Reader, rows: Rows, rules: Rules) -> Rows:
+    """The rows with what their reader shows. It must show what is required."""
     shows = frozenset(reader.shows)
     if reader.submissions is None:
         column_capabilities = {
@@ -534,6 +539,7 @@ def _checked_ratings(
     *,
     in_order: bool,
 ) -> Ratings:
+    """The ratings in rows, checked."""
     try:
         return Ratings.from_cells(
             rows,
@@ -561,6 +567,7 @@ def _checked_ratings(
 
 
 def _refuse_unusable(ratings: Ratings, source: str) -> None:
+    """Refuse ratings in which no two raters rated one item."""
     raters = ratings.raters
     if len(raters) < 2:
         models = (

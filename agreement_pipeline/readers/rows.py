@@ -100,6 +100,7 @@ class Rows(Cells):
 
     @property
     def origin(self) -> Origin:
+        """What the export can show, and what of it are no ratings."""
         left_out: Counter[str] = Counter()
         for (_, reason), count in self.left_out.items():
             left_out[reason] += count
@@ -107,6 +108,7 @@ class Rows(Cells):
         return replace(origin, unread=self.unread)
 
     def read_through(self) -> "Rows":
+        """Rows whose cells were read once, so that a broken source is told now."""
         if self.reading is nullcontext:
             return self
         with self.reading():
@@ -116,6 +118,7 @@ class Rows(Cells):
     def select_list(
         self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
     ) -> str:
+        """The columns as SQL, some of them computed, for a SELECT."""
         order = dict.fromkeys([*self.names, *sql_by_column]) if names is None else names
         return ", ".join(
             f"{sql_by_column[name]} AS {self.quoted(name)}"
@@ -130,6 +133,7 @@ class Rows(Cells):
     def with_computed(
         self, sql_by_column: Mapping[str, str], names: Iterable[str] | None = None
     ) -> "Rows":
+        """The rows with some columns computed by SQL, perhaps with these columns alone."""
         return self.view(f"SELECT {self.select_list(sql_by_column, names)} FROM {self}")
 
     def without(self, test: str, reason: str, *relations: Relation) -> "Rows":
@@ -143,6 +147,7 @@ class Rows(Cells):
         return replace(remaining, left_out=self.left_out + Counter(counts))
 
     def distinct(self, name: str) -> list[str]:
+        """The distinct texts of a column, sorted."""
         text = self.text(name)
         return sorted(
             self.relation.values(

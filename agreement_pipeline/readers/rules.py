@@ -210,6 +210,7 @@ class Rules:
 
     @property
     def fields(self) -> tuple[str, ...]:
+        """The fields that rules read, each once."""
         round_field = None if self.rounds is None else self.rounds.column
         field_names = (
             *self.where,
@@ -258,6 +259,7 @@ def use_first_labels(rows: Rows) -> Rows:
 
 
 def apply_row_rules(rows: Rows, rules: Rules) -> Rows:
+    """The rows that count by the rules, with their labels and raters under one name each."""
     rows = _without_missing(_with_labels_mapped(rows, rules.same_label), rules.missing)
     if rules.rounds is not None:
         rows = cut_into_rounds(rows, rules.rounds)
@@ -380,6 +382,7 @@ def _without_missing(rows: Rows, missing: Sequence[str]) -> Rows:
 
 
 def arrange_ratings(rows: Rows, rules: Rules, models: Mapping[str, str]) -> Rows:
+    """The rows without duplicates, with numbered replicates and the labels of models."""
     without_duplicates = rows if rules.duplicates is None else _drop_duplicates(rows, rules)
     with_replicates = with_models(_number_replicates(without_duplicates, rules), models, rules)
     of_items = {STRATUM + name: name for name in rules.strata}
@@ -468,6 +471,7 @@ def _number_replicates(rows: Rows, rules: Rules) -> Rows:
 
 
 def with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
+    """The rows, and a row with each model's label for each item."""
     if not models:
         return rows
     if "column" not in rows.names:
@@ -500,12 +504,14 @@ def with_models(rows: Rows, models: Mapping[str, str], rules: Rules) -> Rows:
 
 
 def _is_one_of(rows: Rows, name: str, texts: Sequence[str]) -> str:
+    """The test of SQL whether a column has one of some texts."""
     if not texts:
         return "FALSE"
     return f"COALESCE({rows.text(name)} IN ({', '.join(map(rows.literal, texts))}), FALSE)"
 
 
 def _load_original_items(rows: Rows, field: str) -> Relation:
+    """The first item that each item repeats, as a field names it."""
     item, original = rows.text("item"), rows.text(FIELD_PREFIX + field)
     pairs = rows.relation.ask(
         f"SELECT {item} AS item, {original} AS other, MIN(nth) AS first_nth FROM {rows} "
@@ -528,6 +534,7 @@ def _load_original_items(rows: Rows, field: str) -> Relation:
 
 
 def _find_original(item: str, original_by_item: Mapping[str, str], place: str) -> str:
+    """The item that an item repeats, followed to the first one."""
     visited, current = {item: None}, item
     while (original := original_by_item.get(current)) is not None:
         if original in visited:

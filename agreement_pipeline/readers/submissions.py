@@ -129,22 +129,26 @@ TYPE_BY_COLUMN = {"seconds": NUMBER, "confidence": NUMBER, "assisted": FLAG, "ti
 
 
 def has_fields(*names: str) -> Callable[[Export], bool]:
+    """A test whether the first record of an export has these fields."""
     return lambda export: {*names} <= {*export.first_record}
 
 
 def get_nested(record: Any, *names: str) -> Any:
+    """The value under nested names. None if a part of the way is missing."""
     for name in names:
         record = (record or {}).get(name)
     return record
 
 
 def first_inner_record(record: Data, name: str) -> Data:
+    """The first record of a list in a record, or the record itself."""
     values = record.get(name)
     inner_record = values[0] if isinstance(values, list) and values else None
     return inner_record if isinstance(inner_record, Mapping) else record
 
 
 def plain_fields(record: Data, *kinds: type) -> dict[str, Any]:
+    """The fields whose values are texts and whole numbers, or of these kinds."""
     return {name: value for name, value in record.items() if isinstance(value, kinds or (str, int))}
 
 
@@ -166,6 +170,7 @@ def build_object_answer(
     build: Callable[[Any, str], LabelObject],
     extent: tuple[float, ...] = (),
 ) -> ObjectAnswer:
+    """The label objects of a submission, built part by part."""
     objects = (build(part, f"{place}, object {n}") for n, part in enumerate(parts, 1))
     return ObjectAnswer(tuple(objects), extent)
 
@@ -198,6 +203,7 @@ def describe_judge(
 
 
 def refuse_parts(role: str, value: object, place: str) -> None:
+    """Refuse a list or an object where a single value is expected."""
     if isinstance(value, (list, dict)):
         raise RatingsError(
             f"{place}: found the {role} {shown(value)}; expected a text or a number. "
@@ -342,6 +348,7 @@ class SubmissionTable:
         return tuple(judge_by_json[key] for key in sorted(judge_by_json))
 
     def column_of(self, name: str) -> str | None:
+        """The column with a field of the export. None if it has no such field."""
         if name in self.fields:
             return self.columns[name]
         return self.rows.text(name) if name in CANONICAL else None
@@ -817,6 +824,7 @@ def tool(
 def read_answers(
     path: Path, question: str | None = None, fields: Iterable[str] = ()
 ) -> "pd.DataFrame":
+    """The submissions of a tool's export as a DataFrame, with some fields."""
     import pandas as pd
 
     from agreement_pipeline.ratings import in_pandas

@@ -204,6 +204,7 @@ class Table:
 
 
 def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
+    """A file as a table whose cells are not yet read."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
     kind, first_row = (
         KIND_BY_SUFFIX.get(path.suffix.lower()) or detect_kind(path),
@@ -246,6 +247,7 @@ def _with_empty_missing(cells: pa.Array) -> pa.Array:
 
 
 def open_source(source: Any, limits: Limits, columns: Columns = COLUMNS) -> Table:
+    """A path, DataFrame or Arrow table as a table whose cells are not yet read."""
     if isinstance(source, Path):
         return open_table(source, limits, columns)
     columns.refuse_format_settings(f"a {FRAME}", *OTHER_FORMAT_SETTINGS)
@@ -511,6 +513,7 @@ def _tables_of(source: Source, request: ReadRequest) -> Iterator[tuple[str, Tabl
 
 
 def read_header(path: Path, columns: Columns = COLUMNS, limits: Limits = LIMITS) -> list[str]:
+    """The names of a table's columns."""
     export = Export(path)
     first_record = {} if columns.changed_format_settings else export.first_record
     if first_record or not export.files:
@@ -532,6 +535,7 @@ def _files_like(pattern: Path) -> list[Path]:
 
 
 def is_pattern(source: Path) -> bool:
+    """True if a path is none, and has marks of a pattern."""
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 
@@ -564,6 +568,7 @@ def find_unnamed_label_columns(
 
 
 def _load_ratings(table: Table, request: ReadRequest) -> Rows:
+    """The ratings of a table under canonical names, loaded into the session."""
     columns, name, header = request.columns, table.source, table.header
     column_by_role = choose_columns(header, columns, request.layout, name)
     is_wide = request.layout == "wide"
@@ -694,6 +699,7 @@ def _unpivot_raters(rows: Rows, raters: Sequence[str], labels: Sequence[str]) ->
 
 
 def _union_tables(parts: Mapping[str, Rows], source: str, limits: Limits) -> Rows:
+    """The rows of several files as one table. Their columns must be the same."""
     (name, first_rows), *other_parts = parts.items()
     columns = first_rows.columns
     for other_file, rows in other_parts:
@@ -830,6 +836,7 @@ def read_whole_numbers(
 
 
 def _whole_number_sql(rows: Rows, name: str) -> str:
+    """A column as whole numbers in SQL. Other cells are refused."""
     number = rows.number(name)
     is_count = f"{number} BETWEEN 0 AND {MAX_EXACT_INTEGER} AND {number} = FLOOR({number})"
     odd = f"NOT COALESCE({is_count}, FALSE)"

@@ -56,6 +56,7 @@ def error_cell(error_text: object) -> UnusableCell:
 
 
 def load_sheet(path: Path, limits: Limits, columns: Columns) -> tuple[pa.Table, dict[str, str]]:
+    """The chosen sheet as a table of texts, and why some columns are refused if they are read."""
     if read_start(path).startswith(OF_EXCEL_97):
         raise RatingsError(
             f"{path.name}: found a workbook of Excel 97 to 2003 (.xls), or one with a password; "
@@ -278,6 +279,7 @@ def _repeat_count(element: "Element", name: str, source: str) -> int:
 
 
 def _cell_value(cell: "Element", source: str) -> object:
+    """The value of a cell of OpenDocument, or why it is unusable."""
     kind = cell.get(f"{OFFICE}value-type")
     if kind in ("float", "percentage", "currency"):
         return cell.get(f"{OFFICE}value")

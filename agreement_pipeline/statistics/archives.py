@@ -45,18 +45,21 @@ def statistic_bytes(statistic: Storable) -> bytes:
 
 
 def statistic_of(data: bytes) -> Storable:
+    """The statistic that these bytes hold."""
     arrays = arrays_of(data)
     plain = json.loads(arrays[HEADER_KEY].tobytes())
     return _build_statistic(plain["kind"], plain, arrays)
 
 
 def archive_of(arrays: Arrays) -> bytes:
+    """Arrays as the bytes of an .npz file."""
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **arrays)
     return buffer.getvalue()
 
 
 def arrays_of(data: bytes) -> Arrays:
+    """The arrays that the bytes of an .npz file hold."""
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         return dict(arrays)
 

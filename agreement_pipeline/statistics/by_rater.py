@@ -80,11 +80,13 @@ class ByRater(Statistic):
 
     @property
     def said(self) -> Array | Codes:
+        """The cells: codes of labels, or numbers."""
         cells: Array | Codes = getattr(self, self.said_in)
         return cells
 
     @property
     def has_two_sides(self) -> bool:
+        """True if a classifier or a second group stands apart from the panel."""
         return self.classifier is not None or self.second is not None
 
     def merged(self) -> Self:
@@ -110,10 +112,12 @@ class ByRater(Statistic):
         )
 
     def select_raters(self, raters: Sequence[str]) -> Self:
+        """The columns of some raters."""
         return self.with_columns([self.raters.index(rater) for rater in raters])
 
     @property
     def first(self) -> tuple[str, ...]:
+        """The raters who are not in the second group."""
         return tuple(name for name in self.raters if name not in (self.second or ()))
 
     @property
@@ -148,23 +152,28 @@ class ByRater(Statistic):
         return merged.with_columns(order_of_raters(merged.rating_hashes, merged.weights)).merged()
 
     def without(self, rater: str) -> Self:
+        """All columns but that of a rater."""
         return self.select_raters([name for name in self.raters if name != rater])
 
     def against(self, rater: str) -> Self:
+        """The rater as the one who stands apart, and the others as the panel."""
         labels = self.said[:, self.raters.index(rater)]
         return self.without(rater).with_classifier(labels, rater)
 
     @property
     def panel(self) -> Self:
+        """The statistic without those who stand apart."""
         return self.read_once(_panel_alone).reweighted(self.weights)
 
     def with_classifier_as_rater(self) -> Self:
+        """The classifier in a column of its own, as one more rater."""
         return self.read_once(_panel_with_classifier).reweighted(self.weights)
 
     def without_each_rater(self) -> Iterator[Self]:
         return (self.without(rater) for rater in self.first)
 
     def items_by_rater(self, rows: Flags) -> Array:
+        """How many items each rater rated among some rows. Shape (R,)."""
         return self.read_once(_who_rated).weighted_sums(np.where(rows, self.weights, 0.0))
 
 
@@ -190,6 +199,7 @@ def _panel_with_classifier(statistic: R) -> R:
 def spread_columns(
     cells: NDArray[T], names: Sequence[str], raters: Sequence[str], missing: float
 ) -> NDArray[T]:
+    """The columns of some raters among those of more raters, with gaps in between."""
     columns = np.full((len(cells), len(raters), *cells.shape[2:]), missing, dtype=cells.dtype)
     columns[:, [raters.index(name) for name in names]] = cells
     return columns
@@ -373,6 +383,7 @@ class NumbersByRater(ByRater):
         return np.where(outside, np.inf, 0.0)
 
     def crossed(self) -> "NumbersByRater":
+        """The items that every rater rated."""
         complete = np.asarray(self.given.all(1))
         if complete.all():
             return self
@@ -380,6 +391,7 @@ class NumbersByRater(ByRater):
         return copy_with(self.select_rows(complete), left_out=left_out)
 
     def select_rows(self, rows: Flags) -> "NumbersByRater":
+        """Some rows. The last selection is kept, since measures ask for the same one again."""
         if rows.all():
             return self
         cache, key = self._last_selection, rows.tobytes()
@@ -526,6 +538,7 @@ class LabelsByRater(ByRater):
         return copy_with(self, labels=codes, classifier=classifier)
 
     def in_groups(self, second: Sequence[str]) -> "LabelsByRater":
+        """Two groups of raters, of which these are the second."""
         names = {*second}
         if names - {*self.raters} or len(names) != len(second):
             raise RatingsError(
@@ -578,6 +591,7 @@ class LabelsByRater(ByRater):
 
     @OfRows
     def group_counts(self) -> tuple[Array, Array]:
+        """Counts by category of the first and of the second group."""
         indicators, second = self.indicators, self._in_second
         return np.asarray(indicators[:, ~second].sum(1)), np.asarray(indicators[:, second].sum(1))
 
@@ -619,6 +633,7 @@ class LabelsByRater(ByRater):
         return self.read_once(_row_counts).reweighted(self.weights)
 
     def counts_without(self, rater: str) -> CategoryCounts:
+        """The counts by category without those of a rater."""
         place = self.raters.index(rater)
         column, counts = self.codes[:, place], np.array(self.counts().counts)
         rows = np.flatnonzero(column >= 0)
@@ -630,6 +645,7 @@ class LabelsByRater(ByRater):
         return remaining.merged()
 
     def in_numbers(self) -> NumbersByRater:
+        """The scores of the categories in the place of their codes."""
         numbers = np.append(self.scale.scores, np.nan)
         values, scale, raters = numbers[self.codes], self.scale, self.raters
         return NumbersByRater(
@@ -761,6 +777,7 @@ def _codes_from_the_highest(counts: Array, n: int) -> Codes:
 
 
 def stack_labels(labels: "LabelsByRater", added: "LabelsByRater") -> "LabelsByRater":
+    """The rows of both, on the raters of both."""
     refuse_sum(LABELS, labels, added)
     raters = joint_raters(labels.raters, added.raters)
     codes = [spread_columns(part.codes, part.raters, raters, MISSING) for part in (labels, added)]
@@ -806,6 +823,7 @@ class RaterDistances(NamedTuple):
 
 
 def rater_distances(panel: LabelsByRater | NumbersByRater) -> RaterDistances:
+    """How far apart the raters of a panel are, two by two."""
     n_shared = items_in_common(panel.given, panel.weights)
     if isinstance(panel, LabelsByRater):
         gave = (panel.codes == k for k in range(len(panel.scale.names)))

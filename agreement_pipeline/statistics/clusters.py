@@ -34,6 +34,7 @@ class Clusters:
 
     @classmethod
     def from_names(cls, names: ArrayLike) -> "Clusters":
+        """The clusters of rows, by the name of the cluster of each."""
         are_numbers = isinstance(names, np.ndarray) and names.dtype.kind in "iu"
         checked_names = [] if are_numbers else np.asarray(names, dtype=object).tolist()
         if missing := sum(not present(name) for name in checked_names):
@@ -46,9 +47,11 @@ class Clusters:
 
     @property
     def n(self) -> int:
+        """How many clusters there are."""
         return round(float(self.times.sum()))
 
     def select_rows(self, rows: Flags | Codes) -> "Clusters":
+        """The clusters of some rows."""
         kept_places, places = np.unique(self.places[rows], return_inverse=True)
         return Clusters(places.astype(np.int64), self.times[kept_places])
 
@@ -57,12 +60,14 @@ class Clusters:
         return np.asarray(weights / np.maximum(self.times[self.places], 1.0))
 
     def items_by_cluster(self, weights: Array, rows: Flags) -> Array:
+        """How many items each cluster holds in some rows. Shape (C,)."""
         return np.asarray(
             np.bincount(self.places[rows], self.sizes(weights)[rows], minlength=len(self.times)),
             dtype=float,
         )
 
     def typical(self, weights: Array, rows: Flags) -> float:
+        """The size of the cluster that an item taken by chance belongs to, on average."""
         cluster_sizes = self.items_by_cluster(weights, rows)
         return float(self.times @ cluster_sizes**2 / (self.times @ cluster_sizes))
 

@@ -128,6 +128,7 @@ class CategoryCounts(Statistic):
 
     @property
     def asked(self) -> Sequence[int]:
+        """The places of the categories that a measure is to compute."""
         return range(len(self.scale.names)) if self.one is None else (self.one.place,)
 
     def of_category(self, place: int) -> Array:
@@ -199,6 +200,7 @@ class CategoryCounts(Statistic):
         return self.stacked(other).merged()
 
     def stacked(self, other: "CategoryCounts") -> "CategoryCounts":
+        """The rows of both, one after the other."""
         refuse_sum(STATISTIC_NAME, self, other)
         return CategoryCounts(
             np.vstack([self.counts, other.counts]),

@@ -46,6 +46,7 @@ class RatingHashes:
         return cls(row, rater, number, hashes_of(*nothing), is_rated.shape[1])
 
     def differ(self, first_cells: Codes, other_cells: Codes) -> bool:
+        """True if two raters rated different rows, or gave one row different labels."""
         parts = ((values[first_cells], values[other_cells]) for values in (self.row, self.number))
         return not all(np.array_equal(*pair) for pair in parts)
 
@@ -67,6 +68,7 @@ def order_of_raters(hashes: RatingHashes, weights: Array) -> Codes:
 
 
 def hashes_of(*parts: NDArray[np.float64] | Codes) -> Hashes:
+    """A number for each cell from its parts. Equal cells have equal numbers."""
     hashes = np.zeros(parts[0].shape, dtype=np.uint64)
     for part in map(unify_nan_and_zero, parts):
         hashes = _mix_bits(hashes * GOLDEN_GAMMA + np.ascontiguousarray(part).view(np.uint64))
@@ -116,6 +118,7 @@ def _sums(numbers: Hashes, group_ends: Codes) -> Hashes:
 
 
 def _refine_colours(hashes: RatingHashes, mass: Hashes, colours: Hashes) -> Hashes:
+    """Colours of raters, told apart until no round of refinement tells more."""
     row, rater, number, nothing = (
         hashes.row,
         hashes.rater,
@@ -139,6 +142,7 @@ def _refine_colours(hashes: RatingHashes, mass: Hashes, colours: Hashes) -> Hash
 
 
 def _first_alike(hashes: RatingHashes, colours: Hashes) -> Codes:
+    """The first raters of one colour whose ratings differ. Empty if there are none."""
     ordered, times = np.unique(colours, return_counts=True)
     of_raters = np.split(hashes.by_rater, hashes.ends[:-1])
     for colour in ordered[times > 1]:

@@ -72,6 +72,7 @@ class Cells(Statistic):
             """Meetings take the place of raters."""
 
     def of_cells(self, selection: Flags | Codes) -> Self:
+        """Some of the cells."""
         fields = ("item", "rater", self.said_in)
         return copy_with(self, **{name: getattr(self, name)[selection] for name in fields})
 
@@ -80,11 +81,13 @@ class Cells(Statistic):
         return copy_with(remaining, rater=remaining.rater - (remaining.rater > rater))
 
     def with_raters(self, order: Codes) -> Self:
+        """The cells with the raters in another order."""
         rater = np.argsort(order)[self.rater]
         cells = np.lexsort((rater, self.item))
         return copy_with(self.of_cells(cells), rater=rater[cells])
 
     def rater_among(self, raters: tuple[str, ...]) -> Codes:
+        """The position of each cell's rater among more raters."""
         return np.array([raters.index(name) for name in self.raters], dtype=np.int64)[self.rater]
 
     @property
@@ -105,6 +108,7 @@ class Cells(Statistic):
         return total(self.cell_weights * self.sizes)
 
     def of(self, rater: str) -> Self:
+        """The cells of one rater."""
         return self.of_cells(self.rater == self.raters.index(rater))
 
     def cells_of_raters(self) -> Iterator[CategoryCounts | NumbersByRater]:
@@ -164,6 +168,7 @@ class _RaterBatch(NamedTuple):
 def checked_cells(
     kind: str, sizes: Array, item: ArrayLike, rater: ArrayLike, shape: tuple[int, int]
 ) -> dict[str, Codes]:
+    """The items and raters of cells, as codes, once they are found to be possible."""
     if sizes.size and sizes.min() < 2:
         raise RatingsError(
             f"{kind}: found a cell of fewer than two ratings; expected at least two, since they "

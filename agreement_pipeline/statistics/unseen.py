@@ -76,6 +76,7 @@ def typical_size(sizes: Array | Codes, weights: Array) -> int:
 
 
 def category_splits(size: int, pair: tuple[int, int], n_categories: int) -> Array:
+    """Counts of a row split in every way between two categories. Shape (size + 1, K)."""
     rows = np.zeros((size + 1, n_categories))
     rows[:, pair[0]], rows[:, pair[1]] = np.arange(size, -1, -1), np.arange(size + 1)
     return rows
@@ -134,6 +135,7 @@ def splits_met(
 
 
 def mean_confidence(confidence: Array, rows: Array | Codes) -> Array:
+    """The mean confidence of each rater where a row has a label, else nan."""
     stated, total = ~np.isnan(confidence), np.nansum(confidence, axis=0)
     nobody = np.full(total.shape, np.nan)
     mean = np.divide(total, stated.sum(0), out=nobody, where=stated.any(0))

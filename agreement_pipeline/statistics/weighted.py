@@ -33,12 +33,14 @@ class SomeRows(NamedTuple):
     values: "Array | csr_array"
 
     def weighted_sums(self, weights: Array) -> Array:
+        """The sums of what the rows say, under weights (..., P). Shape (..., F)."""
         is_every_row = len(self.places) == weights.shape[-1]
         return np.asarray(
             (weights if is_every_row else weights.take(self.places, -1)) @ self.values
         )
 
     def values_at(self, place: Codes) -> Array:
+        """What rows at some places say, 0 where nothing is said. Shape (len(place), F)."""
         values_at = np.zeros((len(place), self.values.shape[-1]))
         if not len(self.places):
             return values_at
@@ -49,6 +51,7 @@ class SomeRows(NamedTuple):
 
 
 def dense(values: "Array | csr_array") -> Array:
+    """The numbers of an array, also of a sparse one."""
     return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
 
@@ -57,6 +60,7 @@ MAX_DENSE_NUMBERS, MAX_SPARSE_SHARE = 1_000_000, 0.02
 
 
 def every_row(values: Array) -> SomeRows:
+    """What all rows say; sparse if nearly all numbers are 0."""
     if (
         values.size <= MAX_DENSE_NUMBERS
         or np.count_nonzero(values) > MAX_SPARSE_SHARE * values.size
@@ -80,6 +84,7 @@ def indicator_rows(codes: Codes, k: int) -> SomeRows:
 
 
 def sparse(rows: Codes, columns: Codes, values: Array, shape: tuple[int, ...]) -> SomeRows:
+    """What rows say, as numbers at some rows and columns."""
     from scipy.sparse import csr_array
 
     places, row_index = np.unique(rows, return_inverse=True)
@@ -114,6 +119,7 @@ class InOne(NamedTuple):
 
 
 def in_one(statistic: "Statistic") -> InOne:
+    """The different columns that the known sums add up, so that one product gives all sums."""
     n, sums_by_reader = statistic.weights.shape[-1], dict(statistic.read_sums)
     reads = {reader: rows for reader, rows in sums_by_reader.items() if len(rows.places) < n}
     if sum(rows.values.shape[1] for rows in reads.values()) * n > MAX_DENSE_NUMBERS:
@@ -300,6 +306,7 @@ class Statistic:
         return self._read_cache[reader]  # type: ignore[no-any-return]
 
     def with_same_rows(self, **changes: object) -> Self:
+        """A copy with other fields that shares what was read off the rows."""
         copy = copy_with(self, **changes)
         vars(copy)["_read_cache"] = self._read_cache
         return copy
@@ -311,6 +318,7 @@ class Statistic:
         return copy
 
     def sums(self, reader: RowReader) -> Array:
+        """The weighted sums of what `reader` reads off the rows. Shape (..., F)."""
         rows_by_reader = self.read_sums
         if reader not in rows_by_reader:
             rows, grouped = reader(self), self.together
@@ -377,6 +385,7 @@ def effective_raters(items: Array) -> float:
 
 
 def total(weights: Array) -> int:
+    """The sum of weights as a whole number."""
     return round(float(weights.sum()))
 
 
@@ -408,6 +417,7 @@ def _kinds_and_first(rows: Codes) -> tuple[Codes, Codes]:
 def merge_equal_rows(
     rows: Codes, weights: Array, clusters: Clusters | None
 ) -> tuple[Codes, Array, Clusters | None]:
+    """The distinct rows of each cluster, with the sums of their weights."""
     keyed_rows = rows if clusters is None else np.column_stack([clusters.places, rows])
     if keyed_rows.size:
         place, first_rows = _kinds_and_first(keyed_rows)
@@ -419,6 +429,7 @@ def merge_equal_rows(
 
 
 def append_mass(weights: Array, mass: float, rows: int) -> Array:
+    """Weights with so many more rows, which share a mass."""
     return np.concatenate([weights, np.full(rows, mass / rows)])
 
 
@@ -431,11 +442,13 @@ def copy_with(statistic: T, **changes: object) -> T:
 
 
 def set_fields(statistic: object, **fields: object) -> None:
+    """Set fields of a frozen dataclass while it is made."""
     for name, value in fields.items():
         object.__setattr__(statistic, name, value)
 
 
 def joint_raters(raters: Collection[str], added: Collection[str]) -> tuple[str, ...]:
+    """The raters of both, the first ones first."""
     return (*raters, *(name for name in added if name not in raters))
 
 
@@ -474,6 +487,7 @@ def checked_codes(kind: str, values: ArrayLike, categories: int) -> Codes:
 
 
 def refuse_sum(kind: str, statistic: Statistic, addend: Statistic) -> None:
+    """Refuse to add statistics of different scales, or of clusters."""
     if statistic.scale != addend.scale:
         raise RatingsError(
             f"{kind}: found a sum over different scales ({statistic.scale.in_words} and "
@@ -489,6 +503,7 @@ def refuse_sum(kind: str, statistic: Statistic, addend: Statistic) -> None:
 
 
 def require_whole(kind: str, values: ArrayLike) -> Array:
+    """Whole numbers of ratings as an array of floats. Others are refused."""
     array = require_finite(kind, values)
     if (array % 1).any():
         raise RatingsError(
@@ -499,6 +514,7 @@ def require_whole(kind: str, values: ArrayLike) -> Array:
 
 
 def require_finite(kind: str, values: ArrayLike) -> Array:
+    """Finite numbers of 0 or more as an array. Others are refused."""
     array = np.asarray(values, dtype=float)
     if array.size and not (np.isfinite(array).all() and array.min() >= 0):
         raise RatingsError(

@@ -149,6 +149,7 @@ def strata_of_members(members: Sequence[str], count_by_member: Mapping[str, int]
 def criteria(
     marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
 ) -> pd.DataFrame:
+    """A row for each criterion, item and rater."""
     criterion, scored = settings.criterion, list(_scored(marked))
     known_criteria = sorted({name for _, name, _ in scored})
     if criterion is not None and criterion not in known_criteria:
@@ -165,6 +166,7 @@ def criteria(
 
 
 def _scored(marked: Sequence[Marked]) -> Iterator[tuple[Marked, str, str]]:
+    """Each score with its answer and its criterion."""
     for answer in marked:
         for label_object in answer.objects:
             if isinstance(label_object, Rubric):

@@ -144,6 +144,7 @@ class Node(NamedTuple):
 def groups_of(
     rater_areas: Sequence[tuple[Hashable, Area]], settings: UnitSettings
 ) -> list[tuple[Node, ...]]:
+    """Areas as groups of nodes: each group is one unit."""
     drawers: dict[tuple[tuple[float, ...], str], tuple[Area, set[Hashable]]] = {}
     for rater, area in rater_areas:
         drawers.setdefault((area.geometry, area.category), (area, set()))[1].add(rater)

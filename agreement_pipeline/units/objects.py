@@ -360,6 +360,7 @@ class Marked:
 
 
 def in_order(marked: Iterable[Marked]) -> list[Marked]:
+    """The answers by item, rater and occurrence. No two may be of one."""
     ordered = sorted(marked, key=SEAT)
     for previous, current in pairwise(ordered):
         if SEAT(previous) == SEAT(current):
@@ -388,6 +389,7 @@ def refuse_unknown_categories(marked: Iterable[Marked], categories: Collection[s
 
 
 def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
+    """The size of each item, as far as an answer tells it."""
     extent_by_item: dict[str, tuple[float, ...]] = {}
     for answer in marked:
         extent = extent_by_item.get(answer.item) or answer.extent
@@ -402,6 +404,7 @@ def extents_of(marked: Sequence[Marked]) -> dict[str, tuple[float, ...]]:
 
 
 def scale_of_areas(marked: Sequence[Marked], source: str) -> Scale:
+    """The categories that raters marked, and none."""
     names = sorted({area.category for answer in marked for area in answer.areas})
     if not names:
         raise RatingsError(

@@ -24,6 +24,7 @@ UNSEEN, NOTHING = -1, 0
 
 
 def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]) -> pd.DataFrame:
+    """A row for each run of equal positions and each rater who opened the item."""
     extents = extents_of(marked)
     for answer in marked:
         if len(extents[answer.item]) != 1:
@@ -89,6 +90,7 @@ def _item_and_span_parts(
 
 
 def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.ndarray[Any, Any]:
+    """What each rater has at each run: -1 unseen, 0 nothing, or the number of a span."""
     states = np.full((n_raters, len(bounds) - 1), UNSEEN, dtype=np.int32)
     first_runs, run_ends = np.searchsorted(bounds, parts[:, :2]).T.tolist()
     for first_run, run_end, seat, span in zip(
@@ -99,10 +101,12 @@ def _states(parts: Places, bounds: Places, row: Places, n_raters: int) -> np.nda
 
 
 def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
+    """Codes of texts as a categorical column."""
     return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
 def _disjoint_spans(marked: Marked) -> list[Span | Segment]:
+    """The spans of an answer in order. Overlaps of different categories are refused."""
     spans = sorted(
         (area for area in marked.areas if isinstance(area, Span | Segment)),
         key=lambda area: (area.start, area.end),

@@ -74,6 +74,7 @@ def _overlap(
 
 
 def signed_area(points: Sequence[Point]) -> float:
+    """The area of a polygon, above 0 if its corners go anticlockwise."""
     next_points = [*points[1:], *points[:1]]
     return sum(x * v - u * y for (x, y), (u, v) in zip(points, next_points, strict=True)) / 2
 
@@ -128,6 +129,7 @@ def common_area(polygon: Points, other_polygon: Points) -> float:
 
 
 def _crossing_xs(sides: Array, other_sides: Array) -> Array:
+    """Where sides of two polygons cross: the x of each crossing."""
     crossings = [np.empty(0)]
     (low, high), (other_low, other_high) = (
         (ends.min(axis=1), ends.max(axis=1)) for ends in (sides, other_sides)
@@ -157,6 +159,7 @@ def _side(start: Point, stop: Point, point: Point) -> float:
 
 
 def _sides_meet(side: tuple[Point, Point], other_side: tuple[Point, Point]) -> bool:
+    """True if two sides have a point in common."""
     turns = [_side(*side, point) for point in other_side]
     other_turns = [_side(*other_side, point) for point in side]
     if turns[0] * turns[1] > 0 or other_turns[0] * other_turns[1] > 0:

@@ -163,6 +163,7 @@ def units_of(
 def _scale_of_units(
     marked: Sequence[Marked], settings: UnitSettings, scale: Scale | None, source: str
 ) -> Scale:
+    """The scale of the units' labels: that of the team, or one read off the objects."""
     rule = RULES[settings.rule]
     if scale is None or settings.part == "marking":
         return MAKERS[settings.rule].scale(marked, source)
@@ -257,6 +258,7 @@ def objects_of(ratings: Ratings) -> Objects | None:
 
 
 def _settings_of(ratings: Ratings) -> UnitSettings | None:
+    """The settings under which units were made. None if their names do not tell."""
     names = ratings.scale.names
     part: Part = "all" if NONE in names else "naming"
     if "cluster" not in ratings.has:

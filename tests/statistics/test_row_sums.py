@@ -113,7 +113,9 @@ def test_a_statistic_without_unseen_rows_has_the_sums_of_its_weights():
     expected = weights @ codes
     assert labels.reweighted(weights).sums(read) == pytest.approx(expected)
     known = KnownWeights(SeenRows(weights))
-    assert labels.reweighted(weights).beside(known).sums(read) == pytest.approx(expected)
+    assert labels.reweighted(weights).with_known_weights(known).sums(read) == pytest.approx(
+        expected
+    )
     assert labels.reweighted(weights[0]).sums(read) == pytest.approx(expected[0])
 
 
