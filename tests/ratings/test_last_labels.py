@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Adjudicated, Ratings, Scale, consensus, overruled
-from agreement_pipeline.store.store import table_of, table_ratings
+from agreement_pipeline.store.store import table_from_ratings, table_ratings
 
 SCALE = Scale(("no", "yes"))
 ROWS = [
@@ -55,7 +55,7 @@ def test_the_mean_is_that_of_last_numbers():
 
 def test_a_stored_table_keeps_them_and_the_digest_tells_them():
     ratings = made()
-    again = table_ratings(table_of(ratings), "x")
+    again = table_ratings(table_from_ratings(ratings), "x")
     assert again.digest == ratings.digest
     assert again.to_pandas().equals(ratings.to_pandas())
     digests = {
