@@ -361,11 +361,11 @@ class Ratings:
         is_compared = self.scale.level == "nominal" and 2 <= len(self.names) <= MAX_RATERS
         if not is_compared:
             return ()
-        given = [
+        label_parts = [
             (row, rater, self.positions(code))
             for row, rater, code in self.packing.given(self.patterns.words, range(len(self.names)))
         ]
-        return foreign_words(self.names, self.scale.names, given, self.patterns.n)
+        return foreign_words(self.names, self.scale.names, label_parts, self.patterns.n)
 
     @property
     def given(self) -> Codes:

@@ -451,8 +451,8 @@ class Scale:
         several = f" of {self.dimensions} dimensions" if self.dimensions > 1 else ""
         if self.continuous:
             return f"{self.level}{several} without categories"
-        how_known = "" if self.declared else ", read off the labels"
-        return f"{self.level} with categories {listed(self.names, 12)}{how_known}"
+        origin_words = "" if self.declared else ", read off the labels"
+        return f"{self.level} with categories {listed(self.names, 12)}{origin_words}"
 
     @property
     def scores(self) -> NDArray[np.float64]:

@@ -72,12 +72,12 @@ def _quoted(labels: Sequence[str]) -> str:
     return joined(map(repr, labels), MAX_SHOWN)
 
 
-Given = Sequence[tuple[Codes, Codes, Codes]]
+LabelParts = Sequence[tuple[Codes, Codes, Codes]]
 """The row of a pattern of labels, the rater and the category."""
 
 
 def foreign_words(
-    raters: Sequence[str], categories: Sequence[str], given: Given, n_of_pattern: Codes
+    raters: Sequence[str], categories: Sequence[str], label_parts: LabelParts, n_of_pattern: Codes
 ) -> tuple[ForeignWords, ...]:
     """The groups of raters whose words do not meet those of others, with whom they share items.
 
@@ -86,7 +86,7 @@ def foreign_words(
     `n_of_pattern` is the number of items of each pattern.
     """
     counts = np.zeros((len(raters), len(categories)))
-    for row, rater, code in given:
+    for row, rater, code in label_parts:
         np.add.at(counts, (rater, code), n_of_pattern[row])
     counts[:, [categories.index(label) for label in placeholders_among(categories)]] = 0
     group = _groups_of_raters(counts)
@@ -97,7 +97,7 @@ def foreign_words(
         group_numbers, key=lambda group_number: (counts[group == group_number].sum(), -group_number)
     )
     answers = (
-        _compare_words(raters, categories, given, n_of_pattern, group == group_number, counts)
+        _compare_words(raters, categories, label_parts, n_of_pattern, group == group_number, counts)
         for group_number in group_numbers
         if group_number != largest
     )
@@ -135,14 +135,14 @@ def _groups_of_raters(counts: Array) -> Codes:
 def _compare_words(
     raters: Sequence[str],
     names: Sequence[str],
-    given: Given,
+    label_parts: LabelParts,
     n_of_pattern: Codes,
     is_inside: np.ndarray,
     counts: Array,
 ) -> ForeignWords | None:
     """The words of the raters inside and of all others. None if their words meet."""
     counts_by_side = np.zeros((2, len(n_of_pattern), len(names)), dtype=np.int32)
-    for row, rater, code in given:
+    for row, rater, code in label_parts:
         is_word = counts[rater, code] > 0
         np.add.at(
             counts_by_side, (is_inside[rater[is_word]].astype(int), row[is_word], code[is_word]), 1

@@ -233,9 +233,9 @@ def use_first_labels(rows: Rows) -> Rows:
     schema_field, names, columns = rows.relation.schema.field, {*rows.names}, rows.columns
     are_two = columns.get("changed_at", "changed_at") != columns.get("timestamp", "timestamp")
     if {"changed_at", "timestamp"} <= names and are_two and not rows.any(rows.blank("changed_at")):
-        changed_at, given_at = map(rows.text, ("changed_at", "timestamp"))
+        change_time, rating_time = map(rows.text, ("changed_at", "timestamp"))
         rows = rows.with_computed(
-            {"changed_at": f"CASE WHEN {changed_at} = {given_at} THEN NULL ELSE changed_at END"}
+            {"changed_at": f"CASE WHEN {change_time} = {rating_time} THEN NULL ELSE changed_at END"}
         )
     if "first_label" not in names:
         return rows

@@ -368,14 +368,14 @@ class SubmissionTable:
             question = question or next(iter(self._questions), None)
             label, ticked = self._label(submission.values.get(question or ""), submission.record)
             place = self._place(submission.record)
-            created, changed_at = (
+            created, change_time = (
                 to_utc(submission.created, place),
                 to_utc(submission.changed, place),
             )
             if (
                 submission.kind == "human"
                 and submission.status == "submitted"
-                and changed_at is None
+                and change_time is None
             ):
                 self.tells_changes = False
             refuse_parts("rater", submission.rater, place)
@@ -409,7 +409,7 @@ class SubmissionTable:
                 _number("confidence", submission.confidence, place),
                 submission.assisted,
                 first_label,
-                changed_at if _is_later(changed_at, created, place) else None,
+                change_time if _is_later(change_time, created, place) else None,
                 submission.record,
                 ticked,
                 *[_field_text(submission.fields.get(name)) for name in self.columns],
@@ -504,16 +504,16 @@ def _number(name: str, value: Any, place: str) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _is_later(changed_at: str | None, created_at: str | None, place: str) -> bool:
-    if changed_at is None or created_at is None or changed_at == created_at:
+def _is_later(change_time: str | None, creation_time: str | None, place: str) -> bool:
+    if change_time is None or creation_time is None or change_time == creation_time:
         return False
-    if changed_at.endswith("Z") != created_at.endswith("Z"):
-        bare = created_at if changed_at.endswith("Z") else changed_at
+    if change_time.endswith("Z") != creation_time.endswith("Z"):
+        bare = creation_time if change_time.endswith("Z") else change_time
         raise RatingsError(
             f"{place}: found time {bare!r} without a time zone, and another of the same record "
             "with one; expected one of the two in all records. Add the zone."
         )
-    elapsed = datetime.fromisoformat(changed_at) - datetime.fromisoformat(created_at)
+    elapsed = datetime.fromisoformat(change_time) - datetime.fromisoformat(creation_time)
     return elapsed.total_seconds() > SAVING_SECONDS
 
 

@@ -59,10 +59,10 @@ def pairs(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str
         return place
 
     each_pair = (
-        (place_of_unit(answer.item, first_name, second_name), n, choice, shown_first)
+        (place_of_unit(answer.item, first_name, second_name), n, choice, display_order)
         for n, answer in enumerate(marked)
         for label_object in answer.objects
-        for first_name, second_name, choice, shown_first in _compared_pairs(label_object)
+        for first_name, second_name, choice, display_order in _compared_pairs(label_object)
     )
     numbers = np.fromiter(chain.from_iterable(each_pair), int, 4 * n_pairs)
     unit, seat, label, shown_order = numbers.reshape(-1, 4).T

@@ -132,7 +132,7 @@ def _crossing_xs(sides: Array, other_sides: Array) -> Array:
     """Where sides of two polygons cross: the x of each crossing."""
     crossings = [np.empty(0)]
     (low, high), (other_low, other_high) = (
-        (ends.min(axis=1), ends.max(axis=1)) for ends in (sides, other_sides)
+        (bounds.min(axis=1), bounds.max(axis=1)) for bounds in (sides, other_sides)
     )
     turn, ahead = other_sides[:, 1] - other_sides[:, 0], sides[:, 1] - sides[:, 0]
     size = max(1, MAX_CUTS_AT_ONCE // len(other_sides))
@@ -144,10 +144,15 @@ def _crossing_xs(sides: Array, other_sides: Array) -> Array:
         determinant = ahead[i, 0] * turn[j, 1] - ahead[i, 1] * turn[j, 0]
         i, j, determinant = i[determinant != 0], j[determinant != 0], determinant[determinant != 0]
         to = other_sides[j, 0] - sides[i, 0]
-        along_side = (to[:, 0] * turn[j, 1] - to[:, 1] * turn[j, 0]) / determinant
-        along_other = (to[:, 0] * ahead[i, 1] - to[:, 1] * ahead[i, 0]) / determinant
-        cross = (along_side >= 0) & (along_side <= 1) & (along_other >= 0) & (along_other <= 1)
-        crossings.append((sides[i, 0, 0] + along_side * ahead[i, 0])[cross])
+        fraction_along_side = (to[:, 0] * turn[j, 1] - to[:, 1] * turn[j, 0]) / determinant
+        fraction_along_other = (to[:, 0] * ahead[i, 1] - to[:, 1] * ahead[i, 0]) / determinant
+        cross = (
+            (fraction_along_side >= 0)
+            & (fraction_along_side <= 1)
+            & (fraction_along_other >= 0)
+            & (fraction_along_other <= 1)
+        )
+        crossings.append((sides[i, 0, 0] + fraction_along_side * ahead[i, 0])[cross])
     return np.concatenate(crossings)
 
 
