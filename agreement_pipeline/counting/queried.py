@@ -214,10 +214,8 @@ class RatingsCounting(Counting):
             )
         ]
         rows, weights, clusters = merge_equal_rows(np.hstack(codes), items.astype(float), clusters)
-        order, split = (
-            order_of_raters(RatingHashes.of_cells(rows >= 0, rows), weights),
-            len(panels[0]),
-        )
+        order = order_of_raters(RatingHashes.of_cells(rows >= 0, rows), weights)
+        split = len(panels[0])
         columns = [order[order < split], order[order >= split]]
         rows, weights, clusters = merge_equal_rows(rows[:, np.hstack(columns)], weights, clusters)
         names = [*panels[0], *panels[1]]

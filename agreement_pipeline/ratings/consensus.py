@@ -226,10 +226,8 @@ class PanelLabels:
         """
         names, codes = ratings.first(["item", "code"], raters=[classifier]).columns
         items, n = pd.Index(in_pandas(names)), len(names)
-        label, resolution = (
-            codes.to_numpy().astype(self.label.dtype),
-            np.full(n, BY_MODEL, np.int8),
-        )
+        label = codes.to_numpy().astype(self.label.dtype)
+        resolution = np.full(n, BY_MODEL, np.int8)
         votes, n_raters = np.zeros((n, len(self.scale.names)), np.int32), np.zeros(n, np.int32)
         panel_places = items.get_indexer(self.items)
         if self.votes is None or self.scale.numeric or (panel_places < 0).any():

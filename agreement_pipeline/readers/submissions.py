@@ -368,10 +368,8 @@ class SubmissionTable:
             question = question or next(iter(self._questions), None)
             label, ticked = self._label(submission.values.get(question or ""), submission.record)
             place = self._place(submission.record)
-            created, change_time = (
-                to_utc(submission.created, place),
-                to_utc(submission.changed, place),
-            )
+            created = to_utc(submission.created, place)
+            change_time = to_utc(submission.changed, place)
             if (
                 submission.kind == "human"
                 and submission.status == "submitted"
@@ -684,10 +682,8 @@ class Tool(Reader):
         for submission in self._objects(export, kind):
             numbers: dict[str, Any] = dict.fromkeys(submission.values)
             if asked_question in numbers or (asked_question and submission.kind != "model"):
-                item_text, answer = (
-                    submission.fields.get(text),
-                    submission.values.get(asked_question, ObjectAnswer()),
-                )
+                item_text = submission.fields.get(text)
+                answer = submission.values.get(asked_question, ObjectAnswer())
                 if kind == "spans" and not answer.extent and isinstance(item_text, str):
                     answer = replace(answer, extent=(len(item_text),))
                 for label_object in answer.objects:

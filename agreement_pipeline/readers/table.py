@@ -206,10 +206,8 @@ class Table:
 def open_table(path: Path, limits: Limits, columns: Columns = COLUMNS) -> Table:
     """A file as a table whose cells are not yet read."""
     limits.refuse_beyond("file_bytes", path.stat().st_size, path.name, "bytes")
-    kind, first_row = (
-        KIND_BY_SUFFIX.get(path.suffix.lower()) or detect_kind(path),
-        columns.header_row + 1,
-    )
+    kind = KIND_BY_SUFFIX.get(path.suffix.lower()) or detect_kind(path)
+    first_row = columns.header_row + 1
     columns.refuse_format_settings(
         path.name, *FORMAT_SETTINGS_BY_KIND.get(kind, OTHER_FORMAT_SETTINGS)
     )

@@ -238,10 +238,8 @@ def _read_row(element: "Element", source: str) -> tuple[int, Cells]:
     cells, index = dict[int, object](), 0
     for cell in element:
         if cell.tag in CELL_TAGS:
-            times, value = (
-                _repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source),
-                _cell_value(cell, source),
-            )
+            times = _repeat_count(cell, f"{OF_TABLE}number-columns-repeated", source)
+            value = _cell_value(cell, source)
             if value is not None:
                 _refuse_repeated({value}, times, source)
                 if index + times > MAX_SHEET_COLUMNS:

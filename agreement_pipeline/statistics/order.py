@@ -119,12 +119,10 @@ def _sums(numbers: Hashes, group_ends: Codes) -> Hashes:
 
 def _refine_colours(hashes: RatingHashes, mass: Hashes, colours: Hashes) -> Hashes:
     """Colours of raters, told apart until no round of refinement tells more."""
-    row, rater, number, nothing = (
-        hashes.row,
-        hashes.rater,
-        _mix_bits(hashes.number),
-        _mix_bits(hashes.nothing),
-    )
+    row = hashes.row
+    rater = hashes.rater
+    number = _mix_bits(hashes.number)
+    nothing = _mix_bits(hashes.nothing)
     row_ends = np.searchsorted(row, np.arange(len(mass)), side="right")
     n_before, n_colours = 0, len({*colours.tolist()})
     while n_before < n_colours < len(colours):

@@ -212,11 +212,9 @@ def tail_values(values: Array, weights: Array) -> Array:
     is_met = (n_ratings >= 2) & (weights > 0)
     if not is_met.any():
         return typical
-    values, times, sizes = (
-        values[is_met],
-        weights[is_met] / weights[is_met].sum(),
-        n_ratings[is_met],
-    )
+    values = values[is_met]
+    times = weights[is_met] / weights[is_met].sum()
+    sizes = n_ratings[is_met]
     shares = times * sizes / (times @ sizes)
     items = np.nanmean(values, axis=1)
     middle = shares @ items

@@ -209,10 +209,8 @@ def _scorer(name: str, run: Data) -> Data:
     """Nobody knows the model of a scorer that does not name a grader."""
     scorers = run.get("scorers") or ()
     options = [scorer.get("options") for scorer in scorers if scorer["name"].split("/")[-1] == name]
-    scorer_options, grader = (
-        (options[0] if options else None) or {},
-        get_nested(run, "model_roles", "grader"),
-    )
+    scorer_options = (options[0] if options else None) or {}
+    grader = get_nested(run, "model_roles", "grader")
     prompt = "\n".join(
         str(scorer_options[key]) for key in ("template", "instructions") if scorer_options.get(key)
     )
