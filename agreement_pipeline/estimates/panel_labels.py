@@ -61,7 +61,7 @@ from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsOfPanels,
     NumbersByRater,
-    chosen_ratings,
+    missing_at_random_p_value,
     seed_of,
 )
 from agreement_pipeline.text import counted
@@ -361,7 +361,7 @@ def _compared(
         size = 1 if label == "one_rater" else panel_size or usual_panel_size(sizes, weights, label)
     chosen_p = None
     if isinstance(statistic, CategoryCounts) and label != "shares":
-        p = chosen_ratings(statistic)
+        p = missing_at_random_p_value(statistic)
         chosen_p = p if p <= CHOSEN_RATINGS_LEVEL else None
     for measure in measures:
         panels = _panels(statistic, sizes, scale, label, size, measure)
@@ -836,7 +836,7 @@ def _estimate(
         ]
         undefined = record.why_undefined(panels.under)
         if clusters is not None:
-            n_clusters = clusters.at(panels.used & (statistic.weights > 0)).n
+            n_clusters = clusters.select_rows(panels.used & (statistic.weights > 0)).n
             if n_clusters < 2:
                 undefined = undefined or f"the items are of {counted(n_clusters, 'cluster')}"
     is_floor = _is_floor(compared)
