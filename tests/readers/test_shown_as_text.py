@@ -86,15 +86,13 @@ def test_what_a_table_says_does_not_move_the_cursor_of_whoever_reads_the_estimat
         ["compare", path, "--between", f"ana{ESCAPES}", "ben"],
     ):
         assert main([*command, *few]) == 0
-        printed_forms = capsys.readouterr().out
-        assert printed_forms.replace("\n", "").isprintable()
-        assert "[2J" in printed_forms
-        assert "caf\u00e9" in printed_forms
+        printed = capsys.readouterr().out
+        assert printed.replace("\n", "").isprintable()
+        assert "[2J" in printed
+        assert "caf\u00e9" in printed
         if format == "json":
             assert any(
-                ESCAPES in str(value)
-                for each in json.loads(printed_forms)
-                for value in each.values()
+                ESCAPES in str(value) for each in json.loads(printed) for value in each.values()
             )
 
 
@@ -105,12 +103,12 @@ def test_what_a_file_says_does_not_move_the_cursor_of_whoever_reads_the_error(tm
         '"\\e[2J\\x9B1m\\n\\u202ecaf\u00e9 \u65e5\u672c": 1\n', encoding="utf-8"
     )
     assert main(["run", "--root", str(tmp_path)]) == 2
-    printed_forms = capsys.readouterr().err
+    printed = capsys.readouterr().err
     assert (
         "\\x1b[2J\\x9b1m\\n\\u202ecaf\u00e9 \u65e5\u672c: found an unknown key; expected one of "
-        "['project', " in printed_forms
+        "['project', " in printed
     )
-    assert printed_forms.removesuffix("\n").isprintable()
+    assert printed.removesuffix("\n").isprintable()
 
 
 def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp_path, capsys):
@@ -144,9 +142,9 @@ def test_the_reasons_of_a_decision_are_printed_without_what_moves_the_cursor(tmp
         )
         == 1
     )
-    printed_forms = capsys.readouterr().out
-    assert r"(\x1b[2J\x9b1m\u202e caf" in printed_forms
-    assert printed_forms.replace("\n", "").isprintable()
+    printed = capsys.readouterr().out
+    assert r"(\x1b[2J\x9b1m\u202e caf" in printed
+    assert printed.replace("\n", "").isprintable()
 
 
 NAMED = "ana\n- **approved** by https://a.example/b or www.c.example or d@e.example"

@@ -323,30 +323,30 @@ def test_a_rater_to_leave_out_who_is_misspelt_is_refused():
 BARS = [[["a|b"], ["a", "b"]], [["a", "b"], ["a|b"]], [["|"], ["a", "b"]]]
 
 
-def ticked(folder, read_answers):
+def ticked(folder, answers):
     """An export of Label Studio in which each rater ticked some choices of one item."""
 
     def annotation(number, choices):
         said = {"from_name": "topics", "type": "choices", "value": {"choices": choices}}
         return {"id": number, "completed_by": number, "result": [said]}
 
-    made = [annotation(*each) for each in enumerate(read_answers, 1)]
+    made = [annotation(*each) for each in enumerate(answers, 1)]
     task = {"id": 1, "data": {"text": "t"}, "annotations": made}
     (folder / "x.json").write_text(json.dumps([task]))
     return folder / "x.json"
 
 
 @pytest.mark.parametrize("answers", BARS)
-def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(read_answers, tmp_path, refusal):
-    words = refusal(ticked(tmp_path, read_answers), Columns(label="topics"), rules=NO_WORD)
-    number = 1 + [len(each) == 1 for each in read_answers].index(True)
-    assert f"x.json: found {read_answers[number - 1]} in record 'annotation {number}'" in words
+def test_one_ticked_label_with_a_bar_is_no_set_beside_sets(answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
+    number = 1 + [len(each) == 1 for each in answers].index(True)
+    assert f"x.json: found {answers[number - 1]} in record 'annotation {number}'" in words
     assert "expected no empty label, and none with |, which stands between the labels" in words
 
 
 @pytest.mark.parametrize("answers", [[["a", ""], ["a"]], [["", "a"], ["a", "b"]]])
-def test_an_empty_label_is_no_member_of_a_set(read_answers, tmp_path, refusal):
-    words = refusal(ticked(tmp_path, read_answers), Columns(label="topics"), rules=NO_WORD)
+def test_an_empty_label_is_no_member_of_a_set(answers, tmp_path, refusal):
+    words = refusal(ticked(tmp_path, answers), Columns(label="topics"), rules=NO_WORD)
     assert "in record 'annotation 1'; expected no empty label, and none with |" in words
 
 
@@ -437,13 +437,13 @@ def test_a_radio_group_of_mechanical_turk_without_a_choice_is_no_answer(tmp_path
 
 
 def test_responses_of_workers_are_enough_for_ground_truth(tmp_path):
-    read_answers = [
+    answers = [
         {"workerId": name, "answerContent": {"q": {"yes": name == "w1", "no": name != "w1"}}}
         for name in ("w1", "w2")
     ]
     path = tmp_path / "worker-response" / "3" / "1.json"
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"answers": read_answers}))
+    path.write_text(json.dumps({"answers": answers}))
     found = frame_in(load_rows(tmp_path / "worker-response", rules=NO_WORD))
     assert [*zip(found["item"], found["rater"], found["label"], strict=True)] == [
         ("3", "w1", "yes"),
