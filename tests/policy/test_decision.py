@@ -62,7 +62,8 @@ def test_nothing_but_a_reliable_verdict_admits(estimates, words):
 
 def test_no_verdict_at_all_holds():
     silent = SimpleNamespace(
-        **{**vars(POLICY), "judge": lambda estimates: (), "digest": "p"},
+        **vars(POLICY)
+        | {"judge": lambda estimates: (), "digest": "p", "is_for_model_labels": False},
     )
     assert not decided([GOOD], silent).admitted
 

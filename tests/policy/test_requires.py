@@ -26,9 +26,10 @@ def from_export(ratings, *shows):
 
 
 def test_an_export_that_shows_all_of_it_is_judged_as_without_the_demand(ratings):
-    decision = judge(from_export(ratings, "raters", "drafts", "gold"), ASKING, CONTRACT)
+    export = from_export(ratings, "raters", "drafts", "gold")
+    decision = judge(export, ASKING, CONTRACT)
     assert decision.admitted
-    assert decision.findings == judge(ratings, POLICY, CONTRACT).findings
+    assert decision.findings == judge(export, POLICY, CONTRACT).findings
 
 
 def test_an_export_that_lacks_some_is_held_with_that_reason(ratings):
