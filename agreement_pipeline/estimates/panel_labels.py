@@ -56,7 +56,15 @@ from agreement_pipeline.intervals import (
     spread_over_rows,
 )
 from agreement_pipeline.measures import Measure
-from agreement_pipeline.ratings import Array, Flags, Scale, TrainingLabel, Trains, default_label
+from agreement_pipeline.ratings import (
+    Array,
+    Codes,
+    Flags,
+    Scale,
+    TrainingLabel,
+    Trains,
+    default_label,
+)
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsOfPanels,
@@ -134,6 +142,12 @@ NOT_RIGHT = (
     "items, show the errors that raters share."
 )
 METHOD = "Dirichlet draws over items and one unseen item; these raters"
+METHOD_OF_CLUSTERS = "Dirichlet draws over whole clusters and one unseen item; these raters"
+N_FAR_ITEMS = 3
+ABSENT_SHARE = np.exp(-1)
+"""In so many draws of a bootstrap an item is absent. Dirichlet draws give it some weight in each,
+and a number that is far from all others could carry agreement in all of them.
+"""
 
 
 class Bounds(NamedTuple):
@@ -859,7 +873,7 @@ def _estimate(
         value=None if bounds is None else bounds.least,
         interval=None if confidence is None else confidence.limits(inference.tail),
         confidence_level=inference.confidence_level,
-        method=METHOD,
+        method=METHOD if clusters is None else METHOD_OF_CLUSTERS,
         n_items=compared.n_items,
         n_raters=compared.n_raters,
         n_ratings=compared.n_ratings,
@@ -915,11 +929,15 @@ def _distribution(
     statistic, used = panels.statistic, panels.used
     n_resamples = min(inference.n_resamples, affordable_resamples(record, statistic))
     lower_values, upper_values = [], []
+    far_rows = _far_rows(panels)
+    absent_rng = np.random.default_rng(0)
     for weights in _resamples(statistic, replace(inference, n_resamples=n_resamples)):
         weights[..., :-1] *= used
-        lower_values.append(record(panels.under.reweighted(weights)).value)
         if not is_floor:
             upper_values.append(record(panels.over.reweighted(weights)).value)
+        is_absent = absent_rng.random((len(weights), len(far_rows))) < ABSENT_SHARE
+        weights[:, far_rows] *= np.where(is_absent, 1 - 1 / panels.weights[far_rows], 1.0)
+        lower_values.append(record(panels.under.reweighted(weights)).value)
     low, high = record.bounds
     lower_draws = np.clip(np.concatenate(lower_values), low, high)
     greatest = (
@@ -936,6 +954,16 @@ def _distribution(
         lower_draws, value, record.bounds, n_units, raised_draws=greatest
     )
     return build_for_looks(single_look, single_look, inference, record.bounds, judged_on, n_units)
+
+
+def _far_rows(panels: Panels) -> Codes:
+    """The rows whose numbers are farthest from the mean. None of categories and their shares."""
+    rows = np.flatnonzero(panels.weights >= 1)
+    labels = panels.under.labels[rows]
+    if isinstance(panels.statistic, CategoryCounts) or not len(rows):
+        return rows[:0]
+    distances = ((labels - np.average(labels, axis=0, weights=panels.weights[rows])) ** 2).sum(-1)
+    return rows[np.argsort(-distances, kind="stable")[:N_FAR_ITEMS]]
 
 
 def _resamples(statistic: CategoryCounts | NumbersByRater, inference: Inference) -> Iterator[Array]:

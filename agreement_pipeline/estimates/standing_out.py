@@ -82,7 +82,7 @@ class StandingOut:
     def sentence(self) -> str:
         """The finding in words.
 
-        >>> print(StandingOut("raters", (Beside(("ana",), 0.61, 0.82),)).sentence)
+        >>> print(StandingOut("raters", (GroupAgreement(("ana",), 0.61, 0.82),)).sentence)
         ana differs from the rest: 61% of their labels equal another's, against 82% among the rest.
         """
         if self.finding == "too few to tell":

@@ -37,7 +37,7 @@ Bounds = tuple[float, float]
 def min_draws(tail: float) -> int:
     """The fewest resamples of which ten lie beyond a limit at the tail.
 
-    >>> fewest_draws(0.025)
+    >>> min_draws(0.025)
     400
     """
     return math.ceil(MIN_TAIL_DRAWS / tail * (1 - 1e-12))
@@ -376,7 +376,7 @@ def estimate_repeat_rate(
     Goodman, S. N. (1992), https://doi.org/10.1002/sim.4780110705
 
     >>> known = Percentiles(np.linspace(0.8, 0.96, 400), 0.88, (-1.0, 1.0))
-    >>> round(reached_again([(known, known.limits(0.025).low - 0.2)], 0.025), 4)
+    >>> round(estimate_repeat_rate([(known, known.limits(0.025).low - 0.2)], 0.025), 4)
     0.9967
     """
     n = max(len(distribution.draws) for distribution, _ in distributions_and_cutoffs)

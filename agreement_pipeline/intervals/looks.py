@@ -256,7 +256,7 @@ def tail_with_second_look(tail: float) -> float:
     It is :math:`tail + \exp(-z^2 / 2) / 4` if the first look says how many more items there are
     (Proschan and Hunsberger 1995, https://doi.org/10.2307/2533262).
 
-    >>> round(second_look(0.025), 4)
+    >>> round(tail_with_second_look(0.025), 4)
     0.0616
     """
     return tail + math.exp(-(NORMAL.inv_cdf(tail) ** 2) / 2) / 4
@@ -338,7 +338,7 @@ def min_always_valid_draws(confidence_level: float) -> int:
     """They do from a quarter of the items at which always valid limits are tightest, to ten times
     as many.
 
-    >>> draws_needed(0.95)
+    >>> min_always_valid_draws(0.95)
     17398
     """
     alpha = 1 - confidence_level

@@ -26,6 +26,10 @@ NO_ITEM = Condition(
     "no item has enough ratings to compare two panels",
     lambda panels: not (panels.weights > 0).any(),
 )
+ONE_ITEM = Condition(
+    "one item alone has enough ratings, so labels of different items cannot be compared",
+    lambda panels: 0 < panels.weights.sum() <= 1,
+)
 NO_CATEGORY = Condition(
     "the label is a number or the shares of categories, which two panels hardly ever give alike; "
     "use label_reliability",
@@ -35,7 +39,7 @@ ALL_ALIKE = Condition("all items have the same label, so chance alone would give
 CONVENTION = (
     "over the items with enough ratings, each of which counts once; a tie counts as settled by lot"
 )
-DERIVED = "docs/proofs/panel-labels.md"
+DERIVED = "the study panel-labels of the guide"
 
 
 @register(
@@ -78,7 +82,7 @@ def label_agreement(panels: LabelsOfPanels) -> Coefficient:
     question="inter-rater",
     needs="label",
     bounds=(-np.inf, 1.0),
-    undefined=(NO_ITEM, ALL_ALIKE),
+    undefined=(NO_ITEM, ONE_ITEM, ALL_ALIKE),
     continuous=True,
     exchangeable=True,
     convention=CONVENTION,

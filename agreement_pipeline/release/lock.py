@@ -32,7 +32,7 @@ from agreement_pipeline.release.decisions import (
     is_last_decision,
     refuse_replaced,
 )
-from agreement_pipeline.release.gold import seal_gold, with_digest
+from agreement_pipeline.release.gold import GoldElsewhere, seal_gold, with_digest
 from agreement_pipeline.release.gold_elsewhere import (
     GoldNames,
     find_gold_elsewhere,
@@ -214,13 +214,12 @@ def _made(
     gold = own_gold.union(
         *(by_round.items for of_round in elsewhere.values() for by_round in of_round.values())
     )
-    members = tuple(
-        replace(
-            _member(store, judged[0], terms, gold),
-            gold_elsewhere=elsewhere[judged.pop(0).version.round],
-        )
-        for _ in range(len(judged))
-    )
+    members: tuple[Member, ...] = ()
+    while judged:
+        one_round = judged.pop(0)
+        gold_of_others = elsewhere[one_round.version.round]
+        members += (_member(store, one_round, terms, gold, gold_of_others),)
+        del one_round
     labels = _labels(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
@@ -284,7 +283,13 @@ def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
     return labels
 
 
-def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) -> Member:
+def _member(
+    store: Store,
+    judged: Judged,
+    terms: Terms,
+    gold: frozenset[str],
+    gold_elsewhere: Mapping[str, GoldElsewhere],
+) -> Member:
     pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
     own_gold, gate, before = judged.ratings.gold, judged.gate, judged.decision.findings
     n_elsewhere = len(judged.ratings.rated(items=gold - own_gold))
@@ -313,7 +318,12 @@ def _member(store: Store, judged: Judged, terms: Terms, gold: frozenset[str]) ->
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.audit
     known = before if ratings.gold == own_gold else ()
     member = Member(version.round, version.original_digest, ratings, *by, known)
-    member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
+    member = replace(
+        member,
+        sealed_digest=sealed_digest,
+        trains=terms.trains,
+        gold_elsewhere=gold_elsewhere,
+    )
     if (delivery := gate.delivery) is not None:
         known_by_suite = {**delivery.facts, "findings": recorded(delivery.findings)}
         member = replace(member, delivery=known_by_suite)

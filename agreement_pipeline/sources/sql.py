@@ -172,7 +172,7 @@ def _write_rows(
 def _place_marks(query: str, mark: str) -> tuple[str, int]:
     """The query with the driver's mark in each place of the round, and how many places there are.
 
-    >>> _with_marks("select a::text, ':round' from t where week = :round", "$1")
+    >>> _place_marks("select a::text, ':round' from t where week = :round", "$1")
     ("select a::text, ':round' from t where week = $1", 1)
     """
     n_places = 0

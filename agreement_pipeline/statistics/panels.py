@@ -77,12 +77,25 @@ class LabelsOfPanels:
 
     @property
     def variance(self) -> Array:
-        """Half of the mean squared distance between labels of two different items; (...)."""
+        """Half of the mean squared distance between labels of two different items; (...).
+
+        NaN of one item.
+        """
         n = self.n_items
         with np.errstate(divide="ignore", invalid="ignore"):
             mean = self.weights @ self.labels / n[..., None]
             around = self.weights @ self.squares / n - (mean**2).sum(-1)
-            return np.asarray(around * n / (n - 1))
+            return np.where(n > 1, around * n / (n - 1), np.nan)
+
+    def __add__(self, other: "LabelsOfPanels") -> "LabelsOfPanels":
+        """The labels of two rounds together."""
+        return LabelsOfPanels(
+            np.concatenate([self.labels, other.labels]),
+            np.concatenate([self.squares, other.squares]),
+            np.concatenate([self.apart, other.apart]),
+            np.concatenate([self.weights, other.weights], axis=-1),
+            of_categories=self.of_categories,
+        )
 
     def reweighted(self, weights: Array) -> "LabelsOfPanels":
         return LabelsOfPanels(

@@ -240,7 +240,7 @@ Made = Callable[[np.random.Generator], Round]
 def decided(of: Round, carried: str) -> Decision:
     """The decision on what an export carries of a round."""
     changes = _since(of) if carried == "two deliveries" else None
-    also = [given_again(changes)] if _is_aimed(changes) else []
+    also = [given_again(changes, "hold")] if _is_aimed(changes) else []
     ratings = of.ratings(carried)
     return assess(ratings, POLICY, Contract.default(), also=also, checked=()).decision
 

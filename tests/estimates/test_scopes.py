@@ -169,7 +169,7 @@ def test_nothing_is_made_for_a_scope_that_no_rule_asks_of(ratings, monkeypatch):
     def made(*_):
         raise AssertionError
 
-    for name in ("without", "only"):
+    for name in ("without", "select_raters"):
         monkeypatch.setattr(LabelsByRater, name, made)
     rules = [{"measure": "krippendorff_alpha"}, {"measure": "shah_kappa_s"}]
     found = assess(

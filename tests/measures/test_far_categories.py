@@ -113,7 +113,7 @@ def draws_with_and_without_the_far_category(needs, far, level):
 BATCHED = [
     name
     for name, record in FORMS.items()
-    if record.needs not in ("values", "confidence")
+    if record.needs not in ("values", "confidence", "label")  # a panel's label is no category
     and "interval" in record.levels
     and name not in BY_VARIANCE
 ]

@@ -1,6 +1,7 @@
 """Small rounds of every kind, for every registered measure."""
 
 from dataclasses import dataclass, replace
+from itertools import permutations
 
 import numpy as np
 from hypothesis import strategies as st
@@ -9,6 +10,7 @@ from agreement_pipeline.ratings import Scale
 from agreement_pipeline.statistics import (
     CountsOfStratum,
     LabelsByRater,
+    LabelsOfPanels,
     NumbersByRater,
     ReplicatedLabels,
     ReplicatedNumbers,
@@ -30,6 +32,27 @@ def scale_of(level, k):
 
 def raters_of(codes):
     return [f"r{r}" for r in range(codes.shape[1])]
+
+
+def labels_of_one_rater(ratings):
+    """What two raters of an item would say: all pairs of different raters are as likely."""
+    if isinstance(ratings, NumbersByRater):
+        numbers, is_given = ratings.values, ~np.isnan(ratings.values[:, :, 0])
+    else:
+        numbers = np.eye(len(ratings.scale.names))[ratings.codes]
+        is_given = ratings.codes >= 0
+    used = [u for u in range(len(numbers)) if is_given[u].sum() >= 2]
+    rows = [numbers[u][is_given[u]] for u in used]
+    apart = [
+        np.mean([((a - b) ** 2).sum() / 2 for a, b in permutations(list(row), 2)]) for row in rows
+    ]
+    return LabelsOfPanels(
+        np.array([row.mean(0) for row in rows]).reshape(len(rows), numbers.shape[-1]),
+        [(row**2).sum(-1).mean() for row in rows],
+        apart,
+        ratings.weights[used],
+        of_categories=isinstance(ratings, LabelsByRater),
+    )
 
 
 @dataclass(frozen=True)
@@ -55,6 +78,8 @@ class Table:
             return self.replicates()
         if record.needs == "gold":
             return self.panel()
+        if record.needs == "label":
+            return labels_of_one_rater(self.values() if self.scale.continuous else self.patterns())
         if record.needs == "panel":
             return (
                 self.values().with_classifier(PLANE[self.labels[:, 0]], "model")

@@ -14,7 +14,7 @@ import pytest
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
 from agreement_pipeline.ratings import Ratings, Scale
-from agreement_pipeline.statistics import CountsOfStratum
+from agreement_pipeline.statistics import CountsOfStratum, LabelsOfPanels
 
 HERE = Path(__file__).parent
 FILES = sorted(HERE.glob("*.toml"))
@@ -148,7 +148,26 @@ def stratum_of(ratings, places):
     return CountsOfStratum(counts, [int(item) in places for item in items.to_pylist()])
 
 
+def panels_of(ratings):
+    """Panels whose label is a mean of numbers, and on other levels the category of one rater."""
+    numbers = RatingsCounting().numbers(ratings) if ratings.scale.level == "interval" else None
+    if numbers is not None:
+        values = numbers.values[:, :, 0]
+        means, sizes = np.nanmean(values, axis=1), (~np.isnan(values)).sum(1)
+        errors = np.nanvar(values, axis=1, ddof=1) / sizes
+        return LabelsOfPanels(
+            means[:, None], means**2, errors, numbers.weights, of_categories=False
+        )
+    counts = RatingsCounting().counts(ratings)
+    sizes = counts.counts.sum(1)
+    equal_pairs = (counts.counts * (counts.counts - 1)).sum(1) / (sizes * (sizes - 1))
+    shares = counts.counts / sizes[:, None]
+    return LabelsOfPanels(shares, np.ones(len(shares)), 1 - equal_pairs, counts.weights)
+
+
 def statistic_of(ratings, needs, stratum=()):
+    if needs == "label":
+        return panels_of(ratings)
     if needs == "strata":
         return stratum_of(ratings, stratum)
     if needs in ("panel", "gold"):

@@ -68,7 +68,8 @@ def assessed(monkeypatch):
     monkeypatch.setattr(Contract, "check", lambda *_: ())
     measured, kept = decision.measure_ratings, {}
 
-    def remembered(ratings, measures, inference, scopes):
+    def remembered(ratings, measures, inference, scopes, trains=None):
+        assert trains is None
         key = ratings.digest, tuple(measures), inference, tuple(sorted(scopes))
         if key not in kept:
             kept[key] = list(measured(ratings, measures, inference, scopes=scopes))
