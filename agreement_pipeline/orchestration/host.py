@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import dagster as dg
@@ -73,7 +74,7 @@ class Host:
             description=description,
             group_name=self.project.name,
             owners=list(self.project.settings.owners),
-            code_version=__version__,
+            code_version=self._code_version,
             kinds={asset.kind},
             tags={"agreement_pipeline/shows": asset.shows},
         )
@@ -91,6 +92,11 @@ class Host:
             condition = dg.AutomationCondition.eager()
             return completed.replace_attributes(automation_condition=condition)
         return completed
+
+    @cached_property
+    def _code_version(self) -> str:
+        """What decides: Dagster then calls the assets of an earlier policy or contract outdated."""
+        return f"{__version__}, {self.project.judged_by[:12]}"
 
     @property
     def is_asked_for_by_conditions(self) -> bool:

@@ -21,7 +21,7 @@ from agreement_pipeline.store import digest_of
 from agreement_pipeline.text import joined
 from agreement_pipeline.version import __version__
 
-NAME, JOB, IN_ORDER = "all_projects", "all_projects_page", "every_project_in_order"
+IN_ORDER = "every_project_in_order"
 DESCRIPTION = "Where are rounds held, waiting or overdue? One row for each project."
 
 
@@ -30,26 +30,31 @@ class AllProjects(dg.Component, dg.Resolvable):
     """All annotation projects of a code location on one page.
 
     Its asset says of each project which rounds are held, waiting or overdue. A sensor makes it
-    again when that changes, unless it is `automation: stopped`.
+    again when that changes, unless it is `automation: stopped`. Two code locations of one instance
+    give their pages two names.
     """
 
     automation: Literal["sensor", "stopped"] = "sensor"
+    name: str = "all_projects"
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
-        return overview_definitions(self.automation)
+        return overview_definitions(self.automation, self.name)
 
 
-def overview_definitions(automation: Literal["sensor", "stopped"] = "sensor") -> dg.Definitions:
+def overview_definitions(
+    automation: Literal["sensor", "stopped"] = "sensor", name: str = "all_projects"
+) -> dg.Definitions:
+    job_name = f"{name}_page"
     asked = check_spec(
         IN_ORDER,
-        asset=dg.AssetKey(NAME),
+        asset=dg.AssetKey(name),
         description="Is nothing held, waiting or overdue in any project?",
         partitions=None,
     )
 
     @dg.asset(
-        name=NAME,
-        group_name=NAME,
+        name=name,
+        group_name=name,
         description=DESCRIPTION,
         kinds={"dashboard"},
         code_version=__version__,
@@ -74,11 +79,11 @@ def overview_definitions(automation: Literal["sensor", "stopped"] = "sensor") ->
         )
 
     job = dg.define_asset_job(
-        JOB, selection=[NAME], executor_def=dg.in_process_executor, description=DESCRIPTION
+        job_name, selection=[name], executor_def=dg.in_process_executor, description=DESCRIPTION
     )
 
     @declare_sensor(
-        f"{NAME}_changed",
+        f"{name}_changed",
         "Writes the page of all projects again.",
         every=60,
         job=job,
@@ -88,7 +93,7 @@ def overview_definitions(automation: Literal["sensor", "stopped"] = "sensor") ->
         state = _state_of(_projects_in(definitions_of_location(context)))
         if state == context.cursor:
             return dg.SkipReason("nothing has changed in any project")
-        if context.instance.get_runs_count(dg.RunsFilter(job_name=JOB, statuses=WAITING)):
+        if context.instance.get_runs_count(dg.RunsFilter(job_name=job_name, statuses=WAITING)):
             return dg.SkipReason("the page of all projects is about to be written again")
         return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=state)
 
