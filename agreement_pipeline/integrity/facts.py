@@ -1,6 +1,6 @@
 """Facts about a whole round, each a number and words. Contracts ask for them in the table `round`.
 
-A function under `@fact` is enough to add one.
+A function under `@fact` adds one, and `checks.py` its bound.
 """
 
 import math
