@@ -668,6 +668,13 @@ def tasks_options(forms: Iterable[str]) -> Callable[[F], F]:
     )
 
 
+root_option = option(
+    "--root",
+    group=INPUT,
+    type=FOLDER,
+    default=Path(),
+    help="The folder that holds configs/.",
+)
 policy_option = option(
     "--policy",
     group=POLICY,

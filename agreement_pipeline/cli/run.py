@@ -2,7 +2,14 @@ from pathlib import Path
 
 import click
 
-from agreement_pipeline.cli.options import FILE, FOLDER, INPUT, OF_PROJECT, OUTPUT, command, option
+from agreement_pipeline.cli.options import (
+    FILE,
+    OF_PROJECT,
+    OUTPUT,
+    command,
+    option,
+    root_option,
+)
 from agreement_pipeline.cli.output import say, terminal_width
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.text import listed, meant
@@ -19,13 +26,7 @@ from agreement_pipeline.text import listed, meant
     metavar="[PROJECT]...",
     help="A project's YAML file, or its name. By default, all of configs/projects.",
 )
-@option(
-    "--root",
-    group=INPUT,
-    type=FOLDER,
-    default=Path(),
-    help="The folder that holds configs/.",
-)
+@root_option
 @option(
     "--release",
     group=OUTPUT,

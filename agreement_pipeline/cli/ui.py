@@ -3,20 +3,14 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from agreement_pipeline.cli.options import FOLDER, INPUT, command, option
+from agreement_pipeline.cli.options import command, option, root_option
 from agreement_pipeline.errors import ProjectError
 
 LOCATION = "agreement_pipeline.orchestration.definitions"
 
 
 @command("agreement-pipeline ui", "agreement-pipeline ui --root agreement-demo --port 3001")
-@option(
-    "--root",
-    group=INPUT,
-    type=FOLDER,
-    default=Path(),
-    help="The folder that holds configs/.",
-)
+@root_option
 @option(
     "--port",
     group="Server",
@@ -28,7 +22,7 @@ def ui(root: Path, port: int) -> int:
     """Open the Dagster UI on your projects, with their sensors, schedules and rounds.
 
     It shows the runs of `agreement-pipeline run` too, and judges new rounds until you end it with
-    Ctrl-C. For a whole team, see docs/deployment.md.
+    Ctrl-C. How a team runs it on a server: agreement-pipeline guide deployment.
     """
     from agreement_pipeline.orchestration import prepare_instance
     from agreement_pipeline.projects import load_projects

@@ -1,6 +1,7 @@
 """Run projects in this process, with the jobs that their sensors would start."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -81,7 +82,9 @@ def run_projects(projects: Iterable[Project], *, release: bool = False) -> list[
 def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
     """The rounds of each project as a table, what could not be released, and where releases are."""
     folders = "\n".join(f"  {_seen_from_here(run.project.store.root / 'releases')}" for run in runs)
-    where = f"Releases:\n{folders}\nSee it all in the Dagster UI: agreement-pipeline ui"
+    roots = dict.fromkeys(_seen_from_here(run.project.root) for run in runs)
+    show = " and ".join(f"agreement-pipeline ui{_root_option(root)}" for root in roots)
+    where = f"Releases:\n{folders}\nSee it all in the Dagster UI: {show}"
     return "\n\n".join([*(_describe_run(run, width) for run in runs), where])
 
 
@@ -95,11 +98,12 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
             "agreement-pipeline guide in-dagster."
         )
     unpulled = project.pull().failed if project.source is not None else {}
-    unexchanged = project.exchange_disputed().failed
+    exchange = project.exchange_disputed()
     definitions = project_definitions(project.settings)
     new, store = tuple(delivery.round for delivery in project.due()), project.store
-    waiting = sorted({*project.awaiting_release()} - {*new})
-    unreleased: dict[str, str] = {**unexchanged, **unpulled}
+    with_new_answers = {name for name, state in exchange.rounds.items() if state.is_changed}
+    waiting = sorted({*project.awaiting_release(), *with_new_answers} - {*new})
+    unreleased: dict[str, str] = {**exchange.failed, **unpulled}
     n_withdrawals = len(project.gold_withdrawals())
 
     def run_job(job: str, round_name: str | None = None) -> None:
@@ -177,6 +181,10 @@ def _describe_run(run: ProjectRun, width: int | None) -> str:
         for name, why in run.unreleased.items()
     ]
     return "\n".join([title, "", table, *([""] if notes else []), *notes])
+
+
+def _root_option(root: str) -> str:
+    return "" if root == "." else f" --root {shlex.quote(root)}"
 
 
 def _seen_from_here(place: object) -> str:

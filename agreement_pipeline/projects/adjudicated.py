@@ -121,7 +121,10 @@ class AdjudicationServer:
 
     def _take_answers(self, project: ServerProject, round_name: str, digest: str) -> bool:
         version, name = self.server.answers_version(project), _version_name(round_name, digest)
-        if not version or self.answers.has_version(name, version):
+        if not version:
+            # Answers that were deleted on the server train no longer.
+            return self.answers.remove(name)
+        if self.answers.has_version(name, version):
             return False
         with self.answers.writing(name, ".json") as path:
             self.server.write_answers(project, path)

@@ -37,6 +37,14 @@ class DeliveryFolder:
         finally:
             unfinished.unlink(missing_ok=True)
 
+    def remove(self, name: str) -> bool:
+        """Remove the file of a delivery. False if there is none."""
+        paths = [self.place / f"{name}{ending}" for ending in ENDINGS]
+        present = [path for path in paths if path.is_file()]
+        for path in present:
+            path.unlink(missing_ok=True)
+        return bool(present)
+
     def has_version(self, name: str, version: str) -> bool:
         """True if the file of a delivery is there, and was written of this version."""
         is_there = any((self.place / f"{name}{ending}").is_file() for ending in ENDINGS)

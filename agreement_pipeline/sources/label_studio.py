@@ -173,23 +173,19 @@ class LabelStudio:
 
     def answers_version(self, project: ServerProject) -> str:
         """What changes with the answers in a project. Empty while it has none."""
-        version = self._version(self._access_token(), project)
-        return "" if version.endswith(" 0") else version
+        task_list = self._newest_task(self._access_token(), project)
+        return _version_of(project, task_list) if task_list["total_annotations"] else ""
 
     def write_answers(self, project: ServerProject, path: Path) -> None:
         self._write_snapshot(self._access_token(), project, path)
 
     def _version(self, token: str, project: ServerProject) -> str:
-        """It ends with the number of annotations. Empty if the project has no tasks."""
-        answer = self._ask(
-            token,
-            "GET",
-            f"/api/tasks?project={project.id}&ordering=-tasks:updated_at&page_size=1",
-        )
-        if not answer["tasks"]:
-            return ""
-        counts = answer["total"], answer["total_annotations"]
-        return " ".join(map(str, (project.id, answer["tasks"][0]["updated_at"], *counts)))
+        return _version_of(project, self._newest_task(token, project))
+
+    def _newest_task(self, token: str, project: ServerProject) -> Any:
+        """The task that changed last, with the numbers of all tasks and annotations."""
+        place = f"/api/tasks?project={project.id}&ordering=-tasks:updated_at&page_size=1"
+        return self._ask(token, "GET", place)
 
     def _write_snapshot(self, token: str, project: ServerProject, path: Path) -> None:
         exports = f"/api/projects/{project.id}/exports/"
@@ -310,3 +306,11 @@ class LabelStudio:
 def _project_of(answer: dict[str, Any]) -> ServerProject:
     counts = (answer.get(name) or 0 for name in ("task_number", "finished_task_number"))
     return ServerProject(answer["id"], answer["title"], *counts)
+
+
+def _version_of(project: ServerProject, task_list: Mapping[str, Any]) -> str:
+    """Empty if the project has no tasks. A time alone does not tell that a task was deleted."""
+    if not task_list["tasks"]:
+        return ""
+    counts = task_list["total"], task_list["total_annotations"]
+    return " ".join(map(str, (project.id, task_list["tasks"][0]["updated_at"], *counts)))

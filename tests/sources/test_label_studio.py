@@ -424,6 +424,17 @@ def test_project_made_before_the_server_died_is_filled(server, tmp_path):
     assert asked_of(server, "POST") == ["POST /api/projects/2/import"]
 
 
+def test_answers_that_were_deleted_on_the_server_train_no_longer(server, tmp_path):
+    server.phase = ["finished", "items answered"]
+    project = _judged(tmp_path, server)
+    project.exchange_disputed()
+    assert len(project.adjudicated(["2026-W41"])["2026-W41"].labels) == 4
+    server.phase = ["finished", "nothing answered"]
+    assert project.exchange_disputed().rounds["2026-W41"].is_changed
+    assert project.adjudicated(["2026-W41"]) == {}
+    assert not project.exchange_disputed().rounds["2026-W41"].is_changed
+
+
 def test_half_an_export_of_answers_is_not_taken(server, tmp_path):
     server.phase = ["finished", "items answered"]
     project = _judged(tmp_path, server)
