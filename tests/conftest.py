@@ -1,4 +1,4 @@
-"""What tests share: data sets beside the repository, ratings as a small table, a bucket, Spark."""
+"""What tests share: a store, data sets beside the repository, small tables, a bucket, Spark."""
 
 import gc
 import os
@@ -19,6 +19,7 @@ from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.store import Store
 from agreement_pipeline.store import store as store_module
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -112,6 +113,20 @@ def nothing_waits_for_the_disk():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", os.fstat)  # a file that is not open is still an error
         yield
+
+
+@pytest.fixture
+def store(tmp_path):
+    """An empty store, whose raters have the same pseudonyms in every run."""
+    return Store(tmp_path / "store", salt=b"a salt for tests")
+
+
+@pytest.fixture
+def original(tmp_path):
+    """A file as it was delivered, for rounds whose ratings a test makes itself."""
+    path = tmp_path / "export.csv"
+    path.write_bytes(b"as delivered")
+    return path
 
 
 @pytest.fixture(scope="session")

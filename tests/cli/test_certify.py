@@ -30,13 +30,6 @@ def project(tmp_path, original):
     return path
 
 
-@pytest.fixture
-def original(tmp_path):
-    path = tmp_path / "export.csv"
-    path.write_bytes(b"as delivered")
-    return path
-
-
 def test_a_classifier_is_certified_checked_and_refused_under_another_prompt(project, capsys):
     judge = str(project.with_name("judge.yaml"))
     assert main(["certify", str(project), judge, "--expires", SOON]) == 0

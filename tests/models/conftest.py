@@ -6,21 +6,8 @@ import pytest
 
 from agreement_pipeline.models import certificates
 from agreement_pipeline.release import decisions
-from agreement_pipeline.store import Store
 from tests.models import silver
 from tests.release.conftest import delivered
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store", salt=b"a salt for tests")
-
-
-@pytest.fixture
-def original(tmp_path):
-    path = tmp_path / "export.csv"
-    path.write_bytes(b"as delivered")
-    return path
 
 
 @pytest.fixture

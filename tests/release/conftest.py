@@ -1,4 +1,4 @@
-"""A store, an original, and a release that each test may change."""
+"""Releases that each test may change."""
 
 import shutil
 
@@ -9,18 +9,6 @@ from agreement_pipeline.store import Store
 from tests.release import rounds
 from tests.release.forging import CONTRACT, POLICY, make_ratings
 from tests.releases import current_release
-
-
-@pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store", salt=b"a salt for tests")
-
-
-@pytest.fixture
-def original(tmp_path):
-    path = tmp_path / "export.csv"
-    path.write_bytes(b"as delivered")
-    return path
 
 
 def delivered(folder, **rounds):

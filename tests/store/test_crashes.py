@@ -95,13 +95,6 @@ def remembered(monkeypatch):
     )
 
 
-@pytest.fixture
-def original(tmp_path):
-    path = tmp_path / "export.csv"
-    path.write_bytes(b"as delivered")
-    return path
-
-
 def ingested(store, original, disagreements=2):
     store.ingest("r1", make_ratings(disagreements), original)
 

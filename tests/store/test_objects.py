@@ -29,13 +29,6 @@ SALT = b"a salt for tests"
 
 
 @pytest.fixture
-def original(tmp_path):
-    path = tmp_path / "export.csv"
-    path.write_bytes(b"as delivered")
-    return path
-
-
-@pytest.fixture
 def no_contract(monkeypatch):
     monkeypatch.setattr(Contract, "check", lambda *_: ())
     return Contract.default()

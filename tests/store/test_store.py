@@ -45,11 +45,6 @@ def make_ratings(label="yes", raters=("ana", "ben")):
 
 
 @pytest.fixture
-def store(tmp_path):
-    return Store(tmp_path / "store", salt=b"a salt for tests")
-
-
-@pytest.fixture
 def original(tmp_path):
     path = tmp_path / "export 1.csv"
     path.write_bytes(b"item,rater,label\r\n\xff")
