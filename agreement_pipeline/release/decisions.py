@@ -158,7 +158,7 @@ def decide(
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
     If the caller checks later that nothing changed, nothing is locked for known decisions. True if
-    a release was withdrawn.
+    a release that contains one of the rounds was withdrawn.
     """
     with store.reading():
         refuse_reused(store, terms.policy, terms.contract)

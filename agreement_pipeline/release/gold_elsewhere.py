@@ -37,11 +37,20 @@ def gold_names_of_other_rounds(store: Store, rounds: Collection[str]) -> GoldNam
                 continue
             *_, decided = of_event("decided", store.history(name))
             if "gold_items" in decided:
-                judged = decided["ratings_digest"]
-                versions += [
-                    version for version in store.versions(name) if version.ratings_digest == judged
-                ][-1:]
+                versions.append(_decided_version(store, name, decided["ratings_digest"]))
         return gold_names_of(store, versions)
+
+
+def _decided_version(store: Store, round_name: str, ratings_digest: str) -> RoundVersion:
+    """An erasure gives versions other digests, and decisions keep theirs."""
+    for version in reversed(store.versions(round_name)):
+        if version.ratings_digest == ratings_digest:
+            return version
+    raise StoreError(
+        f"round {round_name}: found no version {ratings_digest[:12]}, that its last decision was "
+        "taken on; expected it, since it has gold items, on which no other round may train. "
+        "Judge this round again."
+    )
 
 
 def find_gold_elsewhere(

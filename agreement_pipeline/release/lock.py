@@ -130,7 +130,7 @@ def judge_round(
     Releases that train on what the round calls gold are withdrawn too.
 
     If the round is admitted, its former versions are judged too. A version that this process `kept`
-    is not read again; no release rests on it. True if a release was withdrawn.
+    is not read again; no release rests on it. True if a release that contains it was withdrawn.
     """
     terms = Terms(policy, contract, **under)
     judged, withdrawn = decide(store, [round_name], terms, kept=kept)

@@ -17,6 +17,7 @@ from agreement_pipeline.release import (
     release_dataset,
     verify_release,
 )
+from agreement_pipeline.store import Store, erase
 from agreement_pipeline.units import UnitSettings
 from tests.release.forging import edit
 from tests.release.rounds import CONTRACT, released
@@ -221,3 +222,15 @@ def test_units_of_a_document_that_is_gold_elsewhere_do_not_train(store, original
         texts = {int(n) for n in re.findall(rb"secret-(\d+)-text", data)}
         assert not texts & {*range(20)}, name
     verify_release(release.path)
+
+
+def test_gold_of_a_round_is_known_after_an_erasure(store, two_rounds, tmp_path):
+    erase(store.root, tmp_path / "erased", "item", "i099", "Kim", "it names a person")
+    after = Store(tmp_path / "erased")
+    with pytest.raises(
+        StoreError, match=r"round r2: found no version \w{12}, that its last decision was taken on"
+    ):
+        released(after, POLICY_ALPHA)
+    assert not after.in_force()
+    judge(after, "r2")
+    assert_leaves_out(released(after, POLICY_ALPHA).path, LATER)
