@@ -486,14 +486,12 @@ class RoundRun:
         return self._show(name)
 
     def _take_in(self) -> Iterator[Result | dg.AssetCheckResult]:
-        def take() -> tuple[Result, Checked]:
-            if not self.project.delivers_whole:
-                take_delivery(self.host, self.context, self.round_name)
-            return annotations(self.project, self.round_name)
-
+        # before what answers the suite, which else would be asked of an earlier delivery
+        if not self.project.delivers_whole:
+            self._or_fail(lambda: take_delivery(self.host, self.context, self.round_name))
         loaded = self._loaded_checks("annotations")
         try:
-            result, self.checked = self._or_fail(take)
+            result, self.checked = self._or_fail(lambda: annotations(self.project, self.round_name))
         except dg.Failure:
             of_suite = _suite_results_of_refused(self.project, self.round_name)
             asked = [check for check in loaded if check in of_suite]

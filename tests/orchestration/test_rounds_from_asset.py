@@ -21,6 +21,7 @@ from agreement_pipeline.projects import Project, ProjectSettings
 from agreement_pipeline.release import verify_release
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import CATEGORIES, POLICY, ratings_frame
+from tests.orchestration.test_suites import LANGUAGE, write_suite
 
 pytestmark = pytest.mark.slow
 
@@ -337,6 +338,21 @@ def test_io_manager_of_the_settings_loads_the_table(make_warehouse):
         project_definitions(warehouse.settings),
     )
     assert warehouse.decide("w1").success
+
+
+def test_lost_table_answers_no_check_for_the_delivery_before_it(make_warehouse):
+    warehouse = make_warehouse(contract="listings.json")
+    write_suite(warehouse.project, LANGUAGE)
+    warehouse.load(STATIC)
+    warehouse.stage(GOOD.assign(language="de"), "w1")
+    result = warehouse.decide("w1")
+    assert "language_in_set" in {each.check_name for each in result.get_asset_check_evaluations()}
+
+    (stored,) = (path for path in Path(warehouse.storage).rglob("w1") if path.is_file())
+    stored.unlink()
+    result = warehouse.decide("w1")
+    assert "No such file" in failure_of(result)[1]
+    assert result.get_asset_check_evaluations() == []
 
 
 def test_forged_upstream_is_judged_like_any_other_table(make_warehouse):
