@@ -1,7 +1,7 @@
 """Releases as the values of assets: what trains loads them, and each is verified as it is loaded.
 
 No file is read by its path. The lock judges the rounds again from their stored bytes and compares
-the files of the release with what it derives, so an edited file or a forged event loads nothing.
+the files of the release with what it derives. So nothing is loaded that was edited or forged.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,8 +14,10 @@ from agreement_pipeline.errors import ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration.compat import definitions_around, resource_value
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
+from agreement_pipeline.projects import Project
 from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.release import Release
+from agreement_pipeline.store import of_event
 from agreement_pipeline.text import counted, joined, listed
 
 Convert = Callable[[pa.Table], Any]
@@ -57,7 +59,7 @@ class ReleaseIOManager(dg.IOManager):
         wanted, project = _find_type(context), self.host.project
         is_joint = context.asset_key == self.host.key("release")
         if is_joint or of_round is not None:
-            release = project.release(None if is_joint else of_round)
+            release = _let_out(project, None if is_joint else of_round, context.log)
             return release if wanted is Release else CONVERT[wanted](release.train_arrow)
         if wanted is Release:
             raise ProjectError(
@@ -76,7 +78,7 @@ class ReleaseIOManager(dg.IOManager):
                 left_out[name] = "no such round was delivered"
                 continue
             try:
-                tables.append(project.release(name).train_arrow)
+                tables.append(_let_out(project, name, context.log).train_arrow)
             except ReleaseHeldError as error:
                 left_out[name] = str(error)
         if not tables:
@@ -84,8 +86,31 @@ class ReleaseIOManager(dg.IOManager):
                 f"{context.asset_key.to_user_string()}: found no admitted round among "
                 f"{listed(wanted)}; expected at least one. {' '.join(left_out.values())}"
             )
-        _log_left_out(context, len(tables), left_out)
+        log = context.log.warning if left_out else context.log.info
+        words = f"{counted(len(tables), 'round')} loaded, {len(left_out)} left out"
+        # Dagster takes no metadata of an input that has several partitions.
+        log("; ".join([words, *(f"{name}: {reason}" for name, reason in left_out.items())]))
         return pa.concat_tables(tables, promote_options="permissive")
+
+
+def _let_out(project: Project, round_name: str | None, log: dg.DagsterLogManager) -> Release:
+    """The release of a round, or of all admitted ones. The log tells if it is a new one beside
+    others.
+
+    The lock refuses a release with other files than it derives. But beside one whose manifest says
+    that it rests on something else it writes a new one, as after a change of the policy.
+    """
+    name = round_name or f"{project.name}.dataset"
+    before = [entry["release"] for entry in of_event("released", project.store.history(name))]
+    release = project.release(round_name)
+    called = f"{name}/{release.path.name}"
+    if before and called not in before:
+        log.warning(
+            f"{called}: released as it was loaded, beside {listed(dict.fromkeys(before))}. If "
+            "nothing that decides was changed since, that one was edited: "
+            "agreement-pipeline verify tells."
+        )
+    return release
 
 
 def _polars_of(table: pa.Table) -> Any:
@@ -139,14 +164,6 @@ def _loading_run(context: dg.InputContext) -> LoadingRun | None:
     return LoadingRun(step.instance, step.dagster_run)
 
 
-def _log_left_out(context: dg.InputContext, n_loaded: int, left_out: Mapping[str, str]) -> None:
-    """Dagster takes no metadata of an input that has several partitions."""
-    if _loading_run(context) is not None:
-        log = context.log.warning if left_out else context.log.info
-        words = f"{counted(n_loaded, 'round')} loaded, {len(left_out)} left out"
-        log("; ".join([words, *(f"{name}: {reason}" for name, reason in left_out.items())]))
-
-
 def hosts_in(definitions: Iterable[dg.AssetsDefinition]) -> dict[str, Host]:
     """The projects among some assets, by name."""
     hosts = dict[str, Host]()
@@ -182,7 +199,8 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     """
     host, name = or_fail(context, lambda: _find_host(context, project))
     or_fail(context, lambda: decide_as(context, host.project.store))
-    return or_fail(context, lambda: host.project.release(name), host.to_decision(name))
+    to_decision = host.to_decision(name)
+    return or_fail(context, lambda: _let_out(host.project, name, context.log), to_decision)
 
 
 def _find_host(context: dg.AssetExecutionContext, project: str | None) -> tuple[Host, str | None]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from logging import WARNING
 from typing import Any
 
 import dagster as dg
@@ -10,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from agreement_pipeline.errors import AgreementError, ReleaseHeldError
+from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.orchestration import rounds_of
 from agreement_pipeline.orchestration.compat import definitions_around
 from agreement_pipeline.orchestration.releases import hosts_in
@@ -164,6 +165,36 @@ def test_release_that_was_tampered_with_loads_nothing(line, tamper, round_name):
     assert failure_of(result).startswith("release_")
 
 
+@pytest.mark.parametrize("round_name", ["w1", None], ids=["one round", "all rounds"])
+def test_release_beside_one_of_another_project_is_told(line, round_name):
+    """A manifest that names another project is no release of this one, so the lock writes anew."""
+    judge(line, w1=GOOD)
+    (folder,) = line.released()
+    rows = open_release(folder).train
+    manifest = folder / "manifest.json"
+    manifest.write_text(manifest.read_text().replace('"reviews"', '"posts"'))
+    with pytest.raises(ReleaseInvalidError):
+        open_release(folder)
+
+    result, (data,) = train(line, pd.DataFrame, round_name=round_name)
+    assert result.success
+    pd.testing.assert_frame_equal(data, rows)
+    anew = folder.with_name(f"{folder.name}-2")
+    assert line.released() == [folder, anew]
+    pd.testing.assert_frame_equal(open_release(anew).train, rows)
+    warning = f"w1/{anew.name}: released as it was loaded, beside ['w1/{folder.name}']. If nothing"
+    assert warnings_of(line, result) == [warning]
+
+    result, _ = train(line, pd.DataFrame, round_name=round_name)
+    assert (result.success, warnings_of(line, result)) == (True, [])
+
+
+def warnings_of(line: Line, result: dg.ExecuteInProcessResult) -> list[str]:
+    """What a run warns of, up to where advice begins."""
+    entries = [entry for entry in line.instance.all_logs(result.run_id) if entry.level == WARNING]
+    return [entry.user_message.partition(" that decides")[0] for entry in entries]
+
+
 def test_path_in_the_event_log_is_never_followed(line):
     """A forged materialization with another path changes nothing of what is loaded."""
     judge(line, w1=GOOD)
@@ -186,13 +217,14 @@ def test_type_that_cannot_be_made_is_refused(line):
     assert "found several rounds for one Release" in failure_of(result)
 
 
-def test_definitions_load_training_data_outside_of_a_run(line):
+def test_definitions_load_training_data_outside_of_a_run(line, capsys):
     judge(line, w1=GOOD, w2=BAD)
     repository = line.definitions.get_repository_def()
     how = {"python_type": pd.DataFrame, "instance": line.instance}
     one = repository.load_asset_value(TRAINING_DATA, partition_key="w1", **how)
     every = repository.load_asset_value(TRAINING_DATA, **how)
     assert len(one) == len(every) == 120
+    assert "1 round loaded, 1 left out; w2: round w2: held, since" in capsys.readouterr().err
     with pytest.raises(ReleaseHeldError):
         repository.load_asset_value(TRAINING_DATA, partition_key="w2", **how)
 
