@@ -32,7 +32,7 @@ from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, digest_of
 
 FIRST_WAIT, LONGEST_WAIT, MOST_DOUBLED = 20.0, 86_400.0, 13
-ORIGINAL = "agreement_pipeline/original"
+ORIGINAL, PARTITION = "agreement_pipeline/original", "dagster/partition"
 RELEASE_STATE = "agreement_pipeline/release_state"
 RELEASE_INTERVAL_SECONDS = 30
 SETTLING_SECONDS = 25.0
@@ -75,7 +75,7 @@ def tags_of(project: Project, delivery: Delivery) -> dict[str, str]:
     """A delivery of all rounds together has no partition, and no round. Two projects may have the
     same file under the same name.
     """
-    of_round = {"dagster/partition": delivery.round} if delivery.round else {}
+    of_round = {PARTITION: delivery.round} if delivery.round else {}
     return {PROJECT: project.name, **of_round, ORIGINAL: delivery.digest[:12]}
 
 
@@ -310,23 +310,22 @@ def find_unjudged(instance: dg.DagsterInstance, host: Host) -> dict[str, str]:
     project = host.project
     if host.is_asked_for_by_conditions:
         # A condition knows no digest of what it asks for, so the last run of the round counts.
-        tags = {PROJECT: project.name}
-        found = {
-            name: instance.get_runs(
-                dg.RunsFilter(tags={**tags, "dagster/partition": name}), limit=1
+        of_project = {PROJECT: project.name}
+        broken = instance.get_runs(dg.RunsFilter(tags={**of_project, DECISION: NOT_JUDGED}))
+        names = {*_versions(instance, host)} & {run.tags.get(PARTITION) for run in broken}
+        return {
+            name: run.tags.get(WHY, "")
+            for name in names
+            for run in instance.get_runs(
+                dg.RunsFilter(tags={**of_project, PARTITION: name}), limit=1
             )
-            for name in _versions(instance, host)
+            if run.tags.get(DECISION) == NOT_JUDGED
         }
-        by_round = {name: run.tags for name, runs in found.items() for run in runs}
-        by_round = {
-            name: tags for name, tags in by_round.items() if tags.get(DECISION) == NOT_JUDGED
-        }
-    else:
-        by_round = {
-            delivery.round: dict(last_tags(instance, project, delivery, {DECISION: NOT_JUDGED}))
-            for delivery in arrivals_of_rounds(instance, host).find_due({})
-        }
-    return {name: tags.get(WHY, "") for name, tags in by_round.items() if tags}
+    tags_by_round = {
+        delivery.round: last_tags(instance, project, delivery, {DECISION: NOT_JUDGED})
+        for delivery in arrivals_of_rounds(instance, host).find_due({})
+    }
+    return {name: tags.get(WHY, "") for name, tags in tags_by_round.items() if tags}
 
 
 def _tick(
