@@ -100,11 +100,13 @@ from agreement_pipeline import AnnotationProject
 project = AnnotationProject(
     project="toxicity", inbox="inbox", scale={"categories": CATEGORIES}, policy="standard", root="."
 )
-executor = getattr(dg, os.environ["EXECUTOR"])
+of_project = dg.build_defs_for_component(project)
 job = dg.define_asset_job(
-    "materialize", selection=dg.AssetSelection.assets(*KEYS), executor_def=executor
+    "materialize",
+    selection=[of_project.resolve_assets_def(["toxicity", "annotations"])],
+    executor_def=getattr(dg, os.environ["EXECUTOR"]),
 )
-defs = dg.Definitions.merge(dg.build_defs_for_component(project), dg.Definitions(jobs=[job]))
+defs = dg.Definitions.merge(of_project, dg.Definitions(jobs=[job]))
 """
 MATERIALIZE = """
 import os, tempfile
@@ -132,21 +134,12 @@ def small(folder: Path, times: int) -> None:
 
 
 def executors(folder: Path, times: int) -> None:
-    """A round of 300 ratings, all its assets, on Dagster's default executor and in one process."""
+    """A round of 300 ratings, all assets of its step, on Dagster's default executor and in one
+    process.
+    """
     delivered(folder, Round(60, clear=0.99))
-    names = (
-        "annotations",
-        "rating_patterns",
-        "inter_rater_agreement",
-        "intra_rater_agreement",
-        "classifier_agreement",
-        "disputed_items",
-        "acceptability",
-        "training_data",
-    )
-    keys = [["toxicity", name] for name in names]
     definitions = folder / "definitions.py"
-    definitions.write_text(f"CATEGORIES = {LABELS!r}\nKEYS = {keys!r}\n{ON_EXECUTOR}")
+    definitions.write_text(f"CATEGORIES = {LABELS!r}\n{ON_EXECUTOR}")
     program = (*PYTHON, f"FILE = {str(definitions)!r}\n{MATERIALIZE}")
     in_process, multiprocess = (
         median_of(("env", f"EXECUTOR={executor}", *program), folder, times)
