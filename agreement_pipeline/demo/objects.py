@@ -101,7 +101,7 @@ def _write_rounds(
     draw_item: Callable[[int, Draws], tuple[dict[str, str], list[tuple[Part, str]]]],
     folder: Path,
 ) -> tuple[Path, ...]:
-    """The number of an item is a seed of its draws, with the numbers `before` it."""
+    """The number of an item, counted on from `n_before`, seeds its draws."""
     paths = []
     for name, habits in rounds.items():
         tasks = []

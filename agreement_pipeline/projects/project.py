@@ -755,9 +755,9 @@ def classifiers_among(
 ) -> tuple[str, ...]:
     """The classifiers among the raters of a round, under the names of the ratings.
 
-    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater. One
-    that is `named` and rated nothing may be misspelt, and the model would count as a rater of the
-    panel.
+    A column of numbers holds the rater 2 as the float 2.0. Both `2` and `2.0` name that rater.
+    One that is `required` and rated nothing may be misspelt, and the model would count as a rater
+    of the panel.
 
     >>> classifiers_among([1.0, 2.0], "w1.parquet", ["2.0"], "reviews", optional=["gpt"])
     ('2',)

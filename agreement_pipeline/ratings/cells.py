@@ -123,7 +123,7 @@ class Cells:
         return f"({' OR '.join(tests) or 'FALSE'})"
 
     def nan(self, name: str) -> str:
-        """The test of SQL whether a number is none."""
+        """The test of SQL whether a number is NaN."""
         return f"{self.quoted(name)} = CAST('NaN' AS DOUBLE)"
 
     def refuse_nan(self, names: Iterable[str]) -> None:

@@ -78,8 +78,8 @@ def labels_alike(labels: Iterable[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def find_misspelt(counts: Mapping[str, int]) -> dict[str, str]:
-    """Seldom labels that resemble a common one, with this in words. `counts` says how often each
-    occurs.
+    """Rare labels that resemble a common one, each with the words that say so. `counts` says how
+    often each label occurs.
 
     They print alike, or a letter is wrong, missing, too much, or changed places with its neighbour.
     Digits tell labels apart.

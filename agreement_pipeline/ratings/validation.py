@@ -421,7 +421,7 @@ class RatingsValidator:
         return f"CASE {' '.join(cases)} ELSE FALSE END"
 
     def _distinct(self, name: str, rows: str = LABELLED) -> list[Any]:
-        """The distinct values of a column, of rows with a label or of others."""
+        """The distinct values of a column in the rows with a label, or in all rows."""
         if name == "label" and name not in self._keys:
             # They are numbers, and few.
             spelt = f"SELECT DISTINCT label FROM {self.cells.relation} WHERE {LABELLED}"

@@ -171,7 +171,7 @@ class StableFile:
 
 @contextmanager
 def readable(path: Path) -> Iterator[None]:
-    """Tell errors of the operating system as refusals of the file."""
+    """Refuse the file where the operating system raises an error."""
     try:
         yield
     except OSError as error:

@@ -176,7 +176,7 @@ def read_data_set(folder: Path) -> tuple[pa.Table, dict[str, LabelLookup]]:
 
 
 def label_lookups(description: Data | pa.Schema, source: str) -> dict[str, LabelLookup]:
-    """`said` is what describes a data set, or a schema whose metadata do."""
+    """`description` is that of a data set, or a schema whose metadata have it."""
     lookup_by_column: dict[str, LabelLookup] = {}
     try:
         if isinstance(description, pa.Schema):

@@ -533,7 +533,7 @@ def _files_like(pattern: Path) -> list[Path]:
 
 
 def is_pattern(source: Path) -> bool:
-    """True if a path is none, and has marks of a pattern."""
+    """True if no such path exists, and it has marks of a pattern."""
     return not source.exists() and any(mark in str(source) for mark in "*?[")
 
 

@@ -36,7 +36,7 @@ def rows(marked: Sequence[Marked], settings: UnitSettings, labels: Sequence[str]
     starts = np.cumsum([0, *(max(1, round(length / step)) for (length,) in extents.values())])
     raters = sorted({(answer.rater, answer.occurrence) for answer in marked})
     labels = [NONE, *(label for label in labels if label != NONE)]
-    spans = [(n, span) for n, answer in enumerate(marked) for span in _disjoint_spans(answer)]
+    spans = [(n, span) for n, answer in enumerate(marked) for span in _spans_in_order(answer)]
     parts = _item_and_span_parts(marked, spans, step, _places_of(items), starts)
     bounds = np.unique(np.concatenate([starts, parts[:, 0], parts[:, 1]]))
     seats = _places_of(raters)
@@ -105,7 +105,7 @@ def coded(codes: Places, names: Iterable[str]) -> pd.Categorical:
     return categorical(codes, pd.Index(list(names), dtype=TEXT))
 
 
-def _disjoint_spans(marked: Marked) -> list[Span | Segment]:
+def _spans_in_order(marked: Marked) -> list[Span | Segment]:
     """The spans of an answer in order. Overlaps of different categories are refused."""
     spans = sorted(
         (area for area in marked.areas if isinstance(area, Span | Segment)),
