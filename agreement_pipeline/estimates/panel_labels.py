@@ -56,6 +56,7 @@ from agreement_pipeline.intervals import (
     spread_over_rows,
 )
 from agreement_pipeline.measures import Measure
+from agreement_pipeline.measures.label import NO_CATEGORY
 from agreement_pipeline.ratings import (
     Array,
     Codes,
@@ -146,7 +147,9 @@ METHOD_OF_CLUSTERS = "Dirichlet draws over whole clusters and one unseen item; t
 N_FAR_ITEMS = 3
 ABSENT_SHARE = np.exp(-1)
 """In so many draws of a bootstrap an item is absent. Dirichlet draws give it some weight in each,
-and a number that is far from all others could carry agreement in all of them.
+and a number that is far from all others could carry agreement in all of them. So for the lower
+limit of numbers, one item of each of the rows farthest from the mean is left out of so many draws,
+where this makes their value smaller. Which draws those are does not depend on the ratings.
 """
 
 
@@ -302,8 +305,8 @@ def label_reliability(
         for estimated in estimates
         if estimated.bounds is None or estimated.estimate.at_least
     )
-    if first_compared.label in ("mean", "shares") and reliable is not None:
-        missing_reasons = {}
+    if reliable is not None:
+        missing_reasons.pop(NO_CATEGORY.reason, None)
     usable = [
         compared.panels for compared in compared_by_measure.values() if compared.panels is not None
     ]
@@ -935,9 +938,12 @@ def _distribution(
         weights[..., :-1] *= used
         if not is_floor:
             upper_values.append(record(panels.over.reweighted(weights)).value)
-        is_absent = absent_rng.random((len(weights), len(far_rows))) < ABSENT_SHARE
-        weights[:, far_rows] *= np.where(is_absent, 1 - 1 / panels.weights[far_rows], 1.0)
-        lower_values.append(record(panels.under.reweighted(weights)).value)
+        values = record(panels.under.reweighted(weights)).value
+        if len(far_rows):
+            is_absent = absent_rng.random((len(weights), len(far_rows))) < ABSENT_SHARE
+            weights[:, far_rows] *= np.where(is_absent, 1 - 1 / panels.weights[far_rows], 1.0)
+            values = np.fmin(values, record(panels.under.reweighted(weights)).value)
+        lower_values.append(values)
     low, high = record.bounds
     lower_draws = np.clip(np.concatenate(lower_values), low, high)
     greatest = (

@@ -104,13 +104,12 @@ def components_of(table: LabelsByRater | NumbersByRater) -> VarianceComponents:
     n_same_item = float(weights @ (n_by_item * (n_by_item - 1)))
     n_same_rater = float((n_by_rater * (n_by_rater - 1)).sum())
     n_apart = n_pairs - n_same_item - n_same_rater
-    if within_raters is None or everywhere is None or n_apart <= 0:
-        between_items = max((everywhere or within_items) - within_items, 0.0)
-        return VarianceComponents(between_items, 0.0, within_items)
-    squares_apart = (
-        everywhere * n_pairs - within_items * n_same_item - within_raters * n_same_rater
-    ) / n_apart
-    items, raters = max(squares_apart - within_items, 0.0), max(squares_apart - within_raters, 0.0)
+    if everywhere is None or n_apart <= 0:  # all ratings are of one item
+        return VarianceComponents(0.0, 0.0, within_items)
+    of_same_rater = 0.0 if within_raters is None else within_raters * n_same_rater
+    squares_apart = (everywhere * n_pairs - within_items * n_same_item - of_same_rater) / n_apart
+    items = max(squares_apart - within_items, 0.0)
+    raters = 0.0 if within_raters is None else max(squares_apart - within_raters, 0.0)
     return VarianceComponents(float(items), float(raters), float(max(within_items - raters, 0.0)))
 
 

@@ -79,7 +79,8 @@ class LabelsOfPanels:
     def variance(self) -> Array:
         """Half of the mean squared distance between labels of two different items; (...).
 
-        NaN of one item.
+        NaN of one item. Where a label is a category or a single rating, it is larger than that by
+        1 / (n - 1) of how far the squared length of an item's mean label is under `squares`.
         """
         n = self.n_items
         with np.errstate(divide="ignore", invalid="ignore"):

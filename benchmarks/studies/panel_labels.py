@@ -281,6 +281,10 @@ def skewed(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
     return middle, 0.5 * middle
 
 
+def few_disputed(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
+    return random.normal(size=n), np.where(random.random(n) < 0.01, 6.0, 0.5)
+
+
 def two_groups(random: Random, n: int) -> tuple[np.ndarray, np.ndarray]:
     return 3.0 * (random.random(n) < 0.2), np.full(n, 0.8)
 
@@ -292,6 +296,7 @@ NUMBERS: dict[str, Numbers] = {
     "half of the items are hard": uneven,
     "lognormal, errors grow with the mean": skewed,
     "two groups, one of them a fifth": two_groups,
+    "one item in a hundred is disputed, errors of 6": few_disputed,
 }
 
 

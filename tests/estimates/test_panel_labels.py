@@ -194,7 +194,7 @@ def test_medians_are_compared_over_the_splits_into_two_panels():
     numbers = read_ratings(table, scale=Scale(None, "interval"))
     drawn = label_reliability(numbers, trains=Trains("median"), panel_size=3, inference=FAST)
     assert_allclose(drawn.reliability.least, 1 - half / variance, atol=0.03)
-    assert drawn.same_label is None
+    assert (drawn.same_label, drawn.missing_reason) == (None, "")
 
 
 def test_one_panel_says_nothing_of_its_median_and_raters_nothing_of_adjudicators():

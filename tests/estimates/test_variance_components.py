@@ -61,6 +61,27 @@ def test_a_known_population_is_found():
     assert found.needed_ratings(0.8) == pytest.approx(4, abs=0.4)
 
 
+def test_raters_of_one_item_alone_leave_their_habits_in_the_rest():
+    """No rater has two ratings, so only pairs of one item and of different items are compared."""
+    random = np.random.default_rng(3)
+    values = np.full((8, 24), np.nan)
+    for item in range(8):
+        values[item, 3 * item : 3 * item + 3] = random.normal() + 0.5 * random.normal(size=3)
+    cells = [(item, values[item, rater]) for item, rater in np.argwhere(~np.isnan(values))]
+    half = {True: [], False: []}
+    for (item, x), (other, y) in combinations(cells, 2):
+        half[item == other].append((x - y) ** 2 / 2)
+    within = np.mean(half[True])
+    found = components_of(numbers_of(values))
+    expected = (np.mean(half[False]) - within, 0, within)
+    assert_allclose((found.items, found.raters, found.both), expected, atol=1e-12)
+
+
+def test_one_item_has_no_variance_between_items():
+    found = components_of(numbers_of(np.array([[1.0, 2.0, 4.0]])))
+    assert_allclose((found.items, found.raters, found.both), (0, 0, 7 / 3), atol=1e-12)
+
+
 def test_single_ratings_have_no_components():
     values = np.where(np.eye(9, 2), 1.0, np.nan)
     with pytest.raises(AgreementError, match="no item with two ratings"):
