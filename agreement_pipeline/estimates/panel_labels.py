@@ -55,8 +55,7 @@ from agreement_pipeline.intervals import (
     resampling_masses,
     spread_over_rows,
 )
-from agreement_pipeline.measures import Measure
-from agreement_pipeline.measures.label import NO_CATEGORY
+from agreement_pipeline.measures import NO_CATEGORY, Measure
 from agreement_pipeline.ratings import (
     Array,
     Codes,

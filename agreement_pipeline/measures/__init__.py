@@ -39,6 +39,9 @@ from agreement_pipeline.measures.krippendorff import (  # noqa: E402 - see above
     alpha_with_distance as alpha_with_distance,
     disagreement_of_items as disagreement_of_items,
 )
+from agreement_pipeline.measures.label import (  # noqa: E402 - see above
+    NO_CATEGORY as NO_CATEGORY,
+)
 from agreement_pipeline.measures.weighting import (  # noqa: E402 - see above
     WEIGHTINGS as WEIGHTINGS,
 )
