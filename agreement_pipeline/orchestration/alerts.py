@@ -5,7 +5,7 @@ import os
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http.client import HTTPException
 from typing import Any
@@ -14,6 +14,7 @@ import dagster as dg
 
 from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
 from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.metrics import record_notices
 from agreement_pipeline.orchestration.runs import WHY, unreleased_tag
 from agreement_pipeline.orchestration.sensors import (
     declare_sensor,
@@ -213,9 +214,19 @@ def _untold(
         )
     except Exception as error:  # the client of a bucket raises errors of its own
         context.log.error(in_a_sentence(error))
+        down = [outage(project.name, now, in_a_sentence(error))]
+        _record(context, project, down)
         return told.untold_outage(project.name, error, now)
+    _record(context, project, current)
     _send_heartbeat(context, project, told, now)
     return told.untold_recovery(project.name) + told.untold(current)
+
+
+def _record(
+    context: dg.SensorEvaluationContext, project: Project, current: Sequence[Notice]
+) -> None:
+    if fault := record_notices(project.name, current):
+        context.log.warning(fault)
 
 
 def _send_heartbeat(

@@ -41,12 +41,12 @@ from agreement_pipeline.orchestration.metadata import (
     first_rows,
     keep_page,
     link,
-    metered,
     refused,
     release_metadata,
     rendered,
     table,
 )
+from agreement_pipeline.orchestration.metrics import record_decision
 from agreement_pipeline.orchestration.runs import (
     ADMITTED,
     DECISION,
@@ -346,8 +346,13 @@ def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
     name, decision = judged.version.round, judged.decision
     summary = summarize_anyway(judged.ratings, judged.policy, decision, project.name, name)
     shown = decision_metadata(summary, link(project, page_of(name)))
+    fault = record_decision(summary)
     return dg.MaterializeResult(
-        metadata={**shown, "release_withdrawn": withdrawn, **metered(summary)},
+        metadata={
+            **shown,
+            "release_withdrawn": withdrawn,
+            **({"metrics": fault} if fault else {}),
+        },
         check_results=list(checks.policy_results(summary, judged.gate.audit.of_labels)),
         data_version=dg.DataVersion(decision.digest),
     )

@@ -1,8 +1,6 @@
 """The sections of a report as Dagster metadata. The UI plots numbers and shows tables in place."""
 
 import math
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,6 @@ from agreement_pipeline.report import (
     svg_data_url,
 )
 from agreement_pipeline.text import DIGITS, counted
-from agreement_pipeline.version import __version__
 
 MAX_ROWS = 40
 
@@ -41,9 +38,6 @@ IN_PLACE = 999
 """The UI shows Markdown of so many characters in place. Longer Markdown opens by a click."""
 
 NOT_KNOWN = "not_known"
-METER_PROVIDER = "OTEL_PYTHON_METER_PROVIDER"
-"""The environment's name for a provider that OpenTelemetry loads when it is first asked."""
-IMPERSONAL = ("round", "category", "stratum", "label")
 PLACES = 4
 
 ABOUT = (
@@ -150,46 +144,6 @@ def _plot(name: str, drawn: Figure | Glance) -> Any:
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")
-
-
-def metered(summary: Summary) -> dict[str, str]:
-    """A counter `agreement.decisions`, and gauges `agreement.value`, `agreement.low`,
-    `agreement.high`.
-
-    No metric of OpenTelemetry is about a rater. A fault there never fails a decision: what is given
-    back says it.
-    """
-    # Without a provider nobody listens, and to load the package takes longer than a small round.
-    if "opentelemetry.metrics" not in sys.modules and METER_PROVIDER not in os.environ:
-        return {}
-    try:
-        _tell(summary)
-    except Exception as error:  # whatever a provider or an exporter raises: the decision stands
-        return {"metrics": printable(f"not told to OpenTelemetry: {type(error).__name__}, {error}")}
-    return {}
-
-
-def _tell(summary: Summary) -> None:
-    from opentelemetry.metrics import get_meter
-
-    meter = get_meter("agreement_pipeline", __version__)
-    of: dict[str, str | int] = {"project": summary.project, "round": summary.name}
-    decided: dict[str, str | int] = {
-        "decision": summary.decision.outcome,
-        "policy": summary.policy.policy,
-        "policy_version": summary.policy.version,
-    }
-    meter.create_counter("agreement.decisions", "1", "Decisions on rounds.").add(1, of | decided)
-    for name, what in (
-        ("value", "What a rule's measure gives for a round."),
-        ("low", "The lower limit of its interval."),
-        ("high", "The upper limit of its interval."),
-    ):
-        gauge = meter.create_gauge(f"agreement.{name}", "1", what)
-        for result in summary.results:
-            number = getattr(result, name)
-            if number is not None and result.scope_kind in IMPERSONAL:
-                gauge.set(number, {**of, "measure": result.measure, "scope": result.scope})
 
 
 def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,6 +30,9 @@ from agreement_pipeline.store.local import (
 
 LOG = "log"
 LEASES = f"{LOG}/leases"
+LIST, READ, WRITE, REMOVE = "list", "read", "write into", "remove objects of"
+CONDITIONS = ("PreconditionFailed", "ConditionalRequestConflict", "InvalidRange")
+"""Codes of S3 that answer a condition of ours, and are no fault."""
 PROBE = "conditional"
 """An object that is written twice, to see whether a server refuses the second one."""
 MAX_PAST_LEASES = 200
@@ -60,7 +63,7 @@ class ObjectStorage:
 
     def read(self, name: str) -> bytes | None:
         try:
-            with require_answer(self.root):
+            with require_answer(self.root, READ):
                 data: bytes = self._objects.cat_file(self._path(name))
         except FileNotFoundError:
             return None
@@ -70,7 +73,7 @@ class ObjectStorage:
         """Few bytes take one request."""
         path = self._path(name)
         try:
-            with require_answer(self.root):
+            with require_answer(self.root, READ):
                 first_bytes: bytes = self._objects.cat_file(path, start=0, end=MAX_BYTES_IN_MEMORY)
                 if len(first_bytes) < MAX_BYTES_IN_MEMORY:
                     return first_bytes
@@ -94,7 +97,7 @@ class ObjectStorage:
         paths = {name: self._path(name) for name in names}
         if not paths:
             return {}
-        with require_answer(self.root):
+        with require_answer(self.root, READ):
             result_by_path = self._objects.cat(list(paths.values()), on_error="return")
             for result in result_by_path.values():
                 if isinstance(result, Exception) and not isinstance(result, FileNotFoundError):
@@ -142,7 +145,7 @@ class ObjectStorage:
         """
         while True:
             try:
-                with require_answer(self.root):
+                with require_answer(self.root, WRITE):
                     if isinstance(content, bytes):
                         self._objects.pipe_file(self._path(name), content, mode="create")
                     else:
@@ -162,7 +165,7 @@ class ObjectStorage:
 
     def remove(self, names: Sequence[str]) -> None:
         try:
-            with require_answer(self.root):
+            with require_answer(self.root, REMOVE):
                 self._objects.rm([self._path(name) for name in names])
         except FileNotFoundError:
             return
@@ -178,7 +181,7 @@ class ObjectStorage:
     def _list_objects(self, folder: str) -> dict[str, str]:
         """The library may list the folder as an object, if its first object comes meanwhile."""
         folder_path = self._path(folder) + "/"
-        with require_answer(self.root):
+        with require_answer(self.root, LIST):
             info_by_path: dict[str, dict[str, Any]] = self._objects.find(
                 self._path(), detail=True, prefix=f"{folder}/" if folder else ""
             )
@@ -268,10 +271,11 @@ class Lease:
 
 
 @contextmanager
-def require_answer(root: UPath) -> Iterator[None]:
-    """Refuse a bucket that does not answer, and missing credentials.
+def require_answer(root: UPath, action: str) -> Iterator[None]:
+    """Refuse a bucket that does not answer, that is not there, or that refuses an action.
 
-    A refusal by the server itself stays an `OSError`.
+    A missing object stays a `FileNotFoundError`. What the caller asks for by a condition stays the
+    error that it is.
     """
     without_answer: tuple[type[Exception], ...] = ()
     if root.protocol == "s3":
@@ -282,9 +286,34 @@ def require_answer(root: UPath) -> Iterator[None]:
         yield
     except without_answer as cause:
         raise StoreError(
-            f"{root}: found no answer ({cause}); expected a bucket that answers, "
+            f"{root}: found no answer to {action} it ({cause}); expected a bucket that answers, "
             "and credentials for it. "
             f"Set them where the library for {root.protocol}:// looks for them.",
+            may_pass=True,
+        ) from cause
+    except PermissionError as cause:
+        raise StoreError(
+            f"{root}: found no permission to {action} it ({cause}); expected credentials that may "
+            "list, read and write in the bucket, or list and read if nothing is stored there. "
+            "Correct them, or the policy of the bucket.",
+            may_pass=True,
+        ) from cause
+    except FileNotFoundError as cause:
+        if action != WRITE:
+            raise
+        raise StoreError(
+            f"{root}: found no such bucket ({cause}); expected one that is there. Create it, or "
+            "correct the name."
+        ) from cause
+    except FileExistsError:
+        raise
+    except OSError as cause:
+        if any(condition in str(cause.__cause__) for condition in CONDITIONS):
+            raise
+        raise StoreError(
+            f"{root}: found a server that refused to {action} it ({cause}); expected a bucket "
+            "that can be listed, read and written. Try again, and look for the reason at the "
+            "server.",
             may_pass=True,
         ) from cause
 
@@ -336,7 +365,7 @@ class Bucket:
     def is_there(self) -> bool:
         bucket = self.root.path.partition("/")[0]
         try:
-            with _require_permission(self.root):
+            with require_answer(self.root, LIST):
                 self._objects.call_s3("list_objects_v2", Bucket=bucket, MaxKeys=1)
         except FileNotFoundError:
             return False
@@ -346,7 +375,7 @@ class Bucket:
         """Marks that some tools leave for a folder are no objects."""
         folder_path = self.root.path.rstrip("/") + "/"
         try:
-            with _require_permission(self.root):
+            with require_answer(self.root, LIST):
                 info_by_path: dict[str, dict[str, Any]] = self._objects.find(
                     folder_path, detail=True, prefix=start
                 )
@@ -361,18 +390,5 @@ class Bucket:
         }
 
     def fetch(self, name: str, to: Path) -> None:
-        with _require_permission(self.root):
+        with require_answer(self.root, READ):
             self._objects.get_file(f"{self.root.path.rstrip('/')}/{name}", str(to))
-
-
-@contextmanager
-def _require_permission(root: UPath) -> Iterator[None]:
-    try:
-        with require_answer(root):
-            yield
-    except PermissionError as cause:
-        raise StoreError(
-            f"{root}: found no permission to read it ({cause}); expected credentials that may "
-            "list and read the bucket. Correct them, or the policy of the bucket.",
-            may_pass=True,
-        ) from cause

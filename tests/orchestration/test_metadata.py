@@ -1,7 +1,5 @@
 """Long tables and long lists say how much of them is shown. Nothing is shown where nothing is."""
 
-import sys
-
 import pandas as pd
 import pytest
 
@@ -15,8 +13,6 @@ from agreement_pipeline.orchestration.metadata import (
     rendered,
 )
 from agreement_pipeline.ratings import TEXT, Ratings, Scale
-from tests.orchestration.checks import materialized
-from tests.orchestration.conftest import POLICY, ratings_frame
 
 LABELS = ("why", "place", "items")
 
@@ -100,68 +96,3 @@ def test_a_long_table_that_opens_by_a_click_says_how_many_rows_are_left_out():
     assert text.count("\n| ") == MAX_ROWS
     one_more = opened_table("t", pd.DataFrame({"n": range(MAX_ROWS + 1)}))["t"].md_str
     assert one_more.rstrip().endswith("and 1 more row")
-
-
-def test_decisions_and_estimates_are_told_to_opentelemetry(line, monkeypatch):
-    """Numbers are those of the log. None is about a rater."""
-    metrics = pytest.importorskip("opentelemetry.metrics")
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-
-    reader = InMemoryMetricReader()
-    monkeypatch.setattr(metrics, "get_meter", MeterProvider([reader]).get_meter)
-    rule = {"measure": "krippendorff_alpha", "min_items": 20}
-    rules = [{**rule, "scope": "round"}, {**rule, "scope": "without", "effect": "warn"}]
-    line.write_policy({**POLICY, "rules": rules})
-    for name, agreement in (("good", 0.97), ("poor", 0.7)):
-        line.deliver(name, ratings_frame(agreement))
-        line.run(name, "annotations", "acceptability")
-    found = {
-        (metric.name, point.attributes["round"], point.attributes.get("scope")): point
-        for of_resource in reader.get_metrics_data().resource_metrics
-        for of_scope in of_resource.scope_metrics
-        for metric in of_scope.metrics
-        for point in metric.data.data_points
-    }
-    assert {key[2] for key in found} == {None, "round"}
-    decided = {name: found["agreement.decisions", name, None] for name in ("good", "poor")}
-    assert {name: point.attributes["decision"] for name, point in decided.items()} == {
-        "good": "admitted",
-        "poor": "held",
-    }
-    assert {point.value for point in decided.values()} == {1}
-    for name in ("good", "poor"):
-        (logged,) = [e for e in line.project.store.history(name) if e["event"] == "decided"]
-        (verdict,) = [each for each in logged["verdicts"] if each["scope"] == "round"]
-        for what in ("value", "low", "high"):
-            point = found[f"agreement.{what}", name, "round"]
-            assert point.value == verdict[what]
-            assert point.attributes["measure"] == "krippendorff_alpha"
-
-
-def test_a_fault_of_opentelemetry_is_told_and_fails_no_decision(line, monkeypatch):
-    metrics = pytest.importorskip("opentelemetry.metrics")
-
-    def fails(*_):
-        raise OSError("no collector")
-
-    monkeypatch.setattr(metrics, "get_meter", fails)
-    line.deliver("good", ratings_frame(0.97))
-    found = line.run("good", "annotations", "acceptability", "training_data")
-    assert found.success
-    made = materialized(found, "acceptability")
-    assert made.metadata["metrics"].text == "not told to OpenTelemetry: OSError, no collector"
-    assert line.project.store.in_force("good")
-
-
-@pytest.mark.parametrize("named", [True, False])
-def test_opentelemetry_is_loaded_where_a_provider_may_listen(line, monkeypatch, named):
-    pytest.importorskip("opentelemetry.metrics")
-    monkeypatch.delitem(sys.modules, "opentelemetry.metrics")
-    if named:
-        monkeypatch.setenv("OTEL_PYTHON_METER_PROVIDER", "that_nobody_installed")
-    line.deliver("good", ratings_frame(0.97))
-    found = line.run("good", "annotations", "acceptability")
-    made = materialized(found, "acceptability")
-    assert ("metrics" in made.metadata) is named
-    assert ("opentelemetry.metrics" in sys.modules) is named

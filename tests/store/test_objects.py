@@ -120,7 +120,8 @@ def test_puts_that_meet_are_tried_again_and_what_is_refused_is_not(bucket, monke
     answers.append(answer("PreconditionFailed"))
     assert not storage.put("another", b"1")
     answers.append(answer("SlowDown"))
-    with pytest.raises(OSError, match="SlowDown"):
+    refused = f"{bucket}: found a server that refused to write into it .*SlowDown"
+    with pytest.raises(StoreError, match=refused):
         storage.put("another", b"1")
 
 
@@ -332,10 +333,38 @@ def test_a_bucket_that_cannot_be_asked_is_refused_in_words(
     ):
         with pytest.raises(
             StoreError,
-            match=f"{bucket}: found no answer .*{words}.*; "
+            match=f"{bucket}: found no answer to .* it .*{words}.*; "
             "expected a bucket that answers, and credentials for it",
         ):
             asked()
+
+
+def test_a_refusal_names_the_bucket_and_what_was_to_be_done(bucket, monkeypatch):
+    storage = storage_at(bucket)
+
+    def denied(*_, **__):
+        raise PermissionError("Access Denied")
+
+    for name in ("cat_file", "find", "pipe_file", "rm"):
+        monkeypatch.setattr(storage._objects, name, denied)
+    for action, call in (
+        ("read", lambda: storage.read("a")),
+        ("list", storage.names),
+        ("write into", lambda: storage.put("a", b"1")),
+        ("remove objects of", lambda: storage.remove(["a"])),
+    ):
+        with pytest.raises(
+            StoreError, match=rf"{bucket}: found no permission to {action} it \(Access Denied\)"
+        ):
+            call()
+
+
+def test_a_bucket_that_is_not_there_is_named(bucket):
+    missing = "s3://nobody-made-this"
+    storage = storage_at(f"{missing}/store")
+    assert storage.read("a") is None
+    with pytest.raises(StoreError, match=f"{missing}/store: found no such bucket"):
+        storage.put("a", b"1")
 
 
 def test_a_folder_that_is_given_as_an_object_of_its_own_is_empty(bucket, monkeypatch):
