@@ -19,30 +19,49 @@ WORKFLOW, HOOKS, STAGES = BLOCKS
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text())
 
 
-def steps_of_a_job():
-    """The steps of the guide's workflow, with those of the action in its place."""
+def steps_of_a_job(outputs):
+    """The steps of the guide's workflow, with those of the action in its place.
+
+    What a step's environment takes from an input or from an earlier step stands in its place.
+    """
     for step in WORKFLOW["jobs"]["labels"]["steps"]:
         if "agreement" in step.get("uses", ""):
-            given = {name: each.get("default") for name, each in ACTION["inputs"].items()}
-            given |= step["with"]
-            for each in ACTION["runs"]["steps"]:
-                says = {
-                    name: text[len("${{ inputs.") : -3]
-                    for name, text in each.get("env", {}).items()
-                }
-                yield each["run"], {name: given[named] for name, named in says.items()}
+            inputs = {name: setting.get("default") for name, setting in ACTION["inputs"].items()}
+            values = {f"inputs.{name}": text for name, text in (inputs | step["with"]).items()}
+            for of_action in ACTION["runs"]["steps"]:
+                if "run" in of_action:
+                    known = values | outputs()
+                    env = of_action.get("env", {})
+                    yield (
+                        of_action["run"],
+                        {
+                            name: known[text[len("${{ ") : -len(" }}")]]
+                            for name, text in env.items()
+                        },
+                    )
         elif "run" in step:
             yield step["run"], {}
 
 
 @pytest.fixture
 def path(tmp_path):
-    """The programs that a runner has: those of this environment, and a trainer that does little."""
+    """The programs that a runner has: those of this environment, and a trainer that does little.
+
+    `python -m venv` makes a folder of the same programs, and each call of pip leaves a line.
+    """
     bin_ = tmp_path / "bin"
     bin_.mkdir()
     for name, words in (
         ("agreement-pipeline", f'exec "{sys.executable}" -m agreement_pipeline "$@"'),
-        ("python", "[[ $1 == -m ]] || touch trained"),
+        (
+            "python",
+            f"""case "$*" in
+              "-c "*) exec "{sys.executable}" "$@" ;;
+              "-m venv --clear "*) rm -rf "$4"; mkdir -p "$4"; cp -r "{bin_}" "$4/bin" ;;
+              "-m pip "*) echo "$@" >> "{tmp_path}/pip.txt" ;;
+              *) touch trained ;;
+            esac""",
+        ),
     ):
         (bin_ / name).write_text(f"#!/bin/bash\n{words}\n")
         (bin_ / name).chmod(0o755)
@@ -52,14 +71,27 @@ def path(tmp_path):
 @pytest.fixture
 def run(tmp_path, path):
     """Runs the steps in a folder with `labels.csv`. Gives the status, and the summary."""
-    summary = tmp_path / "summary.md"
+    summary, output = tmp_path / "summary.md", tmp_path / "output.txt"
+    runner = {
+        "GITHUB_ACTION_PATH": str(ROOT),
+        "GITHUB_OUTPUT": str(output),
+        "GITHUB_STEP_SUMMARY": str(summary),
+        "RUNNER_TEMP": str(tmp_path),
+        "RUNNER_OS": "Linux",
+        "RUNNER_ARCH": "X64",
+    }
+
+    def outputs():
+        lines = output.read_text().splitlines() if output.exists() else []
+        pairs = (line.split("=", 1) for line in lines)
+        return {f"steps.environment.outputs.{name}": value for name, value in pairs}
 
     def steps():
-        for words, env in steps_of_a_job():
+        for words, env in steps_of_a_job(outputs):
             done = subprocess.run(
                 ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", words],
                 cwd=tmp_path,
-                env={**os.environ, **path, **env, "GITHUB_STEP_SUMMARY": str(summary)},
+                env={**os.environ, **path, **env, **runner},
                 capture_output=True,
                 text=True,
                 check=False,
@@ -77,6 +109,55 @@ def test_an_admitted_round_is_trained_on(run, tmp_path):
     assert (status, (tmp_path / "trained").exists()) == (0, True)
     assert summary.startswith("### admitted: labels.csv\n\n- krippendorff\\_alpha 1.000")
     assert "| krippendorff\\_alpha, round | 1.000" in summary
+
+
+def test_the_environment_is_installed_once_and_again_if_half_of_it_is_there(run, tmp_path):
+    unanimous(tmp_path, 500).rename(tmp_path / "labels.csv")
+    for _ in range(2):
+        assert run()[0] == 0
+    installed = f"-m pip install --quiet {ROOT}"
+    assert (tmp_path / "pip.txt").read_text().splitlines() == [installed]
+    (tmp_path / "agreement-pipeline/installed").unlink()
+    assert run()[0] == 0
+    assert (tmp_path / "pip.txt").read_text().splitlines() == [installed] * 2
+
+
+def test_other_code_takes_another_environment_from_the_cache(tmp_path, path):
+    first, *_ = ACTION["runs"]["steps"]
+    action = tmp_path / "action"
+    (action / "agreement_pipeline").mkdir(parents=True)
+    (action / "pyproject.toml").touch()
+    keys = []
+    for code in ("x = 1\n", "x = 1\n", "x = 2\n"):
+        (action / "agreement_pipeline/module.py").write_text(code)
+        output = tmp_path / "output.txt"
+        output.write_text("")
+        runner = {
+            "GITHUB_ACTION_PATH": str(action),
+            "GITHUB_OUTPUT": str(output),
+            "RUNNER_TEMP": str(tmp_path),
+        }
+        subprocess.run(
+            ["bash", "-e", "-o", "pipefail", "-c", first["run"]],
+            env={**os.environ, **path, **runner},
+            check=True,
+        )
+        keys.append(output.read_text())
+    assert keys[0] == keys[1] != keys[2]
+
+
+def test_a_misspelt_label_stops_every_door_of_the_guide(run, tmp_path, monkeypatch):
+    table = unanimous(tmp_path, 500)
+    text = table.read_text().replace(",yes\n", ",yess\n", 1)
+    table.unlink()
+    (tmp_path / "labels.csv").write_text(text)
+    status, summary, _ = run()
+    assert status == 2
+    assert "yess" in summary
+    (known,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    (mine,) = HOOKS["repos"][0]["hooks"]
+    monkeypatch.chdir(tmp_path)
+    assert main([*shlex.split(known["entry"])[1:], *mine["args"], "labels.csv"]) == 2
 
 
 def test_a_held_round_ends_the_job_and_says_why(run, tmp_path):
@@ -149,13 +230,17 @@ def test_the_hook_holds_a_commit_with_a_table_that_is_held(tmp_path, monkeypatch
 
 def test_the_fixture_of_pytest_fails_a_test_with_the_reasons(tmp_path, path):
     code = PAGE.split("```python\n")[1].split("```")[0]
-    few = code.replace("test_labels", "test_few").replace("labels.csv", "few.csv")
-    (tmp_path / "test_both.py").write_text(f"{code}\n\n{few}")
+    header, body = code.split("\n\n\n")
+    few = body.replace("test_labels", "test_few").replace("labels.csv", "few.csv")
+    misspelt = body.replace("test_labels", "test_misspelt").replace("labels.csv", "misspelt.csv")
+    (tmp_path / "test_all.py").write_text("\n\n\n".join([header, body, few, misspelt]))
     unanimous(tmp_path, 12).rename(tmp_path / "few.csv")
-    unanimous(tmp_path, 500).rename(tmp_path / "labels.csv")
+    table = unanimous(tmp_path, 500).rename(tmp_path / "labels.csv")
+    wrong = table.read_text().replace(",yes\n", ",yess\n", 1)
+    (tmp_path / "misspelt.csv").write_text(wrong)
     words = [sys.executable, "-m", "pytest", "-p", "agreement_pipeline.pytest_plugin"]
     done = subprocess.run(
-        [*words, "-p", "no:cacheprovider", "-q", "test_both.py"],
+        [*words, "-p", "no:cacheprovider", "-q", "test_all.py"],
         cwd=tmp_path,
         env={**os.environ, **path},
         capture_output=True,
@@ -163,8 +248,10 @@ def test_the_fixture_of_pytest_fails_a_test_with_the_reasons(tmp_path, path):
         check=False,
     )
     assert done.returncode == 1
-    assert "FAILED test_both.py::test_few" in done.stdout
-    assert "1 failed, 1 passed" in done.stdout
+    assert "FAILED test_all.py::test_few" in done.stdout
+    assert "FAILED test_all.py::test_misspelt" in done.stdout
+    assert "yess" in done.stdout
+    assert "2 failed, 1 passed" in done.stdout
     assert "held\n  krippendorff_alpha" in done.stdout
 
 
