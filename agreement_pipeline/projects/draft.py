@@ -80,6 +80,18 @@ MAX_CATEGORIES = 30
 EMPTY_SET = "|"
 SHOWN_LABELS = 5
 MAX_EXPORTS_COMPARED = 20
+DATASET_HINTS = (
+    "# dataset:  # what releases say of the data: agreement-pipeline guide releases",
+    "#   license: CC-BY-4.0",
+    "#   use_cases: what it is for, and what it is not for",
+    "#   limitations: where it does not hold",
+    "#   biases: whom or what it shows too much or too little",
+    "#   social_impact: whom it may help or harm",
+    "#   personal_data: none, or which and how it is protected",
+    "#   synthetic_data: false",
+    "#   derived_from: [the URL or the name of each dataset it was made from]",
+    "#   collected: how and when its items were collected",
+)
 POLICY = """# The rules that judge {name}. agreement-pipeline guide policy explains every key.
 policy: {name}
 version: 1
@@ -339,6 +351,8 @@ def _item_and_rater_lines(export_facts: ExportFacts, several_rounds: bool) -> It
     yield from (
         f"# {key}: {hint}" for key, hint in hints.items() if key not in export_facts.given_settings
     )
+    if "dataset" not in export_facts.given_settings:
+        yield from DATASET_HINTS
 
 
 def _read_tool_export(path: Path, reader: Reader, given_settings: Mapping[str, Any]) -> ExportFacts:

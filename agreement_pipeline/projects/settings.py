@@ -252,7 +252,8 @@ class ProjectSettings(BaseModel):
         by_itself: all admitted rounds are released together whenever a round is admitted or
         withdrawn. by_hand: when somebody asks for it.
     dataset
-        What releases say of the dataset: its `license`, such as CC-BY-4.0, and `cite_as`.
+        What releases say of the dataset: its `license`, such as CC-BY-4.0, `cite_as`, and what
+        Croissant asks for responsible AI, such as `use_cases` and `limitations`.
     trains
         The label that trains: plurality, majority, median, mean, shares, one_rater or adjudicated.
         `{label: one_rater, overlap: random_sample}` also trains items with one label, if those with

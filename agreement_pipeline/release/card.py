@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 CROISSANT, RAI = "http://mlcommons.org/croissant/", "http://mlcommons.org/croissant/RAI/"
+PROV = "http://www.w3.org/ns/prov#"
 PARQUET = "application/x-parquet"
 PROTOCOL = (
     "The label of an item is the one that more raters gave than any other, "
@@ -244,18 +245,20 @@ def croissant(
     training: Collection[str | None] = (),
     rows: Mapping[str, int] = MappingProxyType({}),
     version: str = "1.1",
-    published: Mapping[str, str] = MappingProxyType({}),
+    published: Mapping[str, Any] = MappingProxyType({}),
     trains: Trains | None = None,
 ) -> dict[str, Any]:
     """The description in Croissant, with the properties for responsible AI, as plain data.
-    `published` are properties of schema.org.
+    `published` are properties of schema.org, of the vocabulary of responsible AI and of PROV-O.
 
     No property takes a coefficient of agreement, so these are given in words. `rows` counts labels
     by who gave them. See http://mlcommons.org/croissant/1.1 and
     http://mlcommons.org/croissant/RAI/1.0.
     """
     return {
-        "@context": CONTEXT | (SINCE_1_1 if version == "1.1" else {}),
+        "@context": CONTEXT
+        | (SINCE_1_1 if version == "1.1" else {})
+        | ({"prov": PROV} if any(name.startswith("prov:") for name in published) else {}),
         "@type": "sc:Dataset",
         "name": project,
         "description": "Training labels and the annotations they come from; "

@@ -85,8 +85,8 @@ def _release_named(content: bytes) -> object:
         return None
 
 
-def _edition_facts(manifest: bytes) -> dict[str, str]:
-    """The day, the version, the licence and the citation. Nothing of a form that says none."""
+def _edition_facts(manifest: bytes) -> dict[str, Any]:
+    """The day, the version and what the team says of the dataset, if the form says them."""
     try:
         said: Mapping[str, Any] = json.loads(manifest)
         edition = Edition.from_mapping(said["dataset"])

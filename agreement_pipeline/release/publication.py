@@ -7,14 +7,22 @@ from datetime import date
 from typing import Annotated, Any, ClassVar
 
 from agreement_pipeline.errors import ProjectError
-from agreement_pipeline.mistakes import CLOSED, Value, refuse_mistakes
+from agreement_pipeline.mistakes import CLOSED, Value, is_a, refuse_mistakes
 
-MAX_LICENSE_LENGTH, MAX_CITATION_LENGTH = 200, 2_000
+MAX_LICENSE_LENGTH, MAX_TEXT_LENGTH, MAX_SOURCES = 200, 2_000, 100
 LICENSE_IDENTIFIER = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+-]*")
 
 
 def _is_text_up_to(length: int, value: object) -> bool:
     return isinstance(value, str) and bool(value.strip()) and len(value) <= length
+
+
+def _are_sources(value: object) -> bool:
+    return (
+        isinstance(value, list | tuple)
+        and len(value) <= MAX_SOURCES
+        and all(_is_text_up_to(MAX_TEXT_LENGTH, source) for source in value)
+    )
 
 
 LICENSE = Value(
@@ -24,10 +32,29 @@ LICENSE = Value(
     "Write it as CC-BY-4.0.",
 )
 CITATION = Value(
-    f"a text of {MAX_CITATION_LENGTH} characters at most",
-    lambda value: _is_text_up_to(MAX_CITATION_LENGTH, value),
+    f"a text of {MAX_TEXT_LENGTH} characters at most",
+    lambda value: _is_text_up_to(MAX_TEXT_LENGTH, value),
     "Write the citation as a text or as BibTeX.",
 )
+TEXT = Value(
+    f"a text of {MAX_TEXT_LENGTH} characters at most",
+    lambda value: _is_text_up_to(MAX_TEXT_LENGTH, value),
+    "Write it in a sentence or two.",
+)
+SOURCES = Value(
+    f"a list of URLs or names, {MAX_SOURCES} at most",
+    _are_sources,
+    "Write each as a text.",
+    read=lambda value: tuple(value) if isinstance(value, list) else value,
+)
+PASSPORT = {
+    "use_cases": ("rai:dataUseCases", "Use it for"),
+    "limitations": ("rai:dataLimitations", "Limitations"),
+    "biases": ("rai:dataBiases", "Biases"),
+    "social_impact": ("rai:dataSocialImpact", "Social impact"),
+    "personal_data": ("rai:personalSensitiveInformation", "Personal and sensitive data"),
+}
+"""The property of the Responsible-AI vocabulary of Croissant for a text, and its name on a card."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +67,15 @@ class Publication:
         Under which licence others may use it: an identifier of SPDX, a URL, or a name.
     cite_as
         How to cite it, as a text or as BibTeX.
+    use_cases, limitations, biases, social_impact, personal_data
+        What the dataset is for and what it is not for; which biases it may have; whom it may help
+        or harm; and which personal or sensitive data are in it.
+    synthetic_data
+        True if texts or labels of it were generated, False if none were.
+    derived_from
+        The datasets it was made from, by URL or name.
+    collected
+        How its items were collected.
 
     Raises
     ------
@@ -51,13 +87,59 @@ class Publication:
 
     license: Annotated[str | None, LICENSE] = None
     cite_as: Annotated[str | None, CITATION] = None
+    use_cases: Annotated[str | None, TEXT] = None
+    limitations: Annotated[str | None, TEXT] = None
+    biases: Annotated[str | None, TEXT] = None
+    social_impact: Annotated[str | None, TEXT] = None
+    personal_data: Annotated[str | None, TEXT] = None
+    synthetic_data: Annotated[bool | None, Value("true or false", is_a(bool))] = None
+    derived_from: Annotated[tuple[str, ...] | None, SOURCES] = None
+    collected: Annotated[str | None, TEXT] = None
 
     def __post_init__(self) -> None:
+        if isinstance(self.derived_from, list):
+            object.__setattr__(self, "derived_from", tuple(self.derived_from))
         refuse_mistakes(self, ProjectError)
 
-    def to_mapping(self) -> dict[str, str]:
-        said = {"license": self.license, "cite_as": self.cite_as}
-        return {name: text for name, text in said.items() if text is not None}
+    def to_mapping(self) -> dict[str, Any]:
+        settings = {name: value for name, value in vars(self).items() if value is not None}
+        if self.derived_from is not None:
+            settings["derived_from"] = list(self.derived_from)
+        return settings
+
+    @property
+    def in_words(self) -> dict[str, str]:
+        """What a card says below the licence and the citation, by caption."""
+        texts = {caption: getattr(self, name) for name, (_, caption) in PASSPORT.items()}
+        if self.synthetic_data is not None:
+            texts["Generated texts or labels"] = "yes" if self.synthetic_data else "none"
+        texts["Derived from"] = ", ".join(self.derived_from or ())
+        texts["How items were collected"] = self.collected
+        return {caption: text for caption, text in texts.items() if text}
+
+    def croissant(self) -> dict[str, Any]:
+        """The properties of the Responsible-AI vocabulary and of PROV-O that the team filled."""
+        properties = {field: getattr(self, name) for name, (field, _) in PASSPORT.items()}
+        properties["rai:hasSyntheticData"] = self.synthetic_data
+        if self.derived_from:
+            properties["prov:wasDerivedFrom"] = [
+                {"@id": source} if "://" in source else {"prov:label": source}
+                for source in self.derived_from
+            ]
+        if self.collected:
+            properties["prov:wasGeneratedBy"] = [
+                {
+                    "@type": "prov:Activity",
+                    "prov:label": "Collection",
+                    "description": self.collected,
+                },
+                {
+                    "@type": "prov:Activity",
+                    "prov:label": "Annotation",
+                    "description": "See rai:dataAnnotationProtocol and rai:dataAnnotationAnalysis.",
+                },
+            ]
+        return {name: value for name, value in properties.items() if value is not None}
 
 
 UNPUBLISHED = Publication()
@@ -84,7 +166,7 @@ class Edition:
         day = date.fromisoformat(said["released_at"]) if "released_at" in said else None
         return cls(day, Publication(**known))
 
-    def to_mapping(self) -> dict[str, str]:
+    def to_mapping(self) -> dict[str, Any]:
         day = {"released_at": self.released_at.isoformat()} if self.released_at else {}
         return day | self.publication.to_mapping()
 
@@ -107,8 +189,8 @@ class Edition:
         name = "license_link" if "://" in said else "license_name"
         return {"license": "other", name: said}
 
-    def croissant(self, train_digest: str) -> dict[str, str]:
-        """The properties of schema.org that Croissant recommends."""
+    def croissant(self, train_digest: str) -> dict[str, Any]:
+        """The properties of schema.org that Croissant recommends, and those of responsible AI."""
         day = self.released_at
         said = {
             "citeAs": self.publication.cite_as,
@@ -116,7 +198,8 @@ class Edition:
             "license": self.publication.license,
             "version": self.version(train_digest),
         }
-        return {name: text for name, text in said.items() if text is not None}
+        dated = {name: text for name, text in said.items() if text is not None}
+        return dated | self.publication.croissant()
 
 
 UNDATED = Edition()

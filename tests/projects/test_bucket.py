@@ -248,7 +248,7 @@ def test_credentials_that_may_not_list_are_refused(inbox, monkeypatch):
 
     project = inbox.project()
     monkeypatch.setattr(project._inbox._bucket._objects, "find", denied)
-    with pytest.raises(StoreError, match=r"found no permission to read it \(Access Denied\)"):
+    with pytest.raises(StoreError, match=r"found no permission to list it \(Access Denied\)"):
         project.due()
 
 

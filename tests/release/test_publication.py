@@ -23,6 +23,18 @@ from tests.release.forging import edit, refused
 from tests.release.rounds import CONTRACT, POLICY, STRICTER, bytes_of, make_ratings
 
 PUBLICATION = Publication("CC-BY-4.0", "The board of posts (2026), *Posts*. https://example.org")
+PASSPORT = Publication(
+    license="CC-BY-4.0",
+    cite_as="The board of posts (2026)",
+    use_cases="Filters for a forum; not decisions about people.",
+    limitations="English posts of 2026 alone.",
+    biases="Young authors write most of them.",
+    social_impact="May silence dialects.",
+    personal_data="Names of users were replaced.",
+    synthetic_data=False,
+    derived_from=("https://example.org/posts", "The archive of the forum"),
+    collected="Drawn at random from all posts of a week.",
+)
 TRAIN = "data/train-00000-of-00001.parquet"
 
 
@@ -65,6 +77,46 @@ def test_the_authors_of_croissant_miss_nothing_that_they_recommend(store, origin
     card = (path / "README.md").read_text()
     assert yaml.safe_load(card.split("---")[1])["license"] == "cc-by-4.0"
     assert f"Version {version}, released on 2026-11-28. Licence: CC-BY-4.0." in card
+
+
+@pytest.mark.filterwarnings("ignore")  # of that package and of what it imports
+def test_what_a_conference_asks_of_a_dataset_is_in_its_description_and_on_its_card(store, original):
+    """The eight properties that the dataset track of NeurIPS 2026 calls required."""
+    croissant = pytest.importorskip("mlcroissant")
+    store.ingest("r1", make_ratings(), original)
+    path = release(store, publication=PASSPORT).path
+    assert verify_release(path).edition.publication == PASSPORT
+    described = json.loads((path / "croissant.json").read_text())
+    assert described["rai:dataLimitations"] == PASSPORT.limitations
+    assert described["rai:dataBiases"] == PASSPORT.biases
+    assert described["rai:personalSensitiveInformation"] == PASSPORT.personal_data
+    assert described["rai:dataUseCases"] == PASSPORT.use_cases
+    assert described["rai:dataSocialImpact"] == PASSPORT.social_impact
+    assert described["rai:hasSyntheticData"] is False
+    assert described["prov:wasDerivedFrom"] == [
+        {"@id": "https://example.org/posts"},
+        {"prov:label": "The archive of the forum"},
+    ]
+    assert [activity["description"] for activity in described["prov:wasGeneratedBy"]] == [
+        PASSPORT.collected,
+        "See rai:dataAnnotationProtocol and rai:dataAnnotationAnalysis.",
+    ]
+    read = croissant.Dataset(path / "croissant.json").metadata
+    assert not read.ctx.issues.warnings
+    assert not read.ctx.issues.errors
+    assert read.data_biases == [PASSPORT.biases]
+    card = (path / "README.md").read_text()
+    assert "Limitations: English posts of 2026 alone." in card
+    assert "Generated texts or labels: none" in card
+    assert json.loads((path / "manifest.json").read_text())["dataset"]["synthetic_data"] is False
+
+
+def test_a_text_about_a_dataset_that_was_edited_is_refused(store, original):
+    store.ingest("r1", make_ratings(), original)
+    path = release(store, publication=PASSPORT).path
+    edit(path, "manifest.json", lambda said: said["dataset"].update(biases="none"))
+    with pytest.raises(ReleaseInvalidError, match="worded again"):
+        verify_release(path)
 
 
 @pytest.mark.parametrize(
@@ -140,6 +192,9 @@ def test_a_day_in_the_manifest_alone_is_refused(store, original):
         ({"license": "two\nlines"}, "license: found 'two\\\\nlines'; expected the identifier"),
         ({"license": " "}, "license: found ' '; expected the identifier"),
         ({"cite_as": 3}, "cite_as: found 3; expected a text"),
+        ({"synthetic_data": "no"}, "synthetic_data: found 'no'; expected true or false"),
+        ({"derived_from": "a"}, "derived_from: found 'a'; expected a list of URLs or names"),
+        ({"biases": " "}, "biases: found ' '; expected a text"),
     ],
 )
 def test_a_publication_is_refused_with_its_mistake(said, expected):
