@@ -235,7 +235,7 @@ def test_the_tutorial_runs_in_an_empty_folder(tmp_path, monkeypatch, entered):
 def test_the_waiver_holds_for_the_round_of_its_page(root):
     """On its last day it turns the verdict that holds the round."""
     project = Project(load_project(root / "configs/projects/serology.yaml"))
-    ((_, _, text),) = files(ROOT / "docs/guide/waivers.md")
+    (_, _, text), (_, _, remedy) = files(ROOT / "docs/guide/waivers.md")
     path = root / "williams-1976.yaml"
     path.write_text(text)
     _, ratings = project.delivered("williams-1976")
@@ -243,6 +243,8 @@ def test_the_waiver_holds_for_the_round_of_its_page(root):
     waiver = load_waiver(path)
     judged = judge(ratings, project.policy, waivers=Waivers((waiver,), date(2027, 1, 31)))
     assert judged.waived == (waiver,)
+    path.write_text(remedy)
+    assert load_waiver(path).sample.round == "2026-W01-sample-1a2b3c4d"
 
 
 def test_the_readings_in_the_guide_are_those_of_the_code():

@@ -3,6 +3,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from agreement_pipeline.cli.options import (
     COLUMNS,
@@ -21,9 +22,13 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import say_aside, say_or_write
 from agreement_pipeline.evidence import FORMS
+from agreement_pipeline.text import joined
 
 if TYPE_CHECKING:
     from agreement_pipeline.models import Design
+    from agreement_pipeline.store import Store
+
+OPTIONS_OF_ROUNDS = ("relabelled", "n", "store", "form", "output")
 
 
 def _label_and_share(text: str) -> tuple[str, float]:
@@ -37,12 +42,60 @@ def _label_and_share(text: str) -> tuple[str, float]:
     return label, found
 
 
+def _refuse_other_options() -> None:
+    """The items, texts and categories of a round are in the store."""
+    context = click.get_current_context()
+    names = [
+        parameter.opts[0]
+        for parameter in context.command.params
+        if context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        and parameter.name not in OPTIONS_OF_ROUNDS
+    ]
+    if names:
+        raise click.UsageError(
+            f"found {joined(names)} with a round of the store; expected none of these, since the "
+            "store has its items, texts and categories. Leave them out."
+        )
+
+
+def _draw_of_round(
+    store: "Store", round_name: str, n_items: int, form: str, output: Path | None
+) -> int:
+    from agreement_pipeline.evidence import blind_tasks, written_tasks
+    from agreement_pipeline.policy import RoundRatings
+    from agreement_pipeline.release import sample_name
+    from agreement_pipeline.store import draw_items
+
+    with store.reading():
+        version, ratings = store.present(round_name), store.ratings(round_name)
+        items = draw_items(store, version, ratings, n_items)
+    name = sample_name(RoundRatings(round_name, version.ratings_digest))
+    tasks = blind_tasks(ratings, items, name)
+    say_or_write(written_tasks(tasks, ratings.scale.names, form), output)
+    of_round = f"{len(items):,} of the items of {round_name} ({version.ratings_digest[:12]})"
+    say_aside(f"drawn: {of_round}. Let the same raters label them, and deliver them as {name}.")
+    return 0
+
+
 @command(
     "agreement-pipeline draw predictions.csv --n 200 --output tasks.csv",
     "agreement-pipeline draw predictions.csv --predicted label --n 200 --stratified",
     "agreement-pipeline draw predictions.csv --cluster thread --n 40 --clusters",
+    "agreement-pipeline draw --relabelled 2026-W01 --n 200 --output tasks.csv",
 )
-@click.argument("population", type=SOURCE, help=TABLES_HELP)
+@click.argument(
+    "population",
+    type=SOURCE,
+    required=False,
+    help=f"{TABLES_HELP} None with --relabelled.",
+)
+@option(
+    "--relabelled",
+    group=INPUT,
+    metavar="ROUND",
+    help="Draw from a round of the store, whose raters labelled it again after it was held. They "
+    "label the drawn items once more, without seeing the labels of before.",
+)
 @option(
     "--n",
     group=INPUT,
@@ -96,7 +149,8 @@ def _label_and_share(text: str) -> tuple[str, float]:
 @table_options
 @tasks_options(FORMS)
 def draw(
-    population: str | Path,
+    population: str | Path | None,
+    relabelled: str | None,
     n: int,
     name: str | None,
     stratified: bool,
@@ -114,12 +168,24 @@ def draw(
     The draw is in the log before anybody labels the items, and nobody chooses the seed. The tasks
     do not say what the classifier said. A population has one draw. The same command writes
     its tasks again, and another draw needs --reason.
+
+    A round of the store needs no classifier. Its sample follows from its labels and the store, and
+    more items only lengthen it.
     """
     from agreement_pipeline.evidence import blind_tasks, written_tasks
     from agreement_pipeline.models import draw as drawn_from
     from agreement_pipeline.models import drawn_before
     from agreement_pipeline.store import Store
 
+    if (population is None) is (relabelled is None):
+        found_sources = "neither" if population is None else "both"
+        raise click.UsageError(
+            f"found {found_sources}; expected a population, or --relabelled ROUND."
+        )
+    if relabelled is not None:
+        _refuse_other_options()
+        return _draw_of_round(Store(store or only_store()), relabelled, n, form, output)
+    assert population is not None
     if stratified and clusters:
         raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)

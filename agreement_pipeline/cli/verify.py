@@ -63,7 +63,9 @@ VOUCHED_BY = {
     ("log", "signature"): "A signature and the log of the store vouch for them; it is in force.",
 }
 """What a check can prove and what it cannot, by who vouches for the bytes of a release."""
-WAIVED = ("round", "measure", "check", "scope", "who", "why", "until")
+WAIVER_KEYS = (
+    *("round", "measure", "check", "scope", "remedied_by", "sample", "who", "why", "until"),
+)
 
 
 @command(
@@ -267,7 +269,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
                     if verdict["effect"] == "hold"
                 ],
                 "waivers": [
-                    {key: waiver[key] for key in WAIVED if key in waiver}
+                    {key: waiver[key] for key in WAIVER_KEYS if key in waiver}
                     for waiver in decision["waivers"]
                 ],
                 **(
@@ -306,9 +308,11 @@ def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
         for verdict in found["verdicts"]:
             yield f"    {_verdict(verdict)}"
         for waiver in found["waivers"]:
+            sample = waiver.get("sample", {}).get("round")
             yield (
-                f"    waived by {waiver['who']} until {waiver['until']}: "
-                f"{waived(waiver)} ({waiver['why']})"
+                f"    {'remedied' if sample else 'waived'} by {waiver['who']} until "
+                f"{waiver['until']}: {waived(waiver)} ({waiver['why']})"
+                f"{f'; round {sample} judged the raters' if sample else ''}"
             )
         yield from _recorded_in_words(found.get("recorded", ()))
 

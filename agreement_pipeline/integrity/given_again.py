@@ -6,6 +6,7 @@ that is corrected does so too, so a few changes are never held against a round.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,13 @@ MOST_EXACT = 10_000
 """Beyond so many changes, a normal distribution gives the p."""
 PARTS = 10
 """Into so many parts items are told apart by order, since those of one time may be harder."""
+MIN_EXPECTED_CHANGES, MIN_SHARE_OF_CHANGES = 10, 0.1
+"""Where two raters differ on so many labels, a rater who looks again changes so large a share of as
+many of her own."""
+MIN_ITEMS_COMPARED, MAX_EXCESS = 10, 3.3
+"""A normal distribution is beyond so many standard errors with a probability of .0005."""
+MAX_ZONE = timedelta(hours=14)
+"""No clock on earth is further from UTC."""
 KEYS = ["item", "rater"]
 NOTHING = "no label is known to have been changed, so nothing was checked"
 
@@ -221,6 +229,73 @@ def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None
     found = _items_by_chance(item, rater, gone, disputed)
     n = int(met.sum()), int(gone.sum()), found.chosen, found.disputed
     return Dropped(*n, found.expected, found.more)
+
+
+class SampleComparison(NamedTuple):
+    """The labels of raters beside those that they give to a sample of the items later.
+
+    `n_expected` is how many of their `n_labels` two raters of the sample would give otherwise.
+    `excess` says by how many standard errors raters differ more from themselves than from each
+    other; it is 0 if too few items tell.
+    """
+
+    n_labels: int
+    n_changed: int
+    n_expected: float
+    excess: float
+
+    @property
+    def are_copied(self) -> bool:
+        """Raters who look again change their mind now and then."""
+        told = self.n_expected >= MIN_EXPECTED_CHANGES
+        return told and self.n_changed < MIN_SHARE_OF_CHANGES * self.n_expected
+
+    @property
+    def are_of_others(self) -> bool:
+        """Raters agree with themselves at least as often as with others, whatever they think."""
+        return self.excess > MAX_EXCESS
+
+
+def compare_with_sample(ratings: Ratings, sample: Ratings) -> SampleComparison:
+    labels = _labels(sample)
+    own = _labels(ratings).merge(labels, on=KEYS, suffixes=("_then", ""))
+    pairs = labels.merge(labels, on="item", suffixes=("_then", ""))
+    pairs = pairs[pairs["rater_then"] < pairs["rater"]]
+    share = 0.0 if pairs.empty else float((pairs["label_then"] != pairs["label"]).mean())
+    n_changed = int((own["label_then"] != own["label"]).sum())
+    distances = [
+        _distance(pairs_of_labels, numeric=ratings.scale.numeric)
+        .groupby(pairs_of_labels["item"])
+        .mean()
+        for pairs_of_labels in (own, pairs)
+    ]
+    difference = (distances[0] - distances[1]).dropna()
+    excess = 0.0
+    if len(difference) >= MIN_ITEMS_COMPARED and difference.mean() > 0:
+        standard_error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
+        excess = float(difference.mean()) / standard_error if standard_error else np.inf
+    return SampleComparison(len(own), n_changed, len(own) * share, excess)
+
+
+def _distance(pairs: pd.DataFrame, *, numeric: bool) -> "pd.Series[float]":
+    if numeric:
+        return (pairs["label_then"].astype(float) - pairs["label"].astype(float)).abs()
+    return (pairs["label_then"] != pairs["label"]).astype(float)
+
+
+def count_labels_not_kept(ratings: Ratings, before: Ratings) -> tuple[int, int]:
+    """How many labels of before are others now, or gone, and how many there were."""
+    then = _labels(before)
+    joint = then.merge(_labels(ratings), on=KEYS, how="left", suffixes=("_then", ""))
+    return int((joint["label_then"] != joint["label"]).sum()), len(then)
+
+
+def count_labels_before(ratings: Ratings, moment: datetime) -> int:
+    """How many labels are surely dated before a moment, whatever zone their times are in."""
+    if "timestamp" not in ratings.has:
+        return 0
+    times = _seconds(ratings.first(["timestamp"], raters=ratings.raters)["timestamp"])
+    return int((times < (moment - MAX_ZONE).timestamp()).sum())
 
 
 def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
 from agreement_pipeline.models.identity import Identity, told_of
-from agreement_pipeline.policy import Policy, Verdict, Waiver
+from agreement_pipeline.policy import Policy, Verdict, waiver_from_mapping
 from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
 from agreement_pipeline.release import (
     EACH,
@@ -190,7 +190,7 @@ class Certificate:
                 yield f"round {name}: {UNSAID}"
         for waiver in self.terms.waivers:
             by = f"{waiver.who}, until {waiver.until}: {waiver.why}"
-            yield f"round {waiver.round}: its panel has a waiver by {by}"
+            yield f"round {waiver.subject.round}: its panel has a {waiver.kind} by {by}"
         if absent := self.identity.absent:
             yield f"not known of it: {listed(absent)}"
         name, earlier = self.identity.name, self.earlier
@@ -422,7 +422,9 @@ def _certificate(
             "certificate. Certify it on each scale."
         )
     names = {each.version.round for each in judged}
-    about = replace(terms, waivers=tuple(each for each in terms.waivers if each.round in names))
+    about = replace(
+        terms, waivers=tuple(each for each in terms.waivers if each.subject.round in names)
+    )
     found = {each.version.round: _evidence(each, identity, rules) for each in judged}
     scale = next(iter(scales))
     tentative = tuple(each.version.round for each in judged if each.decision.tentative)
@@ -723,7 +725,7 @@ def _derived(
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
-            waivers=tuple(map(Waiver.from_mapping, panel["waivers"])),
+            waivers=tuple(map(waiver_from_mapping, panel["waivers"])),
         )
         rules = Policy.from_mapping(said["policy"])
         expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])

@@ -51,6 +51,9 @@ from agreement_pipeline.policy.reasons import (
 from agreement_pipeline.policy.waivers import (
     NONE as NONE,
     OF_THE_GATE as OF_THE_GATE,
+    AnyWaiver as AnyWaiver,
+    Remedy as Remedy,
+    RoundRatings as RoundRatings,
     Waiver as Waiver,
     Waivers as Waivers,
     for_round as for_round,
@@ -58,4 +61,5 @@ from agreement_pipeline.policy.waivers import (
     load_waiver as load_waiver,
     of_gate as of_gate,
     waived as waived,
+    waiver_from_mapping as waiver_from_mapping,
 )

@@ -44,7 +44,7 @@ from agreement_pipeline.policy.waivers import (
     NONE,
     OF_HISTORY,
     OF_THE_GATE,
-    Waiver,
+    AnyWaiver,
     Waivers,
     of_gate,
 )
@@ -123,7 +123,7 @@ class Decision(Tabular):
     verdicts: tuple[Verdict, ...]
     findings: tuple[Finding, ...]
     unmet: tuple[Verdict, ...]
-    waived: tuple[Waiver, ...]
+    waived: tuple[AnyWaiver, ...]
     refused: tuple[str, ...]
     manner: str
     recorded_manner: str
@@ -818,6 +818,9 @@ def given_again(changes: Changes, effect: CheckEffect) -> Finding:
     words = (
         f"found that {changes.words}; expected labels that raters gave before they knew where "
         "they differ. Have a fresh random sample of items labelled, or deliver the first labels. "
+        "If retrained raters labelled the items again, let them label a random sample of these "
+        "once more (agreement-pipeline draw --relabelled ROUND), and write a remedy, or write a "
+        "waiver (agreement-pipeline guide waivers). "
         "Deliver settled labels as adjudicated ones: they train, and do not count for agreement."
     )
     return of_gate("labels_given_again", words, SEVERITY_BY_EFFECT[effect])

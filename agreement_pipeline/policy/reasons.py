@@ -233,7 +233,11 @@ REASONS: Mapping[str, Reason] = {
             "differed before; or they differ from those of an earlier delivery of the round in "
             "this way"
         ),
-        ("a fresh random sample of items, labelled once; settled labels go in as adjudicated ones"),
+        (
+            "a fresh random sample of items, labelled once; or, after raters relabelled the items, "
+            "a sample of these and a remedy ([guide/waivers.md](guide/waivers.md)); settled labels "
+            "go in as adjudicated ones"
+        ),
         (
             "([guide/in-dagster.md](guide/in-dagster.md)), which train and do not count for "
             "agreement"

@@ -1,6 +1,7 @@
 """Waivers: a named person waives one verdict or check on one round, with a reason and an end date.
 
 A waiver is valid for the ratings of one digest, and that of a check for one policy or contract too.
+A remedy stands beside them: relabelled items whose raters were judged by a random sample.
 """
 
 import re
@@ -48,6 +49,7 @@ SCOPE = Value(
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
 NAMED = Value("text", is_text, "Name the check.")
+ONLY_RELABELLED = Value("labels_given_again", lambda check: check == "labels_given_again")
 WAIVABLE = ("items", "round", OF_INTEGRITY, OF_DELIVERY)
 """Checks of the table `rows` show broken data, so nobody can waive them."""
 OF_THE_GATE = "gate"
@@ -65,8 +67,11 @@ def of_gate(
     return Finding(check, OF_THE_GATE, passed, severity, words, observed)
 
 
-OF_HISTORY = ("labels_given_again", "disputed_items_dropped")
+RELABELLED = "labels_given_again"
+OF_HISTORY = (RELABELLED, "disputed_items_dropped")
 """A person may waive these. Only a store shows earlier deliveries of a round."""
+REMEDIED = "relabelling_remedied"
+"""The finding that says whether the sample of a remedy was drawn, labelled and admitted."""
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,11 @@ class Waiver:
         said = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: str(value) for name, value in said.items() if value is not None}
 
+    @property
+    def subject(self) -> "RoundRatings":
+        """The ratings that train under it."""
+        return RoundRatings(self.round, self.ratings_digest)
+
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         return replace(self, scope=str(Scope.parse(self.scope).renamed(names)))
 
@@ -162,7 +172,7 @@ class Waiver:
         found: Sequence[Verdict | Finding],
     ) -> str | None:
         """Why the waiver is not valid on a day for what was found; None if it is valid."""
-        named, days = f"policy {policy.policy}", policy.waiver_days
+        named = f"policy {policy.policy}"
         what, rule = waived(self.to_mapping()), ("hold", self.measure, self.scope.split()[0])
         turned = any(map(self.turns, found))
         of_rule = (
@@ -202,37 +212,196 @@ class Waiver:
             ),
         )
         refusals = (
-            (
-                self.ratings_digest != ratings_digest,
-                f"it is bound to ratings {self.ratings_digest[:12]}, "
-                f"and these are {ratings_digest[:12]}",
-            ),
-            (NOBODY in policy.waived_by, f"{named} lets nobody waive"),
-            (
-                bool(policy.waived_by) and self.who not in policy.waived_by,
-                f"{named} lets only {listed(policy.waived_by)} waive",
-            ),
-            (on > self.until, f"it ended on {self.until}"),
-            (
-                (self.until - on).days > days,
-                f"it ends on {self.until}, and {named} allows waivers for at most {days} days",
-            ),
+            *_refusals(self, policy, ratings_digest, on),
             *(of_rule if self.check is None else of_check),
         )
         return next((why for holds, why in refusals if holds), None)
 
+    @property
+    def kind(self) -> str:
+        return "waiver"
+
     def __str__(self) -> str:
         return (
-            f"waiver by {self.who} until {self.until} of {waived(self.to_mapping())} "
+            f"{self.kind} by {self.who} until {self.until} of {waived(self.to_mapping())} "
             f"({' '.join(self.why.split())})"
         )
+
+
+@dataclass(frozen=True)
+class RoundRatings:
+    """The ratings of a round as they came once. A decision shows the digest."""
+
+    __pydantic_config__ = CLOSED
+
+    round: Annotated[str, SAID]
+    ratings_digest: Annotated[str, BYTES]
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, WaiverError)
+
+    def __str__(self) -> str:
+        return f"{self.round} ({self.ratings_digest[:12]})"
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Items of a held round that its raters labelled again, and the sample that judged them since.
+
+    It overrides `labels_given_again` and nothing else. Only the lock, which has the store, can say
+    whether the sample is the one that its log gives, and whether it is admitted.
+
+    Parameters
+    ----------
+    round, ratings_digest
+        The round as it was held.
+    remedied_by
+        The round with the new labels, and their digest. It may be the same round.
+    sample
+        The round with the labels of the sample, and their digest.
+    who, why, until
+        As in a waiver.
+    check
+        What it overrides.
+
+    Raises
+    ------
+    WaiverError
+        Nobody is named, no reason is given, or a digest is malformed.
+    """
+
+    __pydantic_config__ = CLOSED
+
+    project: Annotated[str, SAID]
+    round: Annotated[str, SAID]
+    ratings_digest: Annotated[str, BYTES]
+    remedied_by: RoundRatings
+    sample: RoundRatings
+    who: Annotated[str, WHO]
+    why: Annotated[str, WHY]
+    until: Annotated[date, DAY]
+    check: Annotated[str, ONLY_RELABELLED] = RELABELLED
+
+    def __post_init__(self) -> None:
+        refuse_mistakes(self, WaiverError, self._needs())
+
+    def _needs(self) -> Iterator[Need]:
+        others = {self.held, self.sample}
+        met = len({*others, self.remedied_by}) == 3  # held, relabelled, sample
+        expected = "three different deliveries: as held, labelled again, and the sample"
+        yield Need("remedied_by", met, expected, found=str(self.remedied_by))
+
+    @property
+    def held(self) -> RoundRatings:
+        return RoundRatings(self.round, self.ratings_digest)
+
+    @property
+    def subject(self) -> RoundRatings:
+        """The ratings that train under it."""
+        return self.remedied_by
+
+    def to_mapping(self) -> dict[str, Any]:
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        nested = {name: {**vars(values[name])} for name in ("remedied_by", "sample")}
+        return {**{name: str(value) for name, value in values.items()}, **nested}
+
+    def renamed(self, names: Mapping[str, str]) -> "Remedy":
+        del names  # it names no rater
+        return self
+
+    def turns(self, found: Verdict | Finding) -> bool:
+        if not isinstance(found, Finding):
+            return False
+        return found.holds and found.table == OF_THE_GATE and found.check == self.check
+
+    def proof(self, detail: str = "") -> Finding:
+        """The finding that the sample was drawn and is admitted."""
+        words = (
+            f"the labels were given again after {self.held} was held, and a random sample of the "
+            f"items, {self.sample}, was labelled once more and admitted{detail}; {self.who} "
+            "answers for it"
+        )
+        return self._finding(words, passed=True)
+
+    def refutation(self, why: str) -> Finding:
+        """The finding that the sample does not show what it should."""
+        return self._finding(why, passed=False)
+
+    def _finding(self, words: str, *, passed: bool) -> Finding:
+        severity = "error" if passed else "warning"  # what it would override holds the round
+        observed = (("remedy", str(self.to_mapping())),)
+        return of_gate(REMEDIED, words, severity, passed=passed, observed=observed)
+
+    def refusal(
+        self,
+        policy: Policy,
+        ratings_digest: str,
+        contract_digest: str,
+        on: date,
+        found: Sequence[Verdict | Finding],
+    ) -> str | None:
+        """Why the remedy is not valid on a day for what was found; None if it is valid."""
+        del contract_digest  # a remedy overrides no check of a contract
+        shown = [
+            finding
+            for finding in found
+            if isinstance(finding, Finding)
+            and finding.check == REMEDIED
+            and dict(finding.observed).get("remedy") == str(self.to_mapping())
+        ]
+        failed = next((finding.description for finding in shown if not finding.passed), None)
+        refusals = (
+            *_refusals(self, policy, ratings_digest, on),
+            (failed is not None, failed or ""),
+            (
+                not shown,
+                "only the store can show that its sample was drawn, labelled and admitted; let "
+                "the project judge the round",
+            ),
+        )
+        return next((why for holds, why in refusals if holds), None)
+
+    @property
+    def kind(self) -> str:
+        return "remedy"
+
+    def __str__(self) -> str:
+        return (
+            f"{self.kind} by {self.who} until {self.until} of {waived(self.to_mapping())} "
+            f"({' '.join(self.why.split())})"
+        )
+
+
+AnyWaiver = Waiver | Remedy
+
+
+def _refusals(
+    waiver: AnyWaiver, policy: Policy, ratings_digest: str, on: date
+) -> Iterator[tuple[bool, str]]:
+    """What keeps a waiver or a remedy from being valid, whatever it overrides."""
+    named, days = f"policy {policy.policy}", policy.waiver_days
+    digest = waiver.subject.ratings_digest
+    yield (
+        digest != ratings_digest,
+        f"it is bound to ratings {digest[:12]}, and these are {ratings_digest[:12]}",
+    )
+    yield NOBODY in policy.waived_by, f"{named} lets nobody waive"
+    yield (
+        bool(policy.waived_by) and waiver.who not in policy.waived_by,
+        f"{named} lets only {listed(policy.waived_by)} waive",
+    )
+    yield on > waiver.until, f"it ended on {waiver.until}"
+    yield (
+        (waiver.until - on).days > days,
+        f"it ends on {waiver.until}, and {named} allows waivers for at most {days} days",
+    )
 
 
 @dataclass(frozen=True)
 class Waivers:
     """The waivers that were written for a round, and the day on which it is judged."""
 
-    written: tuple[Waiver, ...] = ()
+    written: tuple[AnyWaiver, ...] = ()
     on: date = date.max
 
     def sorted_out(
@@ -242,7 +411,7 @@ class Waivers:
         policy: Policy,
         ratings_digest: str,
         contract_digest: str,
-    ) -> tuple[tuple[Waiver, ...], tuple[str, ...]]:
+    ) -> tuple[tuple[AnyWaiver, ...], tuple[str, ...]]:
         """The waivers that override a verdict or a check, and the refused waivers in words.
 
         A waiver of a verdict that the policy admits anyway is neither. One of what earlier
@@ -271,25 +440,32 @@ class Waivers:
 NONE: Waivers = Waivers()
 
 
-def waived(waiver: Mapping[str, str]) -> str:
+def waived(waiver: Mapping[str, Any]) -> str:
     """What a waiver overrides, in words.
 
     >>> waived({"check": "raters_not_copied", "scope": "round"})
     'check raters_not_copied of round'
     """
     of = waiver["measure"] if "measure" in waiver else f"check {waiver['check']}"
-    return f"{of} of {waiver['scope']}"
+    return f"{of} of {waiver.get('scope', 'round')}"
 
 
-def for_round(waivers: Iterable[Waiver], round_name: str, on: date) -> Waivers:
-    return Waivers(tuple(each for each in waivers if each.round == round_name), on)
+def for_round(waivers: Iterable[AnyWaiver], round_name: str, on: date) -> Waivers:
+    return Waivers(tuple(each for each in waivers if each.subject.round == round_name), on)
+
+
+def waiver_from_mapping(data: object, *, source: str | Place = "waiver") -> AnyWaiver:
+    """A waiver, or a remedy where `remedied_by` is written."""
+    if isinstance(data, Mapping) and "remedied_by" in data:
+        return validated(Remedy, data, source, WaiverError)
+    return Waiver.from_mapping(data, source=source)
 
 
 def _letters(text: str) -> int:
     return sum(character.isalnum() and character not in FILLERS for character in text)
 
 
-def load_waiver(path: Path | str) -> Waiver:
-    """Every mistake is named with its line."""
+def load_waiver(path: Path | str) -> AnyWaiver:
+    """A waiver or a remedy. Every mistake is named with its line."""
     data, place = read_yaml(Path(path), WaiverError, own="until")
-    return Waiver.from_mapping(data, source=place)
+    return waiver_from_mapping(data, source=place)

@@ -15,6 +15,7 @@ from agreement_pipeline.ratings import (
     Ratings,
     mark_first_deliveries,
 )
+from agreement_pipeline.release import is_sample_of_relabelled
 from agreement_pipeline.store import RoundVersion, Store, of_event
 
 
@@ -74,9 +75,15 @@ def split_delivery(
 ) -> Ratings:
     """The ratings as a round of the project, with the delivery in which each item came first.
 
+    The sample of a relabelled round has items that came before, and counts as if they had not.
     `not_stored` are rounds that come before this one and are in no store yet.
     """
     items = ItemsInDelivery(ratings)
+    if is_sample_of_relabelled(store, round_name, ratings):
+        of_sample = [
+            (name, each) for name, each in deliveries_before.versions if each.round == round_name
+        ]
+        deliveries_before, not_stored = deliveries_before._replace(versions=tuple(of_sample)), {}
     earlier = [
         EarlierDelivery(name, delivered_ratings, of_same_round=version.round == round_name)
         for name, version in deliveries_before.versions

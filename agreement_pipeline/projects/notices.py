@@ -219,7 +219,8 @@ def _who_differs(store: Store, notice: Notice) -> str:
     )
     policy = Policy.from_mapping(decided["policy"], source=f"the log of {store.root}")
     waived = {
-        (waiver.get("measure"), str(Scope.parse(waiver["scope"]))) for waiver in decided["waivers"]
+        (waiver.get("measure"), str(Scope.parse(waiver.get("scope", "round"))))
+        for waiver in decided["waivers"]
     }
     unmet = [
         verdict

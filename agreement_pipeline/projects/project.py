@@ -28,7 +28,7 @@ from agreement_pipeline.models import (
     draws,
     load_identity,
 )
-from agreement_pipeline.policy import BUNDLED, Policy, Waiver, load_policy, of_gate
+from agreement_pipeline.policy import BUNDLED, AnyWaiver, Policy, load_policy, of_gate
 from agreement_pipeline.projects.adjudicated import (
     AdjudicationServer,
     Exchange,
@@ -179,7 +179,7 @@ class Project:
         return digest_of(" ".join((*digests, *by)).encode())
 
     @property
-    def waivers(self) -> tuple[Waiver, ...]:
+    def waivers(self) -> tuple[AnyWaiver, ...]:
         all_waivers = written_waivers(self.configs).values()
         return tuple(waiver for waiver in all_waivers if waiver.project == self.name)
 
@@ -306,10 +306,10 @@ class Project:
         """
         problem_by_file: dict[str, str] = {}
         for file, waiver in written_waivers(self.configs).items():
-            digest = waiver.ratings_digest
-            if waiver.project == self.name and not self.times_arrived(waiver.round):
+            round_name, digest = waiver.subject.round, waiver.subject.ratings_digest
+            if waiver.project == self.name and not self.times_arrived(round_name):
                 problem_by_file[file] = (
-                    f"found round {waiver.round!r}; expected one of {listed(self.store.rounds())}. "
+                    f"found round {round_name!r}; expected one of {listed(self.store.rounds())}. "
                     "Correct the waiver."
                 )
             elif waiver.project != self.name and self.store.has(digest):

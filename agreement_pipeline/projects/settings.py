@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from agreement_pipeline.errors import ProjectError
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import shown
-from agreement_pipeline.policy import BUNDLED, Waiver, load_waiver
+from agreement_pipeline.policy import BUNDLED, AnyWaiver, load_waiver
 from agreement_pipeline.ratings import Deliveries, Scale, Trains
 from agreement_pipeline.readers import (
     READERS,
@@ -548,7 +548,7 @@ class ProjectSettings(BaseModel):
         return scale
 
 
-def written_waivers(configs: Path) -> dict[str, Waiver]:
+def written_waivers(configs: Path) -> dict[str, AnyWaiver]:
     folder = configs / "waivers"
     paths = sorted(folder.glob("*.yaml"))
     _raise_for_unread_files(configs, {*folder.rglob("*.y*ml")} - {*paths})

@@ -36,6 +36,7 @@ from agreement_pipeline.release.opening import (
     verify_release,
 )
 from agreement_pipeline.release.publication import Publication
+from agreement_pipeline.release.relabelling import is_sample_of_relabelled, sample_name
 from agreement_pipeline.release.statements import Signed, statement_of, statement
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "foreign_files",
     "found_by_gate",
     "is_last_decision",
+    "is_sample_of_relabelled",
     "judge_delivered",
     "judge_round",
     "judge_version",
@@ -73,6 +75,7 @@ __all__ = [
     "refuse_reused",
     "release_dataset",
     "release_round",
+    "sample_name",
     "statement",
     "statement_of",
     "superseded",

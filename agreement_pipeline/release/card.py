@@ -310,10 +310,11 @@ def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
     for each in decision["findings"]:
         if (each["table"], each["check"]) == (OF_THE_GATE, AUDITED):
             yield each["description"]
-    for each in decision["waivers"]:
+    for waiver in decision["waivers"]:
+        kind = "remedy" if "remedied_by" in waiver else "waiver"
         yield (
-            f"admitted under a waiver of {waived(each)} by {each['who']} until {each['until']}: "
-            f"{each['why']}"
+            f"admitted under a {kind} of {waived(waiver)} by {waiver['who']} until "
+            f"{waiver['until']}: {waiver['why']}"
         )
     if decision["tentative"]:
         yield "admitted on a tentative verdict, so conclusions from these labels are tentative too"

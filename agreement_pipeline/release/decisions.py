@@ -16,9 +16,10 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import EXPECTED, MISREAD, StoreError, WaiverError, in_a_sentence
 from agreement_pipeline.integrity import SEVERITY_BY_EFFECT, Finding, changes_since, dropped_since
 from agreement_pipeline.policy import (
+    AnyWaiver,
     Decision,
     Policy,
-    Waiver,
+    Remedy,
     Waivers,
     assess,
     check_round,
@@ -39,6 +40,7 @@ from agreement_pipeline.release.gold_elsewhere import (
     count_gold_trained,
     gold_names_of,
 )
+from agreement_pipeline.release.relabelling import check_remedy
 from agreement_pipeline.store import (
     DECIDING_FACTS,
     UNKNOWN_SETTINGS,
@@ -70,7 +72,7 @@ class Under(TypedDict, total=False):
         several ones are no random sample. None: the plurality, or the mean of numbers.
     """
 
-    waivers: Sequence[Waiver]
+    waivers: Sequence[AnyWaiver]
     settings_digest: str | None
     adjudicated: Mapping[str, Adjudicated]
     auditor: Auditor
@@ -82,7 +84,7 @@ class Terms:
     policy: Policy
     contract: Contract
     on: date = field(default_factory=lambda: today())  # noqa: PLW0108  # looked up each time
-    waivers: Sequence[Waiver] = ()
+    waivers: Sequence[AnyWaiver] = ()
     settings_digest: str | None = None
     adjudicated: Mapping[str, Adjudicated] = field(default_factory=dict)
     auditor: Auditor = NO_AUDITOR
@@ -308,7 +310,9 @@ def found_by_gate(
             "Put the round's file into the inbox, so that it is read again."
         )
         found = [of_gate("read_otherwise", words)]
-    found += _given_again(store, version, terms.policy, None if renamed else ratings)
+    own_names = None if renamed else ratings
+    found += _given_again(store, version, terms.policy, own_names)
+    found += _check_remedies(store, version, terms, own_names)
     audit = terms.auditor.audit_round(store, version.round, ratings, terms.policy, terms.on)
     found += audit.findings
     found += find_overlap_mistakes(ratings, terms.trains)
@@ -390,6 +394,26 @@ def _given_again(
         yield of_gate("raters_gone", words, "warning")
 
 
+def _check_remedies(
+    store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None
+) -> Iterator[Finding]:
+    """The sample of a remedy is judged anew too, by its own labels and without any waiver."""
+    written = terms.of(version.round).written
+    remedies = [waiver for waiver in written if isinstance(waiver, Remedy)]
+    if remedies and ratings is None:
+        ratings = store.ratings_of(version)
+    by_itself = replace(terms, waivers=())
+    for remedy in remedies:
+        assert ratings is not None
+        yield check_remedy(
+            store,
+            version,
+            ratings,
+            remedy,
+            lambda sample: judge_version(store, sample, by_itself).decision,
+        )
+
+
 def _number_of(store: Store, version: RoundVersion) -> int:
     history = store.history(version.round)
     arrived = [entry["ratings_digest"] for entry in of_event("ingested", history)]
@@ -405,7 +429,7 @@ def _reworded(
         names = store.pseudonyms(ratings)
     except StoreError:
         return ()
-    renamed = tuple(each.renamed(names) for each in terms.waivers if each.round == version.round)
+    renamed = tuple(each.renamed(names) for each in terms.of(version.round).written)
     under = replace(terms, waivers=renamed)
     return judge_version(store, version, under, ratings=ratings.renamed(names)).decision.why_held
 

@@ -25,11 +25,11 @@ from agreement_pipeline.large_files import Files
 from agreement_pipeline.policy import (
     BUNDLED,
     Policy,
-    Waiver,
     assess,
     is_digest,
     load_policy,
     waived,
+    waiver_from_mapping,
 )
 from agreement_pipeline.ratings import (
     EXTRAS,
@@ -460,7 +460,7 @@ def _judged_by(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[T
             Policy.from_mapping(found["policy"]),
             Contract.from_mapping(found["contract"]),
             on,
-            tuple(map(Waiver.from_mapping, chain.from_iterable(found["waivers"].values()))),
+            tuple(map(waiver_from_mapping, chain.from_iterable(found["waivers"].values()))),
             auditor=auditor,
         )
     except MISREAD as cause:

@@ -16,6 +16,7 @@ from agreement_pipeline.policy import (
     NONE,
     Assessment,
     Policy,
+    Remedy,
     Waivers,
     assess,
     check_round,
@@ -100,6 +101,8 @@ class Member:
         also = [*self.audit.find(self.ratings, self.policy)]
         also += find_overlap_mistakes(self.ratings, self.trains)
         also += self.recorded
+        remedies = (each for each in self.waivers.written if isinstance(each, Remedy))
+        also += (remedy.proof() for remedy in remedies)  # the lock looked at their samples
         by = self.policy, self.contract, self.waivers
         found = check_round(self.ratings, self.policy, self.contract, self.before)
         return assess(self.ratings, *by, also, self.version, found, self.trains)

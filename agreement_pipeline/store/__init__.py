@@ -14,6 +14,7 @@ from agreement_pipeline.store.entries import (
 from agreement_pipeline.store.erasure import Erased, erase
 from agreement_pipeline.store.local import digest_at, digest_of, names_in
 from agreement_pipeline.store.objects import Bucket, Folder, Listed
+from agreement_pipeline.store.samples import arrival_of, draw_items, order_of_items
 from agreement_pipeline.store.store import (
     UNKNOWN_SETTINGS,
     RoundVersion,
@@ -34,17 +35,20 @@ __all__ = [
     "RoundVersion",
     "Store",
     "are_texts",
+    "arrival_of",
     "check_round_name",
     "classifier_name",
     "decision_table",
     "digest_at",
     "digest_of",
+    "draw_items",
     "erase",
     "folder_at",
     "is_decided",
     "last_events",
     "names_in",
     "of_event",
+    "order_of_items",
     "storage_at",
     "terms_name",
 ]

@@ -77,6 +77,7 @@ FACTS_BY_EVENT = {
     "erased": ("subject", "versions", "entries", "head", "by", "why"),
 }
 WAIVER_FACTS = ("round", "ratings_digest", "scope", "who", "why", "until")
+REMEDY_FACTS = ("round", "ratings_digest", "remedied_by", "sample", "check", "who", "why", "until")
 DECISION_BOUND_FACTS = ("round", "ratings_digest", "contract_digest", "policy_digest")
 LOG_FIELDS = (
     *("number", "time", "event", "round", "previous", "index", "project", "location", "carried"),
@@ -208,6 +209,10 @@ def _unbound_waiver_message(decided: Entry) -> str | None:
     if not _are_mappings_with({}, decided["waivers"]):
         return "a list of waivers"
     for n, waiver in enumerate(decided["waivers"], 1):
+        if "remedied_by" in waiver:
+            if unbound_fact := _unbound_remedy_fact(waiver, decided):
+                return f"{unbound_fact} of waiver {n}, which is its subject"
+            continue
         of_check = "check" in waiver
         digest = "policy_digest" if "policy_digest" in waiver else "contract_digest"
         subject_facts = ("check", digest) if of_check else ("measure",)
@@ -216,6 +221,14 @@ def _unbound_waiver_message(decided: Entry) -> str | None:
             if not value or (name in DECISION_BOUND_FACTS and value != decided[name]):
                 return f"{name} of waiver {n}, which is its subject"
     return None
+
+
+def _unbound_remedy_fact(remedy: Mapping[str, Any], decided: Entry) -> str | None:
+    """The ratings that a remedy admits are those that were decided upon."""
+    if missing := next((name for name in REMEDY_FACTS if not remedy.get(name)), None):
+        return missing
+    subject = {name: decided[name] for name in ("round", "ratings_digest")}
+    return None if remedy["remedied_by"] == subject else "remedied_by"
 
 
 def mentioned_names(entry: Entry) -> set[str]:

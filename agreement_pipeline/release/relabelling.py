@@ -1,0 +1,193 @@
+"""Whether the items of a held round may train with the labels that its raters gave again.
+
+Where raters know on which items they differed, agreement on new labels says nothing. So the raters
+label a random sample of the items once more, and its round judges them. The sample follows from
+the relabelled ratings and the store (`store.order_of_items`), and comes under a name of its own, so
+that nobody can choose it, draw it again or leave an attempt out.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from itertools import takewhile
+
+from agreement_pipeline.errors import StoreError, in_a_sentence
+from agreement_pipeline.integrity import (
+    Finding,
+    compare_with_sample,
+    count_labels_before,
+    count_labels_not_kept,
+)
+from agreement_pipeline.policy import Decision, Remedy, RoundRatings
+from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.store import RoundVersion, Store, arrival_of, of_event, order_of_items
+from agreement_pipeline.text import chained, counted
+
+
+class _RefutedRemedyError(Exception):
+    """Why a remedy does not hold."""
+
+
+def sample_name(relabelled: RoundRatings) -> str:
+    """The only name under which the sample may come, so that its versions tell how often it did.
+
+    >>> sample_name(RoundRatings("forum-3", "1a2b3c4d" * 8))
+    'forum-3-sample-1a2b3c4d'
+    """
+    return f"{relabelled.round}-sample-{relabelled.ratings_digest[:8]}"
+
+
+def is_sample_of_relabelled(store: Store, round_name: str, ratings: Ratings) -> bool:
+    """Whether the items are those that were drawn from a round whose sample has this name."""
+    relabelled_name = round_name.rpartition("-sample-")[0]
+    if not relabelled_name or relabelled_name not in store.rounds():
+        return False
+    labelled = _items(ratings)
+    for version in store.versions(relabelled_name):
+        if sample_name(RoundRatings(version.round, version.ratings_digest)) == round_name:
+            order = order_of_items(store, version, store.ratings_of(version))
+            return {*order[: len(labelled)]} == labelled
+    return False
+
+
+def check_remedy(
+    store: Store,
+    version: RoundVersion,
+    ratings: Ratings,
+    remedy: Remedy,
+    judge_sample: Callable[[RoundVersion], Decision],
+) -> Finding:
+    """Whether the sample judges the raters of this version. `judge_sample` is without waivers."""
+    if remedy.remedied_by != RoundRatings(version.round, version.ratings_digest):
+        return remedy.refutation(
+            f"it is bound to {remedy.remedied_by}, and these are "
+            f"{RoundRatings(version.round, version.ratings_digest)}"
+        )
+    try:
+        _require_held(store, remedy, ratings)
+        sample_version, sample = _read_sample(store, remedy)
+        detail = _require_drawn(store, version, ratings, sample)
+        _require_same_raters(ratings, sample)
+        _require_labelled_once(store, sample_version, sample)
+        _require_labelled_after(store, version, sample)
+        _require_fresh_labels(ratings, sample)
+        decision = judge_sample(sample_version)
+        if not decision.admitted:
+            raise _RefutedRemedyError(f"the sample is held by itself: {chained(decision.reasons)}")
+    except _RefutedRemedyError as reason:
+        return remedy.refutation(str(reason))
+    except StoreError as cause:
+        return remedy.refutation(in_a_sentence(cause))
+    return remedy.proof(detail)
+
+
+def _version_of(store: Store, ratings: RoundRatings) -> RoundVersion | None:
+    versions = store.versions(ratings.round)
+    found = (each for each in versions if each.ratings_digest == ratings.ratings_digest)
+    return next(found, None)
+
+
+def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
+    held, relabelled = remedy.held, remedy.remedied_by
+    held_version = _version_of(store, held)
+    arrivals = [arrival_of(store, *vars(each).values()) for each in (held, relabelled)]
+    decided = [
+        entry["decision"]
+        for entry in of_event("decided", store.history(held.round))
+        if entry["ratings_digest"] == held.ratings_digest
+    ]
+    if held_version is None or decided[-1:] != ["held"]:
+        raise _RefutedRemedyError(f"the log has no decision that holds {held}")
+    if arrivals[0] is None or arrivals[1] is None or arrivals[0]["number"] > arrivals[1]["number"]:
+        raise _RefutedRemedyError(
+            f"{held} came after {relabelled}, which should have its items labelled anew"
+        )
+    items = _items(store.ratings_of(held_version))
+    if gone := items - _items(ratings):
+        raise _RefutedRemedyError(
+            f"{len(gone):,} of {counted(len(items), 'item')} of {held} have no label in "
+            f"{relabelled}, and which ones are left may have been chosen"
+        )
+
+
+def _read_sample(store: Store, remedy: Remedy) -> tuple[RoundVersion, Ratings]:
+    sample, due = remedy.sample, sample_name(remedy.remedied_by)
+    if sample.round != due:
+        raise _RefutedRemedyError(
+            f"its sample is called {sample.round}; expected {due}, the one name under which the "
+            "sample of these labels may come"
+        )
+    version = _version_of(store, sample)
+    if version is None:
+        raise _RefutedRemedyError(f"the store has no {sample}")
+    if store.present(sample.round).ratings_digest != sample.ratings_digest:
+        raise _RefutedRemedyError(f"{sample} is not the present version of the sample")
+    return version, store.ratings_of(version)
+
+
+def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample: Ratings) -> str:
+    """How many items of how many were drawn, in words."""
+    order, labelled = order_of_items(store, version, ratings), _items(sample)
+    drawn = {*order[: len(labelled)]}
+    if drawn != labelled:
+        others = labelled - drawn
+        raise _RefutedRemedyError(
+            f"{len(others):,} of the {counted(len(labelled), 'item')} of the sample "
+            f"{'was' if len(others) == 1 else 'were'} not drawn, such as {min(others)!r}; "
+            f"expected the first {len(labelled):,} that "
+            "`agreement-pipeline draw --relabelled` writes, all of them and no others"
+        )
+    return f" ({len(labelled):,} of {counted(len(order), 'item')})"
+
+
+def _require_labelled_once(store: Store, version: RoundVersion, sample: Ratings) -> None:
+    """A sample may grow, but nobody may label it until it is good."""
+    versions = store.versions(version.round)
+    for former in takewhile(lambda each: each.ratings_digest != version.ratings_digest, versions):
+        n_changed, n_labels = count_labels_not_kept(sample, store.ratings_of(former))
+        if n_changed:
+            raise _RefutedRemedyError(
+                f"{n_changed:,} of {counted(n_labels, 'label')} of the sample are others, or gone, "
+                "than when it first came; expected a sample that is labelled once"
+            )
+
+
+def _require_labelled_after(store: Store, version: RoundVersion, sample: Ratings) -> None:
+    arrival = arrival_of(store, version.round, version.ratings_digest)
+    assert arrival is not None
+    n_early = count_labels_before(sample, datetime.fromisoformat(arrival["time"]))
+    if n_early:
+        raise _RefutedRemedyError(
+            f"{counted(n_early, 'label')} of the sample {'is' if n_early == 1 else 'are'} dated "
+            "before it could be drawn; expected labels that raters gave after it was"
+        )
+
+
+def _require_same_raters(ratings: Ratings, sample: Ratings) -> None:
+    those, these = {*ratings.raters}, {*sample.raters}
+    if those != these:
+        raise _RefutedRemedyError(
+            f"{len(those - these)} of {counted(len(those), 'rater')} who labelled the items again "
+            f"have no label in the sample, and {len(these - those)} in the sample labelled none of "
+            "them; expected the same raters, since the sample judges these and no others"
+        )
+
+
+def _require_fresh_labels(ratings: Ratings, sample: Ratings) -> None:
+    compared = compare_with_sample(ratings, sample)
+    changed = f"{compared.n_changed:,} of {counted(compared.n_labels, 'label')}"
+    if compared.are_copied:
+        raise _RefutedRemedyError(
+            f"raters changed {changed} of their own in the sample, and two raters differ on about "
+            f"{compared.n_expected:.0f} of as many; expected labels that they gave without those "
+            "of before"
+        )
+    if compared.are_of_others:
+        raise _RefutedRemedyError(
+            f"raters gave another label than before to {changed} in the sample, and differ more "
+            "from their own labels than from each other; expected relabelled items with the labels "
+            "that their raters give"
+        )
+
+
+def _items(ratings: Ratings) -> set[str]:
+    return {*ratings.first(["item"], raters=ratings.raters)["item"].to_pylist()}
