@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
@@ -14,7 +15,7 @@ import yaml
 
 from agreement_pipeline.errors import AgreementError
 from agreement_pipeline.mistakes import KeyPath, dotted, shown
-from agreement_pipeline.text import listed, meant
+from agreement_pipeline.text import counted, listed, meant
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -32,6 +33,9 @@ KINDS_BY_KEY = {
 }
 LARGEST = 1_000_000
 DEEPEST = 50
+MAX_WORDS, MAX_MISTAKES = 40_000, 50
+"""So many keys and values are read of a file in a second, and so many mistakes are named."""
+
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 TEXT, NUMBER, WHOLE, MAPPING = "text", "a number", "a whole number", "a mapping of keys and values"
 EXPECTED = {
@@ -94,7 +98,8 @@ def read_yaml(path: Path, error: type[AgreementError], own: str = "") -> tuple[A
     """The plain data in a YAML file, and the line of every value.
 
     Anchors, aliases, tags and keys that are written twice are refused, since they let a file say
-    something else than it seems to. So are more than 50 levels, and files over 1 MB.
+    something else than it seems to. So are more than 50 levels, more than 40,000 keys and
+    values, and files over 1 MB.
     """
     text = _text(path, error)
     lines: dict[tuple[object, ...], int] = {}
@@ -154,9 +159,10 @@ def _mistakes(
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
     for each in details:
         by_path.setdefault(_path_in(data, each), []).append(each)
+    n_more = len(by_path) - MAX_MISTAKES
     said = [
         (replace(place, path=(*place.path, *path)), path, words)
-        for inside, those in by_path.items()
+        for inside, those in islice(by_path.items(), MAX_MISTAKES)
         for path, words in _of_fields(inside, those, kind)
     ]
     told = set[str]()
@@ -166,6 +172,8 @@ def _mistakes(
         if keys in words:
             told.add(keys)
         yield f"{where}: {f'{dotted(path)}: ' if path else ''}{once}"
+    if n_more > 0:
+        yield f"And {counted(n_more, 'more mistake')}."
 
 
 def _of_fields(
@@ -267,8 +275,9 @@ def _text(path: Path, error: type[AgreementError]) -> str:
 
 
 def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
-    depth = 0
+    depth = n_words = 0
     for event in yaml.parse(text, Loader=LOADER):
+        n_words += isinstance(event, yaml.ScalarEvent)
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
@@ -277,6 +286,11 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
             why = (
                 f"found values nested {depth} deep; expected at most {DEEPEST}. "
                 "Write the value flat."
+            )
+        elif n_words > MAX_WORDS:
+            why = (
+                f"found more than {MAX_WORDS:,} keys and values; expected at most so many. "
+                "Keep data out of this file."
             )
         elif isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             why = "found an anchor or alias; expected values written out. Write the value itself."

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, Strict, field_validator
 
+from agreement_pipeline import yaml_files
 from agreement_pipeline.errors import AgreementError, PolicyError
 from agreement_pipeline.models import load_identity
 from agreement_pipeline.policy import load_policy, load_waiver
@@ -148,6 +149,19 @@ def test_the_known_keys_are_told_once_where_several_are_unknown(tmp_path):
 )
 def test_one_mistake_reads_like_every_other_error(tmp_path, text, words):
     assert mistakes(tmp_path, text) == [words]
+
+
+def test_of_very_many_mistakes_the_first_are_named_and_the_rest_counted(tmp_path):
+    with pytest.raises(PolicyError) as caught:
+        checked(tmp_path, "name: abc\n" + "".join(f"key{n}: 1\n" for n in range(5_000)))
+    text = str(caught.value)
+    assert text.count("found an unknown key") == yaml_files.MAX_MISTAKES
+    assert text.endswith(f"And {5_000 - yaml_files.MAX_MISTAKES:,} more mistakes.")
+
+
+def test_a_file_of_very_many_keys_is_refused_with_the_line_from_which_it_is_too_long(tmp_path):
+    with pytest.raises(PolicyError, match=r":20001: found more than 40,000 keys and values"):
+        checked(tmp_path, "name: abc\n" + "".join(f"key{n}: 1\n" for n in range(20_100)))
 
 
 def test_data_without_lines_are_named_by_their_source():

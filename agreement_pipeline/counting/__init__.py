@@ -11,7 +11,7 @@ from agreement_pipeline.counting.counted import (
     read_counts,
     sum_counted,
 )
-from agreement_pipeline.counting.queried import RatingsCounting, item_column
+from agreement_pipeline.counting.queried import RatingsCounting, is_too_wide, item_column
 from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings import Ratings
 
@@ -47,6 +47,7 @@ __all__ = [
     "Rated",
     "RatingsCounting",
     "counting_of",
+    "is_too_wide",
     "item_column",
     "read_contingency",
     "read_counts",

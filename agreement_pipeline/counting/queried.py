@@ -36,6 +36,9 @@ from agreement_pipeline.text import called
 if TYPE_CHECKING:
     import pyarrow as pa
 
+MANY_RATERS, MAX_CELLS = 1_000, 25_000_000
+"""So many cells of 8 bytes, in about five copies, take 1 GB. Few raters may fill more."""
+
 Names = tuple[str, ...]
 _Numbered = tuple["pa.Array", NumbersByRater]
 
@@ -115,6 +118,14 @@ class RatingsCounting(Counting):
     @_cached
     def by_rater(self, ratings: Ratings, classifiers: Names = ()) -> LabelsByRater | NumbersByRater:
         raters = (*self.panel(ratings), *classifiers)
+        n_rows = ratings.n_items if ratings.scale.continuous else len(ratings.patterns.n)
+        if is_too_wide(n_rows, len(raters)):
+            raise RatingsError(
+                f"ratings: found {len(raters):,} raters, and {n_rows:,} different rows of their "
+                f"labels; expected at most {MAX_CELLS:,} cells where raters are compared one by "
+                "one. Leave out the rules and measures of single raters and of pairs, or judge the "
+                "table in parts."
+            )
         if ratings.scale.continuous:
             return _numbers(ratings, raters)[1].in_order()
         return _labels_in(ratings, raters, ratings.patterns)[0].in_order()
@@ -259,6 +270,11 @@ def _aligned_numbers(
     return spread(numbered[0][1], rows[0]), spread(numbered[1][1], rows[1])
 
 
+def is_too_wide(n_rows: int, n_raters: int) -> bool:
+    """True if a table with a column for each of many raters would fill the memory."""
+    return n_raters > MANY_RATERS and n_rows * n_raters > MAX_CELLS
+
+
 def index_in(values: Any, value_set: Any) -> Any:
     import pyarrow.compute as pc
 
@@ -271,7 +287,8 @@ def codes_of(ratings: Ratings, raters: Names, words: Codes) -> Codes:
 
 
 def _places(ratings: Ratings, raters: Sequence[str]) -> list[int]:
-    return [ratings.names.index(name) for name in raters]
+    place_by_name = {name: place for place, name in enumerate(ratings.names)}
+    return [place_by_name[name] for name in raters]
 
 
 def _columns(ratings: Ratings, raters: Names) -> Codes:

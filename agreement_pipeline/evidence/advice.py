@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_of, is_too_wide
 from agreement_pipeline.estimates import (
     DEFAULT_OF_ROUNDS,
     Estimate,
@@ -44,6 +44,8 @@ from agreement_pipeline.units import CHOICES, NONE
 MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
 QUOTED = "'{}'"
 NOBODY_COMPARED = "Nobody is compared, since the words of raters do not meet."
+MAX_RATINGS_IN_PARTS = 2_000_000
+"""To measure each part of a column takes a query of all ratings, so many parts take long."""
 ENOUGH_PAIRS = 62
 """So many replicated pairs show self-agreement of 0.8 if 0.9 is observed."""
 BETTER, BEST = 0.05, 0.95
@@ -192,6 +194,8 @@ def asked_of_models(names: Collection[str]) -> str:
 def who_differs(ratings: Ratings) -> str:
     if ratings.foreign_words:
         return NOBODY_COMPARED
+    if is_too_wide(ratings.n_items, len(ratings.raters)):
+        return f"{len(ratings.raters):,} raters are too many to compare each with the others."
     panel = counting_of(ratings).by_rater(ratings)
     found, named = standing_out(panel), set[tuple[str, ...]]()
     if found.finding == "raters" and len(panel.raters) > 3:
@@ -421,6 +425,8 @@ def _lowest_part(held: HeldRound) -> tuple[str, str] | None:
     for column, what in OF_ANSWERS.items():
         if column not in ratings.strata:
             continue
+        if len(ratings.strata[column]) * ratings.n_rated > MAX_RATINGS_IN_PARTS:
+            return None
         names = {Scope.of_stratum(column, name): name for name in ratings.strata[column]}
         every = measure_ratings(
             ratings, [DEFAULT_OF_ROUNDS], held.policy.inference, scopes=("stratum",)

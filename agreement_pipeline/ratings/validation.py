@@ -962,9 +962,8 @@ class RatingsValidator:
         cells, scale, names = self.cells, self.scale, self.cells.names
         relation_by_join: dict[str, Relation] = {}
         sql_by_column = {"item": cells.text("item")}
-        places = {
-            value: self.raters.index(category_text(value)) for value in self._distinct("rater")
-        }
+        place_by_name = {name: place for place, name in enumerate(self.raters)}
+        places = {value: place_by_name[category_text(value)] for value in self._distinct("rater")}
         sql_by_column["place"] = self._mapped_number_sql("rater", "place", places, relation_by_join)
         if scale.continuous:
             several = scale.dimensions > 1

@@ -76,7 +76,7 @@ def expand_member_rows(
         )
     _refuse_unknown_members(labelled, names, members_by_cell, members)
     stratum_by_member = strata_of_members(members, count_by_member)
-    answers = _load_answers(labelled, members_by_cell, members, stratum_by_member)
+    cells, answers = _load_answers(labelled, members_by_cell, members, stratum_by_member)
     sql_by_column = {
         "item": f"CONCAT({labelled.text('item')}, ' ', units.member)",
         "label": "units.answer",
@@ -86,12 +86,16 @@ def expand_member_rows(
         PART_UNIT_OF: labelled.text("item"),
         "nth": f"{labelled}.nth * {len(members)} + units.place",
     }
-    joins = [f"JOIN {answers} AS units ON {label} = units.cell"]
+    joins = [
+        f"JOIN {cells} AS cells ON {label} = cells.cell",
+        f"JOIN {answers} AS units ON units.number = cells.number",
+    ]
     for name in names[1:]:
-        joins.append(
-            f"LEFT JOIN {answers} AS of_{name} ON {rows.text(name)} = of_{name}.cell "
-            f"AND of_{name}.member = units.member"
-        )
+        joins += [
+            f"LEFT JOIN {cells} AS cells_{name} ON {rows.text(name)} = cells_{name}.cell",
+            f"LEFT JOIN {answers} AS of_{name} ON of_{name}.number = cells_{name}.number "
+            f"AND of_{name}.member = units.member",
+        ]
         sql_by_column[name] = f"of_{name}.answer"
     contents = {name: name for name in rows.names if name.startswith(CONTENT_PREFIX)}
     if "text" in rows.names:
@@ -103,7 +107,9 @@ def expand_member_rows(
     carried_names = [name for name in rows.names if name not in made_anew]
     quoted = [f"{labelled}.{rows.quoted(name)}" for name in carried_names]
     selected = [*quoted, *(f"{sql} AS {rows.quoted(name)}" for name, sql in sql_by_column.items())]
-    return labelled.view(f"SELECT {', '.join(selected)} FROM {labelled} {' '.join(joins)}", answers)
+    return labelled.view(
+        f"SELECT {', '.join(selected)} FROM {labelled} {' '.join(joins)}", cells, answers
+    )
 
 
 def _members_by_cell(rows: Rows, names: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -142,16 +148,21 @@ def _load_answers(
     members_by_cell: Mapping[str, frozenset[str]],
     members: Sequence[str],
     stratum_by_member: Mapping[str, str],
-) -> Relation:
-    """For each cell and each label that a set may hold: is it in the set?"""
+) -> tuple[Relation, Relation]:
+    """The cells with their numbers; and for each number and each label that a set may hold: is it
+    in the set? A cell may be long, so it is not written beside each label.
+    """
     no, yes = ANSWERS
     units = [
-        (cell, member, place, yes if member in members_of_cell else no, stratum_by_member[member])
-        for cell, members_of_cell in members_by_cell.items()
+        (number, member, place, yes if member in members_of_cell else no, stratum_by_member[member])
+        for number, members_of_cell in enumerate(members_by_cell.values())
         for place, member in enumerate(members)
     ]
-    columns = dict(
-        zip(("cell", "member", "place", "answer", "stratum"), zip(*units, strict=True), strict=True)
+    names = ("number", "member", "place", "answer", "stratum")
+    answers = pa.table(dict(zip(names, map(list, zip(*units, strict=True)), strict=True)))
+    cells = pa.table({"cell": [*members_by_cell], "number": range(len(members_by_cell))})
+    session = rows.relation.session
+    return (
+        session.load(cells.schema, cells.to_batches()),
+        session.load(answers.schema, answers.to_batches()),
     )
-    table = pa.table({name: list(values) for name, values in columns.items()})
-    return rows.relation.session.load(table.schema, table.to_batches())

@@ -579,7 +579,8 @@ def _refuse_unusable(ratings: Ratings, source: str) -> None:
             f"them{', and a classifier with them' if ratings.classifiers else ''}. Add the other "
             "raters' ratings, or name the column that tells the raters apart."
         )
-    patterns, places = ratings.patterns, [ratings.names.index(name) for name in raters]
+    patterns, names_of_raters = ratings.patterns, set(raters)
+    places = [place for place, name in enumerate(ratings.names) if name in names_of_raters]
     n_raters_by_pattern = np.zeros(len(patterns.n), dtype=np.int64)
     for row, _, _ in ratings.packing.given(patterns.words, places):
         np.add.at(n_raters_by_pattern, row, 1)

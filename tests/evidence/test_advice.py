@@ -12,10 +12,11 @@ import yaml
 
 from agreement_pipeline import read_ratings
 from agreement_pipeline.cli import main
-from agreement_pipeline.counting import counting_of
+from agreement_pipeline.counting import counting_of, queried
+from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.estimates import standing_out
 from agreement_pipeline.evidence import held_for_disagreement, summarize
-from agreement_pipeline.evidence.advice import coincidences, most_confused, who_rated
+from agreement_pipeline.evidence.advice import coincidences, most_confused, who_differs, who_rated
 from agreement_pipeline.policy import Policy, Rule, judge, load_policy
 from agreement_pipeline.ratings import Ratings, Scale, like_models
 from agreement_pipeline.report import report_page
@@ -58,6 +59,21 @@ def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
         "agreement-pipeline plan --policy standard --expected 0.85 --prevalence 0.48,0.52 "
         "--labels-an-item 3"
     )
+
+
+def test_where_raters_are_too_many_to_compare_nobody_is_named_and_a_rule_on_them_is_refused(
+    monkeypatch,
+):
+    ratings = ratings_of(odd=0.5)
+    assert who_differs(ratings).startswith("ana")
+    monkeypatch.setattr(queried, "MANY_RATERS", 4)
+    monkeypatch.setattr(queried, "MAX_CELLS", 20)
+    ratings = ratings_of(odd=0.5)
+    assert who_differs(ratings) == "5 raters are too many to compare each with the others."
+    assert judge(ratings, Policy("p", 1, (ALPHA,))).verdicts[0].estimate.value is not None
+    pairs = Policy("p", 1, (replace(ALPHA, scope="without"),))
+    with pytest.raises(RatingsError, match=r"found 5 raters, and \d+ different rows .* at most 20"):
+        judge(ratings, pairs)
 
 
 def test_beside_a_rater_and_their_copy_nobody_is_named():
