@@ -86,7 +86,9 @@ class Asked(NamedTuple):
         self, ratings: Ratings, decision: Decision, warnings: tuple[str, ...]
     ) -> Summary:
         called = self.called
-        return summarize(ratings, self.policy, decision, *called, kept=self.kept, warnings=warnings)
+        return summarize(
+            ratings, self.policy, decision, *called, is_stored=self.kept, warnings=warnings
+        )
 
 
 @command(

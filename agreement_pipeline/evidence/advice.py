@@ -41,7 +41,7 @@ from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import WHOLE_PERCENT, counted, in_words, joined, tenths
 from agreement_pipeline.units import CHOICES, NONE
 
-MOST_STEPS, MOST_ASSUMED, MOST_NAMED = 3, 5, 5
+MOST_STEPS, MOST_ASSUMED, MAX_NAMES_LISTED = 3, 5, 5
 QUOTED = "'{}'"
 NOBODY_COMPARED = "Nobody is compared, since the words of raters do not meet."
 MAX_RATINGS_IN_PARTS = 2_000_000
@@ -53,7 +53,7 @@ UNDECIDED = ("tentative", "inconclusive", "not_together")
 """How far over its cut-off agreement is expected, and the best that is. If a cut-off leaves less
 room, it is expected halfway between the cut-off and 1.
 """
-LUCK, ENOUGH_ITEMS = 0.05, 1_000
+FALSE_ALARM_RATE, ENOUGH_ITEMS = 0.05, 1_000
 # how often two of many categories may stand out by luck, and how many items are enough to tell
 OF_ANSWERS = {"criterion": "criteria", "member": "labels"}
 
@@ -69,7 +69,7 @@ class HeldRound:
     """What the next steps follow from, and what commands call it.
 
     Of a table, `name` is its file and options. `policy_name` is the policy's file or its bundled
-    name. `kept`: the project's store has these ratings.
+    name. `is_stored`: the project's store has these ratings.
     """
 
     ratings: Ratings
@@ -78,11 +78,11 @@ class HeldRound:
     project: str = ""
     name: str = ""
     policy_name: str = ""
-    kept: bool = True
+    is_stored: bool = True
 
     @property
     def who_differs(self) -> str:
-        unmet = (each.to_mapping() for each in self.decision.unmet)
+        unmet = (verdict.to_mapping() for verdict in self.decision.unmet)
         return who_differs(self.ratings) if held_for_disagreement(unmet, self.policy) else ""
 
     @property
@@ -91,7 +91,7 @@ class HeldRound:
 
     @property
     def command_for_disputed(self) -> str:
-        if not self.kept:
+        if not self.is_stored:
             return "agreement-pipeline guide in-dagster"
         if self.project:
             return f"agreement-pipeline disputed {shlex.join([self.project, self.name])}"
@@ -99,7 +99,7 @@ class HeldRound:
 
     @property
     def again(self) -> str:
-        if not self.kept:
+        if not self.is_stored:
             place = f"configs/projects/{self.project}.yaml"
             return f"agreement-pipeline judge {shlex.join([place, '--of-round', self.name])}"
         if self.project:
@@ -117,7 +117,7 @@ class HeldRound:
             return "agreement-pipeline guide planning"
         hundredths = np.maximum(np.rint(100 * used[used > 0] / used.sum()), 1)
         hundredths[hundredths.argmax()] += 100 - hundredths.sum()
-        shares = ",".join(f"{each / 100:.2f}" for each in hundredths)
+        shares = ",".join(f"{hundredth / 100:.2f}" for hundredth in hundredths)
         use = counts.pairable
         mean = np.average(counts.sizes[use], weights=counts.weights[use]) if use.any() else 2
         assumed = f"--prevalence {shares} --labels-an-item {round(float(mean))}"
@@ -125,9 +125,9 @@ class HeldRound:
 
     @property
     def under(self) -> str:
-        own = self.policy.policy
-        usual = own if own in BUNDLED else f"configs/policies/{own}.yaml"
-        return f"--policy {shlex.quote(self.policy_name or usual)}"
+        name = self.policy.policy
+        policy_argument = name if name in BUNDLED else f"configs/policies/{name}.yaml"
+        return f"--policy {shlex.quote(self.policy_name or policy_argument)}"
 
 
 def command_of_report(project: str, round_name: str) -> str:
@@ -144,41 +144,43 @@ def who_rated(ratings: Ratings, models: Collection[str] | None = None) -> str:
     """The panel and the categories in a line. `models` have names that are likely those of models,
     if it is known already.
     """
-    likely = like_models(ratings.raters) if models is None else models
+    likely_models = like_models(ratings.raters) if models is None else models
     counts = _counts(ratings)
     sizes = counts.sizes @ counts.weights / (counts.weights.sum() or 1.0) if counts else None
     size = "" if sizes is None else tenths(float(sizes))
     labels = size and f", {size} label{'s' * (size != '1')} an item"
-    beside, items = ratings.classifiers, ratings.n_items
-    as_classifiers = "it as a classifier" if len(likely) == 1 else "them as classifiers"
-    if beside:  # which may have labelled items that nobody else did
+    classifiers, items = ratings.classifiers, ratings.n_items
+    as_classifiers = "it as a classifier" if len(likely_models) == 1 else "them as classifiers"
+    if classifiers:  # which may have labelled items that nobody else did
         items = len(ratings.first(["item"], raters=ratings.raters)["item"].unique())
     n_items = counted(items, "item")
     if counts and "weight" in ratings.has:
         runs = counted(items, "run")
         n_items = f"{counted(round(counts.weights.sum()), 'item')} in {runs} of equal labels"
-    said = (
+    sentences = (
         f"Labelled by {counted(len(ratings.raters), 'rater')} "
         f"({joined(sorted(ratings.raters))}): "
         f"{n_items}{labels}.",
-        f"Beside them {counted(len(beside), 'model')} ({joined(beside)})." if beside else "",
+        f"Beside them {counted(len(classifiers), 'model')} ({joined(classifiers)})."
+        if classifiers
+        else "",
         _categories(ratings),
-        f"{asked_of_models(likely)} Then name {as_classifiers}." if likely else "",
+        f"{asked_of_models(likely_models)} Then name {as_classifiers}." if likely_models else "",
     )
-    return " ".join(filter(None, said))
+    return " ".join(filter(None, sentences))
 
 
 def _categories(ratings: Ratings) -> str:
     names = ratings.scale.names
     if not ratings.scale.declared and names:
-        occurring = joined(map(QUOTED.format, names), MOST_NAMED)
+        occurring = joined(map(QUOTED.format, names), MAX_NAMES_LISTED)
         return f"The categories are those that occur: {occurring}."
     used = {names[place] for place in ratings.given} if names else set()
     unused = [name for name in names if name not in used]
     if not unused:
         return ""
-    named = joined(map(QUOTED.format, unused), MOST_NAMED)
-    return f"Of {counted(len(names), 'category')}, nobody used {named}."
+    unused_text = joined(map(QUOTED.format, unused), MAX_NAMES_LISTED)
+    return f"Of {counted(len(names), 'category')}, nobody used {unused_text}."
 
 
 def asked_of_models(names: Collection[str]) -> str:
@@ -197,18 +199,18 @@ def who_differs(ratings: Ratings) -> str:
     if is_too_wide(ratings.n_items, len(ratings.raters)):
         return f"{len(ratings.raters):,} raters are too many to compare each with the others."
     panel = counting_of(ratings).by_rater(ratings)
-    found, named = standing_out(panel), set[tuple[str, ...]]()
-    if found.finding == "raters" and len(panel.raters) > 3:
-        named = {each.raters for each in found.found}
+    result, named_raters = standing_out(panel), set[tuple[str, ...]]()
+    if result.finding == "raters" and len(panel.raters) > 3:
+        named_raters = {standout.raters for standout in result.found}
     # A rater beside a copy of them makes the others seem to differ. Without either, they do not.
-    for rater in sorted(raters_too_near(ratings)) if named else ():
-        left = {each.raters for each in standing_out(panel.without(rater)).found}
-        if not named - {(rater,)} <= left:
+    for rater in sorted(raters_too_near(ratings)) if named_raters else ():
+        remaining = {standout.raters for standout in standing_out(panel.without(rater)).found}
+        if not named_raters - {(rater,)} <= remaining:
             return (
                 "Some raters agree far more with each other than with the rest, so it cannot be "
                 "told who differs, and nobody is named. See the check raters_independent."
             )
-    return found.sentence
+    return result.sentence
 
 
 def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy) -> bool:
@@ -219,10 +221,11 @@ def held_for_disagreement(verdicts: Iterable[Mapping[str, Any]], policy: Policy)
         if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
     }
     return any(
-        each["effect"] == "hold"
-        and each["verdict"] not in ("reliable", "not_evaluated")
-        and each["value"] < cutoffs.get((each["measure"], Scope.parse(each["scope"]).kind), -np.inf)
-        for each in verdicts
+        verdict["effect"] == "hold"
+        and verdict["verdict"] not in ("reliable", "not_evaluated")
+        and verdict["value"]
+        < cutoffs.get((verdict["measure"], Scope.parse(verdict["scope"]).kind), -np.inf)
+        for verdict in verdicts
     )
 
 
@@ -233,16 +236,16 @@ def _counts(ratings: Ratings) -> CategoryCounts | None:
     return counts
 
 
-def coincidences(said: CategoryCounts) -> Array:
+def coincidences(category_counts: CategoryCounts) -> Array:
     r"""Krippendorff's coincidence matrix: an item of m ratings adds each ordered pair of them with
     the weight 1/(m - 1).
     """
-    use = said.pairable
-    counts, m = said.counts[use], said.sizes[use]
-    weighted = counts * (said.weights[use] / (m - 1))[:, None]
-    together = counts.T @ weighted
-    together[np.diag_indices_from(together)] -= weighted.sum(0)
-    return np.asarray(together)
+    use = category_counts.pairable
+    counts, m = category_counts.counts[use], category_counts.sizes[use]
+    weighted = counts * (category_counts.weights[use] / (m - 1))[:, None]
+    matrix = counts.T @ weighted
+    matrix[np.diag_indices_from(matrix)] -= weighted.sum(0)
+    return np.asarray(matrix)
 
 
 class Confused(NamedTuple):
@@ -259,41 +262,53 @@ class Confused(NamedTuple):
     stands_out: bool
 
 
-def most_confused(said: CategoryCounts) -> Confused | None:
-    together = coincidences(said)
-    apart = np.triu(together, 1)
-    if not apart.any():
+def most_confused(category_counts: CategoryCounts) -> Confused | None:
+    coincidence_matrix = coincidences(category_counts)
+    disagreements = np.triu(coincidence_matrix, 1)
+    if not disagreements.any():
         return None
-    i, j = np.unravel_index(int(apart.argmax()), apart.shape)
-    used, names, share = together.sum(0), said.scale.names, float(apart[i, j] / apart.sum())
+    i, j = np.unravel_index(int(disagreements.argmax()), disagreements.shape)
+    used, names, share = (
+        coincidence_matrix.sum(0),
+        category_counts.scale.names,
+        float(disagreements[i, j] / disagreements.sum()),
+    )
     by_luck = np.triu(np.outer(used, used), 1)
-    given = said.counts > 0
-    both = given[:, i] & given[:, j]
-    n = min(round(float(said.weights[given.sum(1) > 1].sum())), ENOUGH_ITEMS)
+    was_given = category_counts.counts > 0
+    has_both = was_given[:, i] & was_given[:, j]
+    n = min(round(float(category_counts.weights[was_given.sum(1) > 1].sum())), ENOUGH_ITEMS)
     n_pairs = np.count_nonzero(by_luck)
-    low = share_interval(round(share * n), n, 1 - 2 * LUCK / n_pairs).low if n else 0.0
+    low = share_interval(round(share * n), n, 1 - 2 * FALSE_ALARM_RATE / n_pairs).low if n else 0.0
     stands_out = n_pairs == 1 or low > by_luck[i, j] / by_luck.sum()
-    n_items = round(float(said.weights[both].sum()))
+    n_items = round(float(category_counts.weights[has_both].sum()))
     return Confused(names[i], names[j], share, n_items, bool(stands_out))
 
 
-def _steps(held: HeldRound) -> Iterator[Step]:
-    decision, done = held.decision, {"words_do_not_meet"}  # a check that failed says it
+def _steps(held_round: HeldRound) -> Iterator[Step]:
+    decision, handled = held_round.decision, {"words_do_not_meet"}  # a check that failed says it
     if decision.broken:
-        first = decision.broken[0]
-        known = REASONS.get(first.check)
-        needed = f"Needed: {known.helps}" if known else first.description
-        why = f"{needed.removeprefix(f'{first.check}: ').removesuffix('.')}."
-        more = len(decision.broken) - 1
-        rest = f" {counted(more, 'more check')} failed too." if more else ""
-        command = " ".join([held.again, *_mending_options(held, first.check)])
-        yield Step(f"Mend what failed: {first.check}.", f"{why}{rest}", command)
+        failed_finding = decision.broken[0]
+        reason = REASONS.get(failed_finding.check)
+        need = f"Needed: {reason.helps}" if reason else failed_finding.description
+        reason_text = f"{need.removeprefix(f'{failed_finding.check}: ').removesuffix('.')}."
+        n_other_failed = len(decision.broken) - 1
+        other_failures = (
+            f" {counted(n_other_failed, 'more check')} failed too." if n_other_failed else ""
+        )
+        command = " ".join([held_round.again, *_mending_options(held_round, failed_finding.check)])
+        yield Step(
+            f"Mend what failed: {failed_finding.check}.", f"{reason_text}{other_failures}", command
+        )
     kinds = [(_kind(verdict), verdict) for verdict in decision.unmet]
-    for kind, _ in sorted(kinds, key=lambda each: each[0] != "low"):
+    for kind, _ in sorted(kinds, key=lambda kind_and_verdict: kind_and_verdict[0] != "low"):
         # more items of a round decide nothing where agreement is low
-        if kind not in done and not (kind in UNDECIDED and "low" in done):
-            done.add(kind)
-            yield from _against([each for other, each in kinds if other == kind], kind, held)
+        if kind not in handled and not (kind in UNDECIDED and "low" in handled):
+            handled.add(kind)
+            yield from _against(
+                [verdict for verdict_kind, verdict in kinds if verdict_kind == kind],
+                kind,
+                held_round,
+            )
     if decision.codes == ("no_rule",):
         yield Step(
             "Give the policy a rule.",
@@ -302,11 +317,11 @@ def _steps(held: HeldRound) -> Iterator[Step]:
         )
 
 
-def _mending_options(held: HeldRound, check: str) -> Iterator[str]:
+def _mending_options(held_round: HeldRound, check: str) -> Iterator[str]:
     """How a table is read if what failed means what it usually means. A project says it itself."""
-    if held.project:
+    if held_round.project:
         return
-    ratings = held.ratings
+    ratings = held_round.ratings
     if check == "rater_names_differ":
         for group in lookalikes(ratings.raters):
             yield f"--same-rater {shlex.quote(','.join(group))}"
@@ -315,8 +330,8 @@ def _mending_options(held: HeldRound, check: str) -> Iterator[str]:
             yield f"--missing {shlex.quote(label)}"
     elif check == "words_do_not_meet":
         for words in ratings.foreign_words:
-            for label, other in words.translation.items():
-                yield f"--same-label {shlex.quote(f'{other}={label}')}"
+            for label, translated in words.translation.items():
+                yield f"--same-label {shlex.quote(f'{translated}={label}')}"
     elif check == "duplicates_not_declared":
         yield "--duplicates first"
 
@@ -327,11 +342,11 @@ def _kind(verdict: Verdict) -> str:
     Or items that raters did not meet *again* often enough. If their agreement with themselves is
     under its cut-off, no further meeting helps: that is *unreliable*.
     """
-    found, question = verdict.estimate, registered(verdict.rule.measure).question
+    estimate, question = verdict.estimate, registered(verdict.rule.measure).question
     low = (
         verdict.kind != "not_evaluated"
-        and found is not None
-        and (found.value or 0.0) < verdict.rule.reliable
+        and estimate is not None
+        and (estimate.value or 0.0) < verdict.rule.reliable
     )
     if question == "intra-rater":
         return "unreliable" if low else "again"
@@ -339,140 +354,180 @@ def _kind(verdict: Verdict) -> str:
 
 
 def _lacking(verdict: Verdict) -> int:
-    found = verdict.estimate if verdict.code == "too_few_items" else None
-    return verdict.rule.min_items - found.n_apart if found else 0
+    estimate = verdict.estimate if verdict.code == "too_few_items" else None
+    return verdict.rule.min_items - estimate.n_apart if estimate else 0
 
 
-def _against(verdicts: Sequence[Verdict], kind: str, held: HeldRound) -> Iterator[Step]:
+def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> Iterator[Step]:
     verdict = max(verdicts, key=_lacking)
-    rule, found = verdict.rule, verdict.estimate
+    rule, estimate = verdict.rule, verdict.estimate
     halfway = (1 + rule.reliable) / 2
     if kind == "low":
-        strata = [str(each.scope) for each in verdicts if each.scope.kind == "stratum"]
-        where = strata if len(strata) == len(verdicts) else []
-        yield from _against_low(_hoped_for(held.policy), found, held, where)
+        strata = [
+            str(stratum_verdict.scope)
+            for stratum_verdict in verdicts
+            if stratum_verdict.scope.kind == "stratum"
+        ]
+        low_strata = strata if len(strata) == len(verdicts) else []
+        yield from _against_low(_hoped_for(held_round.policy), estimate, held_round, low_strata)
     elif kind == "again":
-        left_out = found.raters_left_out if found else ()
-        alone = [each.scope.name for each in verdicts if each.scope.kind == "rater"]
-        who = joined(left_out or alone) if left_out or alone else "each rater"
+        left_out = estimate.raters_left_out if estimate else ()
+        rater_names = [
+            rater_verdict.scope.name
+            for rater_verdict in verdicts
+            if rater_verdict.scope.kind == "rater"
+        ]
+        rater_list = joined(left_out or rater_names) if left_out or rater_names else "each rater"
         n = max(rule.min_items, ENOUGH_PAIRS)
         yield Step(
             "Let raters meet some items again.",
-            f"Bring back about {n} pairs in all, to {who}: unannounced, a day or more later. "
-            "Number the meetings in a column occurrence.",
+            f"Bring back about {n} pairs in all, to {rater_list}: unannounced, a day or more "
+            "later. Number the meetings in a column occurrence.",
             "agreement-pipeline guide replicates",
         )
     elif kind in (*UNDECIDED, "too_few_items"):
-        if kind != "too_few_items" and (weak := _weak_part(verdict, held)):
-            why = f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
-            yield Step("See to the weak part first.", why, "agreement-pipeline guide strata")
+        if kind != "too_few_items" and (weak := _weak_part(verdict, held_round)):
+            reason_text = (
+                f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
+            )
+            yield Step(
+                "See to the weak part first.", reason_text, "agreement-pipeline guide strata"
+            )
             return
-        more = more_items(found, rule.reliable) if found else None
-        if kind == "too_few_items" and found:
-            more = _lacking(verdict)
-        what = "items" if found is None or found.n_clusters is None else "clusters of items"
-        statistic = basis_of(held.ratings, rule.measure) if rule.scope == "round" else None
-        least = None
+        n_more = more_items(estimate, rule.reliable) if estimate else None
+        if kind == "too_few_items" and estimate:
+            n_more = _lacking(verdict)
+        unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
+        statistic = basis_of(held_round.ratings, rule.measure) if rule.scope == "round" else None
+        min_units = None
         if statistic is not None:
-            least = least_items(rule.measure, rule.reliable, statistic, held.policy.inference)
+            min_units = least_items(
+                rule.measure, rule.reliable, statistic, held_round.policy.inference
+            )
         even = "So many decide with an even chance, if agreement stays the same."
-        if found and found.looks and found.judged_on is not None:
-            following = found.looks.following(found.judged_on)
+        if estimate and estimate.looks and estimate.judged_on is not None:
+            following = estimate.looks.following(estimate.judged_on)
             if following is None:
-                last = "This was the last look of the plan, so only a fresh round can decide."
-                yield Step("Label a fresh round.", last, "agreement-pipeline guide planning")
+                last_look = "This was the last look of the plan, so only a fresh round can decide."
+                yield Step("Label a fresh round.", last_look, "agreement-pipeline guide planning")
                 return
-            more, even = following - found.judged_on, f"The next look is at {following} {what}."
-        lacking = least - found.n_apart if least and found else 0
-        if (more or 0) < lacking:
-            more, even = lacking, ""
-        of = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
-        many = f"{f'about {more:,} ' if more else ''}more {what}{of}"
-        why = even if more and kind != "too_few_items" else f"{REASONS[kind].helps.capitalize()}."
+            n_more, even = (
+                following - estimate.judged_on,
+                f"The next look is at {following} {unit}.",
+            )
+        lacking = min_units - estimate.n_apart if min_units and estimate else 0
+        if (n_more or 0) < lacking:
+            n_more, even = lacking, ""
+        of_scope = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""
+        amount = f"{f'about {n_more:,} ' if n_more else ''}more {unit}{of_scope}"
+        reason_text = (
+            even if n_more and kind != "too_few_items" else f"{REASONS[kind].helps.capitalize()}."
+        )
         if lacking > 0:
-            why = f"{why} Under {least} {what}, not even full agreement would be enough.".lstrip()
-        value = found.value if found and found.value is not None else rule.reliable + BETTER
+            too_few = f"Under {min_units} {unit}, not even full agreement would be enough."
+            reason_text = f"{reason_text} {too_few}".lstrip()
+        value = (
+            estimate.value if estimate and estimate.value is not None else rule.reliable + BETTER
+        )
         expected = min(max(BEST, halfway), max(value, rule.reliable + 0.01))
         like_this = kind != "too_few_items"
-        plan = held.plan(expected, like_this=like_this)
-        yield Step(f"Label {many}, drawn as these were.", why, plan)
+        plan = held_round.plan(expected, like_this=like_this)
+        yield Step(f"Label {amount}, drawn as these were.", reason_text, plan)
     else:
-        known = REASONS.get(kind)
+        reason = REASONS.get(kind)
         yield Step(
             f"See to {rule.measure}.",
-            f"What helps: {known.helps}." if known else f"{verdict.reason}.",
+            f"What helps: {reason.helps}." if reason else f"{verdict.reason}.",
             "agreement-pipeline guide reasons",
         )
 
 
 def _hoped_for(policy: Policy) -> float:
-    most = max(
+    highest_cutoff = max(
         rule.reliable
         for rule in policy.rules
         if rule.effect == "hold" and registered(rule.measure).question == "inter-rater"
     )
-    return min(most + BETTER, (1 + most) / 2)
+    return min(highest_cutoff + BETTER, (1 + highest_cutoff) / 2)
 
 
-def _weak_part(verdict: Verdict, held: HeldRound) -> str:
+def _weak_part(verdict: Verdict, held_round: HeldRound) -> str:
     reliable = replace(verdict, kind="reliable")
-    beside = met_in_parts(reliable, judged_part(held.ratings, held.policy), held.policy)
-    return beside.reason.rpartition("; but ")[2] if beside.code == "weak_part" else ""
+    with_parts = met_in_parts(
+        reliable, judged_part(held_round.ratings, held_round.policy), held_round.policy
+    )
+    return with_parts.reason.rpartition("; but ")[2] if with_parts.code == "weak_part" else ""
 
 
-def _lowest_part(held: HeldRound) -> tuple[str, str] | None:
-    ratings = held.ratings
-    for column, what in OF_ANSWERS.items():
+def _lowest_part(held_round: HeldRound) -> tuple[str, str] | None:
+    ratings = held_round.ratings
+    for column, plural in OF_ANSWERS.items():
         if column not in ratings.strata:
             continue
         if len(ratings.strata[column]) * ratings.n_rated > MAX_RATINGS_IN_PARTS:
             return None
         names = {Scope.of_stratum(column, name): name for name in ratings.strata[column]}
-        every = measure_ratings(
-            ratings, [DEFAULT_OF_ROUNDS], held.policy.inference, scopes=("stratum",)
+        estimates = measure_ratings(
+            ratings, [DEFAULT_OF_ROUNDS], held_round.policy.inference, scopes=("stratum",)
         )
-        found = [each for each in every if each.scope in names and each.interval is not None]
-        lowest = min(found, key=lambda each: each.value or 0.0, default=None)
+        with_interval = [
+            estimate
+            for estimate in estimates
+            if estimate.scope in names and estimate.interval is not None
+        ]
+        lowest = min(with_interval, key=lambda estimate: estimate.value or 0.0, default=None)
         # one of them is always the lowest
-        if lowest and any((each.low or -1.0) > (lowest.high or 1.0) for each in found):
-            said = in_words(lowest.value or 0.0)
-            return names[lowest.scope], f"Of {len(found)} {what}, it has the lowest alpha ({said})."
+        if lowest and any(
+            (estimate.low or -1.0) > (lowest.high or 1.0) for estimate in with_interval
+        ):
+            alpha_text = in_words(lowest.value or 0.0)
+            return names[
+                lowest.scope
+            ], f"Of {len(with_interval)} {plural}, it has the lowest alpha ({alpha_text})."
     return None
 
 
 def _against_low(
-    expected: float, found: Estimate | None, held: HeldRound, where: Sequence[str]
+    expected: float, estimate: Estimate | None, held_round: HeldRound, low_strata: Sequence[str]
 ) -> Iterator[Step]:
-    counts = _counts(held.ratings)
+    counts = _counts(held_round.ratings)
     pair = most_confused(counts) if counts else None
     alike = pair is not None and lookalikes(pair[:2])
     items = "The most disputed come first."
-    low = f"Agreement is low on {joined(where, MOST_NAMED)}. " if where else ""
-    if part := _lowest_part(held):
-        why = f"{part[1]} {items}"
-        yield Step(f"Settle {part[0]} in the guideline.", why, held.command_for_disputed)
-    elif pair is None or not (pair.stands_out or alike) or held.ratings.scale.names == CHOICES:
-        what = "Talk about the items on which raters differ."
-        yield Step(what, f"{low}{items}", held.command_for_disputed)
+    low = f"Agreement is low on {joined(low_strata, MAX_NAMES_LISTED)}. " if low_strata else ""
+    if part := _lowest_part(held_round):
+        reason_text = f"{part[1]} {items}"
+        yield Step(
+            f"Settle {part[0]} in the guideline.", reason_text, held_round.command_for_disputed
+        )
+    elif (
+        pair is None or not (pair.stands_out or alike) or held_round.ratings.scale.names == CHOICES
+    ):
+        action = "Talk about the items on which raters differ."
+        yield Step(action, f"{low}{items}", held_round.command_for_disputed)
     else:
         share, on = in_words(pair.share, WHOLE_PERCENT), counted(pair.n_items, "item")
-        why = f"{share} of differing labels are between them, on {on}."
+        reason_text = f"{share} of differing labels are between them, on {on}."
         if alike:
             title = f"Write labels that print alike as one, such as {described(pair[:2])}."
-            yield Step(title, why, held.again)
+            yield Step(title, reason_text, held_round.again)
             return
-        what = " or ".join(pair[:2])
+        action = " or ".join(pair[:2])
         if NONE in pair[:2]:
-            what = f"what counts as {pair.other if pair.one == NONE else pair.one}"
-        title = f"Settle {what} in the guideline."
-        yield Step(title, f"{low}{why} Talk about the most disputed.", held.command_for_disputed)
-    drawn = "Draw them as these were drawn."
-    by = held.plan(expected)
-    if found and found.prevailing:
-        drawn = (
-            f"Draw more items of other categories than {found.prevailing[0]}; agreement is "
+            action = f"what counts as {pair.other if pair.one == NONE else pair.one}"
+        title = f"Settle {action} in the guideline."
+        yield Step(
+            title,
+            f"{low}{reason_text} Talk about the most disputed.",
+            held_round.command_for_disputed,
+        )
+    draw_advice = "Draw them as these were drawn."
+    by = held_round.plan(expected)
+    if estimate and estimate.prevailing:
+        draw_advice = (
+            f"Draw more items of other categories than {estimate.prevailing[0]}; agreement is "
             "then that of the new mix."
         )
         by = "agreement-pipeline guide planning"
-    why = f"{drawn} Labels given again on the same items do not show agreement."
-    yield Step("Then label fresh items.", why, by)
+    reason_text = f"{draw_advice} Labels given again on the same items do not show agreement."
+    yield Step("Then label fresh items.", reason_text, by)

@@ -26,7 +26,7 @@ DETAILS: Mapping[Question, Mapping[str, Detail]] = {
     "classifier": {"standing_in": classifiers_grid},
 }
 PLOTTED = ("round", "classifier", "rater", "without")
-MOST_DRAWN = 40
+MAX_INTERVALS_DRAWN = 40
 SCOPES_OF_RATERS = ("rater", "without", "pair", "classifier")
 OF_RATERS = ("rater_profiles", "themselves_and_others", "standing_in")
 
@@ -89,20 +89,22 @@ def details(
     ratings: Ratings,
     policy: Policy,
     estimates: Sequence[Estimate],
-    shown: Shown | None = None,
+    shown_raters: Shown | None = None,
 ) -> Section:
     """Where the words of raters do not meet, nothing is shown of any rater or model."""
     are_foreign = bool(ratings.foreign_words)
     tables = {
         name: NOBODY_COMPARED
         if are_foreign and name in OF_RATERS
-        else table(ratings, policy, shown)
+        else table(ratings, policy, shown_raters)
         for name, table in DETAILS[question].items()
     }
     if are_foreign:
-        estimates = [each for each in estimates if each.scope.kind not in SCOPES_OF_RATERS]
+        estimates = [
+            estimate for estimate in estimates if estimate.scope.kind not in SCOPES_OF_RATERS
+        ]
     return {
-        "left_out": None if shown is None or are_foreign else shown.left_out(),
+        "left_out": None if shown_raters is None or are_foreign else shown_raters.left_out(),
         **headline_numbers(estimates, policy.measures),
         "intervals": interval_figure(estimates, policy),
         **tables,
@@ -115,31 +117,37 @@ def interval_figure(estimates: Sequence[Estimate], policy: Policy) -> Figure | N
         (rule.measure, rule.scope): rule for rule in reversed(policy.rules)
     }
     marks = []
-    for found in estimates:
-        if found.scope.kind in PLOTTED and found.interval is not None:
-            rule = rules.get((found.measure, found.scope.kind))
+    for estimate in estimates:
+        if estimate.scope.kind in PLOTTED and estimate.interval is not None:
+            rule = rules.get((estimate.measure, estimate.scope.kind))
             cutoffs = (rule.tentative, rule.reliable) if rule else ()
-            label = f"{found.measure}: {about(found.scope)}"
-            marks.append(Mark.of(found, label, cutoffs=cutoffs))
+            label = f"{estimate.measure}: {about(estimate.scope)}"
+            marks.append(Mark.of(estimate, label, cutoffs=cutoffs))
     if not marks:
         return None
-    more = len(marks) - MOST_DRAWN
-    rest = f" {more} more stand in the table." if more > 0 else ""
-    says = f"A long stroke is the reliable cut-off of a rule, a short one the tentative.{rest}"
-    return intervals("Estimates", says, marks[:MOST_DRAWN], "agreement")
+    n_more = len(marks) - MAX_INTERVALS_DRAWN
+    overflow_note = f" {n_more} more stand in the table." if n_more > 0 else ""
+    says = (
+        "A long stroke is the reliable cut-off of a rule, a short one the tentative."
+        f"{overflow_note}"
+    )
+    return intervals("Estimates", says, marks[:MAX_INTERVALS_DRAWN], "agreement")
 
 
 def headline_numbers(estimates: Iterable[Estimate], measures: Collection[str]) -> Section:
     """The names are the same in every round. Sorted, they keep a value beside its limits."""
     numbers: Section = {}
-    for found in estimates:
-        asked = found.measure in measures and found.scope.kind in ("round", "classifier")
-        if found.value is None or not asked:
+    for estimate in estimates:
+        is_headline = estimate.measure in measures and estimate.scope.kind in (
+            "round",
+            "classifier",
+        )
+        if estimate.value is None or not is_headline:
             continue
-        name = f"{found.measure} {found.scope.name}".strip()
+        name = f"{estimate.measure} {estimate.scope.name}".strip()
         numbers |= {
-            f"{name} high": NO_LIMIT if found.high is None else found.high,
-            f"{name} low": NO_LIMIT if found.low is None else found.low,
-            f"{name} value": found.value,
+            f"{name} high": NO_LIMIT if estimate.high is None else estimate.high,
+            f"{name} low": NO_LIMIT if estimate.low is None else estimate.low,
+            f"{name} value": estimate.value,
         }
     return numbers

@@ -28,8 +28,8 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 from agreement_pipeline.text import DIGITS, PERCENT, counted, in_words, number
 
-MOST, MOST_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
-FEW, SPREAD = 0.05, 0.25
+MAX_DISPUTED_ITEMS, MAX_RATERS_NAMED, LONGEST_TEXT, MOST_ON_PAGE = 40, 5, 200, 12
+CONCENTRATED_SHARE, SPREAD = 0.05, 0.25
 """Half of all disagreement on fewer items is held by few, and on more it is spread."""
 BLOCK_CELLS = 2_000_000
 COMES_BACK = (
@@ -46,12 +46,12 @@ AS_IN_TASKS: Task = MappingProxyType({})
 def disputed(ratings: Ratings) -> Section:
     rows = disputed_rows(ratings)
     ties = int((rows["resolution"] == "tie").sum()) if "resolution" in rows else None
-    worst = rows.head(MOST)
+    worst = rows.head(MAX_DISPUTED_ITEMS)
     items = worst["id"].tolist()
     texts = [cut(text, LONGEST_TEXT) for text in texts_of(ratings, items).values()]
     resolutions = worst["resolution"] if "resolution" in rows else [""] * len(worst)
     shares = (Cell(number(share, PERCENT), share) for share in worst["share"])
-    said = said_of(ratings, items).values()
+    labels_text = labels_with_raters(ratings, items).values()
     columns = {
         "id": "The item.",
         "text": "The text of the item.",
@@ -59,12 +59,14 @@ def disputed(ratings: Ratings) -> Section:
         "share": "The item's share of all disagreement.",
         "resolution": "How the label follows from those of the raters.",
     }
-    shown: list[Row] = [*map(list, zip(items, texts, said, shares, resolutions, strict=True))]
+    table_rows: list[Row] = [
+        *map(list, zip(items, texts, labels_text, shares, resolutions, strict=True))
+    ]
     return {
         "disputed_items": len(rows),
         "ties": ties,
         "what_comes_back": COMES_BACK,
-        "most_disputed": grid("Most disputed items", columns, shown, "items", n=len(rows)),
+        "most_disputed": grid("Most disputed items", columns, table_rows, "items", n=len(rows)),
     }
 
 
@@ -78,33 +80,39 @@ def disputed_rows(ratings: Ratings) -> pd.DataFrame:
     disagreement = disagreement_of_items(table) * table.weights
     order = np.argsort(-disagreement, kind="stable")
     order = order[: np.count_nonzero(disagreement > 0)]
-    found = {
+    columns = {
         "id": pd.Index(in_pandas(items.take(arrow_column(order)))),
         "disagreement": disagreement[order],
         "share": disagreement[order] / (disagreement.sum() or np.nan),
     }
     if not ratings.scale.continuous:
-        labels = PanelLabels.of(ratings, among=found["id"].tolist())
-        labels = labels.take(labels.items.get_indexer(found["id"]))
-        found["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
-    return pd.DataFrame(found)
+        labels = PanelLabels.of(ratings, among=columns["id"].tolist())
+        labels = labels.take(labels.items.get_indexer(columns["id"]))
+        columns["resolution"] = np.array(RESOLUTIONS, dtype=object)[labels.resolution]
+    return pd.DataFrame(columns)
 
 
-def said_of(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
-    given: dict[str, dict[str, list[str]]] = {item: {} for item in items}
+def labels_with_raters(ratings: Ratings, items: Sequence[str]) -> dict[str, str]:
+    raters_by_item_and_label: dict[str, dict[str, list[str]]] = {item: {} for item in items}
     columns = ["item", "rater", "label"]
     for row in ratings.first(columns, items=items, raters=ratings.raters).to_pylist():
         label = row["label"]
-        said = str(tuple(label) if isinstance(label, list) else label)
-        given[row["item"]].setdefault(said, []).append(row["rater"])
-    told = {}
-    for item, labels in given.items():
-        most = sorted(labels.items(), key=lambda each: (-len(each[1]), each[0]))
-        told[item] = "; ".join(
-            f"{label}: {', '.join(who) if len(who) <= MOST_NAMED else f'{len(who)} raters'}"
-            for label, who in most
+        label_text = str(tuple(label) if isinstance(label, list) else label)
+        raters_by_item_and_label[row["item"]].setdefault(label_text, []).append(row["rater"])
+    text_by_item = {}
+    for item, labels in raters_by_item_and_label.items():
+        by_frequency = sorted(
+            labels.items(),
+            key=lambda label_and_raters: (-len(label_and_raters[1]), label_and_raters[0]),
         )
-    return told
+        text_by_item[item] = "; ".join(
+            f"{label}: {_names_or_count(raters)}" for label, raters in by_frequency
+        )
+    return text_by_item
+
+
+def _names_or_count(raters: Sequence[str]) -> str:
+    return ", ".join(raters) if len(raters) <= MAX_RATERS_NAMED else f"{len(raters)} raters"
 
 
 def influence_of_items(ratings: Ratings) -> pd.Series | None:
@@ -116,17 +124,17 @@ def influence_of_items(ratings: Ratings) -> pd.Series | None:
     if not isinstance(table, CategoryCounts):
         return None
     counts = np.column_stack([table.counts, table.weights])
-    rows, row_of, met = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+    rows, row_of, n_equal = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
     lengths = rows[:, -1]
-    distinct = CategoryCounts(rows[:, :-1], met * lengths, scale=table.scale)
-    whole, n, without = float(_alpha(distinct)), len(met), []
+    distinct = CategoryCounts(rows[:, :-1], n_equal * lengths, scale=table.scale)
+    full_alpha, n, without = float(_alpha(distinct)), len(n_equal), []
     size = max(1, BLOCK_CELLS // n)
     for start in range(0, n, size):
         block = np.arange(start, min(start + size, n))
-        left = np.tile(distinct.weights, (len(block), 1))
-        left[np.arange(len(block)), block] -= lengths[block]
-        without.append(_alpha(distinct.reweighted(left)))
-    influence = np.concatenate(without) - whole
+        weights_left = np.tile(distinct.weights, (len(block), 1))
+        weights_left[np.arange(len(block)), block] -= lengths[block]
+        without.append(_alpha(distinct.reweighted(weights_left)))
+    influence = np.concatenate(without) - full_alpha
     return pd.Series(influence[row_of.reshape(-1)], index=pd.Index(in_pandas(items)))
 
 
@@ -142,18 +150,18 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
     """
     rows = disputed_rows(ratings).set_index("id")
     influence = influence_of_items(ratings)
-    known = influence is not None
-    rows["influence"] = influence if known else np.nan
-    if by == "influence" and known:
+    has_influence = influence is not None
+    rows["influence"] = influence if has_influence else np.nan
+    if by == "influence" and has_influence:
         rows = rows.sort_values("influence", ascending=False, kind="stable")
     items = rows.index.tolist()
-    said, texts = said_of(ratings, items), texts_of(ratings, items)
+    labels_text, texts = labels_with_raters(ratings, items), texts_of(ratings, items)
     return [
         {
             "item": item,
             "text": texts[item],
             "label": "",
-            "said": said[item],
+            "said": labels_text[item],
             "share": number(row["share"]),
             "influence": "" if pd.isna(row["influence"]) else number(row["influence"]),
             "resolution": str(row.get("resolution", "")),
@@ -166,8 +174,8 @@ def tasks(ratings: Ratings, by: Order = "disagreement") -> list[dict[str, str]]:
 def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[dict[str, str]]:
     """Nothing stands there that somebody said of the items. `draw` says which draw they are of."""
     texts, strata = texts_of(population, items), tuple(population.strata)
-    known = population.items([f"{STRATUM}{each}" for each in strata], names=items).to_pylist()
-    of_item = {each["item"]: each for each in known}
+    rows = population.items([f"{STRATUM}{stratum}" for stratum in strata], names=items).to_pylist()
+    of_item = {row["item"]: row for row in rows}
     return [
         {
             **{name: of_item[item][f"{STRATUM}{name}"] for name in strata},
@@ -178,7 +186,7 @@ def blind_tasks(population: Ratings, items: Sequence[str], draw: str) -> list[di
 
 
 def written_tasks(
-    found: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
+    tasks: Sequence[Task], labels: Sequence[str], form: str, names: Task = AS_IN_TASKS
 ) -> str:
     """`names` says what `item`, `rater` and `label` are called in the file, so that one set of
     names reads the labels and the population. A column that has the name of one of these is left
@@ -186,24 +194,26 @@ def written_tasks(
     """
     if form == "csv":
         buffer = io.StringIO()
-        rows = [_named(task, names) for task in found]
+        rows = [rename_columns(task, names) for task in tasks]
         writer = csv.DictWriter(buffer, list(rows[0]) if rows else COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
         return buffer.getvalue()
-    asked = ("text", "label", "rater")
-    made: list[dict[str, object]] = []
-    for task in found:
-        about = {name: value for name, value in task.items() if name not in asked}
-        made.append(AS_TASK[form](task, _named(about, names), labels))
+    shown_fields = ("text", "label", "rater")
+    records: list[dict[str, object]] = []
+    for task in tasks:
+        about = {name: value for name, value in task.items() if name not in shown_fields}
+        records.append(AS_TASK[form](task, rename_columns(about, names), labels))
     if form == "prodigy":
-        return "".join(f"{json.dumps(each, ensure_ascii=False)}\n" for each in made)
-    return f"{json.dumps(made, ensure_ascii=False, indent=1)}\n"
+        return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
+    return f"{json.dumps(records, ensure_ascii=False, indent=1)}\n"
 
 
-def _named(task: Task, names: Task) -> dict[str, str]:
-    taken = {*names.values()} - {*names}
-    return {names.get(name, name): value for name, value in task.items() if name not in taken}
+def rename_columns(task: Task, names: Task) -> dict[str, str]:
+    replaced_names = {*names.values()} - {*names}
+    return {
+        names.get(name, name): value for name, value in task.items() if name not in replaced_names
+    }
 
 
 AS_TASK: Mapping[str, Callable[[Task, Task, Sequence[str]], dict[str, object]]] = {
@@ -225,51 +235,58 @@ AS_TASK: Mapping[str, Callable[[Task, Task, Sequence[str]], dict[str, object]]] 
 FORMS = ("csv", *AS_TASK)
 
 
-def items(judged: JudgedRound) -> Answer:
-    places, (names, said) = judged.most_disputed, judged.by_item
-    n, what = len(names), "item"
+def items(judged_round: JudgedRound) -> Answer:
+    places, (names, by_item) = judged_round.most_disputed, judged_round.by_item
+    n, unit_word = len(names), "item"
     if not places:
         return Answer(("No item has two different labels.",))
-    apart = said.weights[[*places.values()]].sum()
-    part = in_words(apart / said.weights.sum(), PERCENT)
-    differ = f"{counted(round(apart), what)} of {round(said.weights.sum()):,} ({part})"
-    if "weight" in judged.ratings.has:
-        what = "run"
-        differ = f"{differ}, in {counted(len(places), what)} of equal labels of {n:,}"
-    held = np.cumsum(np.sort(judged.disagreement)[::-1]).round(DIGITS)
-    half = int(np.searchsorted(held, 0.5)) + 1
-    where = ""
-    if half <= FEW * n:
-        where = f" It is held by few {what}s: discuss these."
+    n_disputed = by_item.weights[[*places.values()]].sum()
+    part = in_words(n_disputed / by_item.weights.sum(), PERCENT)
+    differ = f"{counted(round(n_disputed), unit_word)} of {round(by_item.weights.sum()):,} ({part})"
+    if "weight" in judged_round.ratings.has:
+        unit_word = "run"
+        differ = f"{differ}, in {counted(len(places), unit_word)} of equal labels of {n:,}"
+    cumulative_share = np.cumsum(np.sort(judged_round.disagreement)[::-1]).round(DIGITS)
+    half = int(np.searchsorted(cumulative_share, 0.5)) + 1
+    concentration = ""
+    if half <= CONCENTRATED_SHARE * n:
+        concentration = f" It is held by few {unit_word}s: discuss these."
     elif half >= SPREAD * n:
-        where = f" It is spread over the {what}s: look at the guideline and at the raters."
-    shown = [*places][:MOST_ON_PAGE]
+        concentration = (
+            f" It is spread over the {unit_word}s: look at the guideline and at the raters."
+        )
+    shown_names = [*places][:MOST_ON_PAGE]
     rows: list[Row] = [
-        [name, _counted(said, places[name]), share(judged.disagreement[places[name]]), text]
-        for name, text in zip(shown, judged.texts_of(shown), strict=True)
+        [
+            name,
+            _count_text(by_item, places[name]),
+            share(judged_round.disagreement[places[name]]),
+            text,
+        ]
+        for name, text in zip(shown_names, judged_round.texts_of(shown_names), strict=True)
     ]
     columns = ("item", "labels", "share of disagreement", "text")
     title = "The items with the largest share of all disagreement"
-    objects, settings = marked_objects(judged), other_settings(judged)
-    more = [each for each in (objects, settings) if each]
-    own = () if objects else (grid(title, columns, rows, "items", n=len(places)),)
+    objects, settings = marked_objects(judged_round), other_settings(judged_round)
+    answers = [answer for answer in (objects, settings) if answer]
+    item_table = () if objects else (grid(title, columns, rows, "items", n=len(places)),)
     return Answer(
         (
             f"Raters differ on {differ}.",
-            f"Half of all disagreement comes from {counted(half, what)} "
-            f"({in_words(half / n, PERCENT)} of all).{where}",
+            f"Half of all disagreement comes from {counted(half, unit_word)} "
+            f"({in_words(half / n, PERCENT)} of all).{concentration}",
             COMES_BACK,
-            *(said for each in more for said in each.sentences),
+            *(sentence for answer in answers for sentence in answer.sentences),
         ),
-        tuple(figure for each in more for figure in each.figures),
-        (*own, *(table for each in more for table in each.tables)),
+        tuple(figure for answer in answers for figure in answer.figures),
+        (*item_table, *(table for answer in answers for table in answer.tables)),
     )
 
 
-def _counted(said: CategoryCounts | NumbersByRater, at: int) -> str:
-    if isinstance(said, CategoryCounts):
-        counts = said.counts[at]
-        given = sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
-        return ", ".join(f"{counts[k]:g} × {said.scale.names[k]}" for k in given)
-    known = said.values[at][~np.isnan(said.values[at]).any(-1)]
-    return ", ".join("|".join(f"{x:g}" for x in row) for row in known)
+def _count_text(by_item: CategoryCounts | NumbersByRater, index: int) -> str:
+    if isinstance(by_item, CategoryCounts):
+        counts = by_item.counts[index]
+        ordered = sorted(np.flatnonzero(counts), key=lambda k: -counts[k])
+        return ", ".join(f"{counts[k]:g} × {by_item.scale.names[k]}" for k in ordered)
+    complete_rows = by_item.values[index][~np.isnan(by_item.values[index]).any(-1)]
+    return ", ".join("|".join(f"{x:g}" for x in row) for row in complete_rows)

@@ -74,8 +74,10 @@ class Mark:
     points: tuple[Point, ...] = ()
 
     @classmethod
-    def of(cls, found: "Estimate", label: str = "", **more: Any) -> "Mark":
-        return cls(label or found.scope.name, found.value, found.low, found.high, **more)
+    def of(cls, estimate: "Estimate", label: str = "", **fields: Any) -> "Mark":
+        return cls(
+            label or estimate.scope.name, estimate.value, estimate.low, estimate.high, **fields
+        )
 
     @property
     def said(self) -> str:
@@ -117,20 +119,22 @@ class Figure:
     @property
     def key(self) -> list[tuple[str, str]]:
         used = {mark.tone for mark in self.marks}
-        signs: list[tuple[str, str]] = [each for each in self.legend if each[0] in used]
+        signs: list[tuple[str, str]] = [entry for entry in self.legend if entry[0] in used]
         if any(mark.crossed for mark in self.marks):
             signs.append(("crossed", "withdrawn"))
         signs += [("cutoff", name) for _, name in self.cutoffs]
         if self.kind == "lines":
-            signs += [(f"c{at % COLOURS}", each.name) for at, each in enumerate(self.series)]
+            signs += [
+                (f"c{place % COLOURS}", series.name) for place, series in enumerate(self.series)
+            ]
         if self.kind == "matrix":
             low, high = self.bounds or (0.0, 1.0)
             signs += [("shade0", f"{low:g}"), (f"shade{SHADES - 1}", f"{high:g}")]
         return signs
 
 
-def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **more: Any) -> Figure:
-    return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **more)
+def intervals(title: str, says: str, marks: Iterable[Mark], axis: str, **fields: Any) -> Figure:
+    return Figure("intervals", title, says, (Series("", tuple(marks)),), axis=axis, **fields)
 
 
 def matrix(
@@ -140,8 +144,8 @@ def matrix(
         Series(
             name,
             tuple(
-                Mark(other, None if math.isnan(value) else float(value))
-                for other, value in zip(names, row, strict=True)
+                Mark(column_name, None if math.isnan(value) else float(value))
+                for column_name, value in zip(names, row, strict=True)
             ),
         )
         for name, row in zip(names, values, strict=True)
@@ -149,13 +153,13 @@ def matrix(
     return Figure("matrix", title, says, tuple(series), axis=axis, bounds=(lowest, 1.0))
 
 
-def cut(text: str, most: int) -> str:
+def cut(text: str, max_length: int) -> str:
     """The text, or its beginning.
 
     >>> cut("krippendorff_alpha", 8)
     'krippen…'
     """
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 @dataclass(frozen=True)
@@ -178,35 +182,37 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         """Round numbers on the axis, as they are written.
 
-        >>> [said for _, said in Axis(-0.5, 1.0, 0.0, 100.0).ticks]
+        >>> [text for _, text in Axis(-0.5, 1.0, 0.0, 100.0).ticks]
         ['−0.5', '−0.25', '0', '0.25', '0.5', '0.75', '1']
         """
         rough = (self.high - self.low) / MOST_TICKS
         size = 10.0 ** math.floor(math.log10(rough))
         step = next(step * size for step in STEPS if step * size >= rough)
-        first = math.ceil(self.low / step - 1e-9)
-        last = math.floor(self.high / step + 1e-9)
-        numbers = (round(place * step, 10) for place in range(first, last + 1))
+        first_step = math.ceil(self.low / step - 1e-9)
+        last_step = math.floor(self.high / step + 1e-9)
+        numbers = (round(place * step, 10) for place in range(first_step, last_step + 1))
         return [(number, tick_text(number)) for number in numbers]
 
     @property
     def powers(self) -> list[tuple[float, str]]:
         tens = range(max(0, math.floor(self.low)), math.ceil(self.high) + 1)
         numbers = (step * 10.0**power for power in tens for step in (1, 2, 5))
-        found = ((math.log10(number), tick_text(number)) for number in numbers)
-        return [each for each in found if self.low <= each[0] <= self.high]
+        ticks = ((math.log10(number), tick_text(number)) for number in numbers)
+        return [tick for tick in ticks if self.low <= tick[0] <= self.high]
 
 
 def bounds_of(figure: Figure) -> tuple[float, float]:
     if figure.bounds is not None:
         return figure.bounds
-    said = [at for at, _ in figure.cutoffs]
-    return spread([*said, *(n for m in figure.marks for n in (m.value, m.low, m.high, *m.cutoffs))])
+    cutoff_values = [cutoff for cutoff, _ in figure.cutoffs]
+    return spread(
+        [*cutoff_values, *(n for m in figure.marks for n in (m.value, m.low, m.high, *m.cutoffs))]
+    )
 
 
 def spread(numbers: Iterable[float | None]) -> tuple[float, float]:
-    known = [each for each in numbers if each is not None and math.isfinite(each)]
-    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    finite = [number for number in numbers if number is not None and math.isfinite(number)]
+    low, high = (min(finite), max(finite)) if finite else (0.0, 1.0)
     room = (high - low) * 0.04 or 0.1
     return low - room, high + room
 

@@ -67,11 +67,11 @@ def table_of_rows(
     by_round: Mapping[str, Sequence[Entry]], due: Mapping[str, str] = MappingProxyType({})
 ) -> pd.DataFrame:
     nothing = {"decision": NOT_JUDGED, "release": NONE}
-    known = {name: (*by_round.get(name, ()), nothing)[0] for name in due}
+    first_row_by_round = {name: (*by_round.get(name, ()), nothing)[0] for name in due}
     not_judged = [
-        _undecided(name, NOT_JUDGED, known[name]["release"], why)
-        for name, why in due.items()
-        if known[name]["decision"] != "pending"
+        _undecided(name, NOT_JUDGED, first_row_by_round[name]["release"], reason)
+        for name, reason in due.items()
+        if first_row_by_round[name]["decision"] != "pending"
     ]
     rows = [row for name in sorted(by_round) for row in by_round[name]] + not_judged
     rows.sort(key=lambda row: natural(str(row["round"])))
@@ -83,15 +83,20 @@ def table_of_rows(
 def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> list[dict[str, Any]]:
     from agreement_pipeline.store import is_decided
 
-    last, release = {entry["event"]: entry for entry in entries}, _release(entries, withdrawn)
-    if not is_decided(last):
+    last_by_event, release = (
+        {entry["event"]: entry for entry in entries},
+        _release(entries, withdrawn),
+    )
+    if not is_decided(last_by_event):
         return [_undecided(name, "pending", release, "not decided yet")]
-    decision = last["decided"]
-    waived = {each.get("check") for each in decision["waivers"]}
+    decision = last_by_event["decided"]
+    waived = {waiver.get("check") for waiver in decision["waivers"]}
     broken = [
-        each["description"]
-        for each in decision["findings"]
-        if not each["passed"] and each["severity"] == "error" and each.get("check") not in waived
+        finding["description"]
+        for finding in decision["findings"]
+        if not finding["passed"]
+        and finding["severity"] == "error"
+        and finding.get("check") not in waived
     ]
     policy, contract = decision["policy"], decision.get("contract", {})
     terms = f"{policy['policy']}, version {policy['version']}"
@@ -107,12 +112,12 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
         "policy_digest": decision["policy_digest"],
         "what_is_new": decision.get("what_is_new", ""),
     }
-    said = ("measure", "scope", "value", "low", "high", "verdict")
+    verdict_columns = ("measure", "scope", "value", "low", "high", "verdict")
     return [
         {
             **of_decision,
             "confidence_level": policy.get("confidence_level"),
-            **{name: verdict[name] for name in said},
+            **{name: verdict[name] for name in verdict_columns},
             "reason": chained([*broken, verdict["reason"]]),
         }
         for verdict in decision["verdicts"]
@@ -121,8 +126,8 @@ def _rows(name: str, entries: Sequence[Entry], withdrawn: Container[str]) -> lis
 
 
 def _undecided(name: str, decision: str, release: str, reason: str) -> dict[str, Any]:
-    said = {"round": name, "decision": decision, "release": release, "reason": reason}
-    return {**dict.fromkeys(COLUMNS, ""), **dict.fromkeys(NUMBERS), "version": 0, **said}
+    fields = {"round": name, "decision": decision, "release": release, "reason": reason}
+    return {**dict.fromkeys(COLUMNS, ""), **dict.fromkeys(NUMBERS), "version": 0, **fields}
 
 
 def _release(entries: Sequence[Entry], withdrawn: Container[str]) -> str:
@@ -163,14 +168,14 @@ def event_table(history: Iterable[Entry]) -> pd.DataFrame:
             "time": entry["time"][:19].replace("T", " "),
             "event": entry["event"],
             "round": entry["round"],
-            "what": WHAT[entry["event"]](entry),
+            "what": DESCRIPTION_BY_EVENT[entry["event"]](entry),
             "why": chained([*map(str, entry.get("reasons", ())), entry.get("what_is_new", "")]),
         }
         for entry in history
     )
 
 
-WHAT: Mapping[str, Callable[[Any], str]] = {
+DESCRIPTION_BY_EVENT: Mapping[str, Callable[[Any], str]] = {
     "ingested": lambda entry: f"{entry['source']}, {entry['ratings_digest'][:12]}",
     "decided": lambda entry: _with_version(
         decision_word(entry["decision"], entry["tentative"]), entry
@@ -192,34 +197,37 @@ WHAT: Mapping[str, Callable[[Any], str]] = {
 }
 
 
-def _asked_by(who: str | None) -> str:
+def _asked_by(requester: str | None) -> str:
     """Logs of earlier versions do not say who asked for a change of a store."""
-    return f", as {who} asked" if who else ""
+    return f", as {requester} asked" if requester else ""
 
 
-def _with_version(decision: str, of: Mapping[Hashable, Any] | Entry) -> str:
-    return f"{decision}, version {of['version']}" if of["version"] > 1 else decision
+def _with_version(decision: str, entry: Mapping[Hashable, Any] | Entry) -> str:
+    return f"{decision}, version {entry['version']}" if entry["version"] > 1 else decision
 
 
 def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
-    known = rounds["value"].notna()
-    again = rounds[["round", "decision"]].duplicated()
+    has_value = rounds["value"].notna()
+    is_repeat = rounds[["round", "decision"]].duplicated()
     decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]
-    shown = rounds.assign(decision=pd.Series(decisions, index=rounds.index, dtype=object))
+    with_decisions = rounds.assign(decision=pd.Series(decisions, index=rounds.index, dtype=object))
     intervals = [
         interval(low, high, between="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
     ]
     return pd.DataFrame(
         {
-            **{name: shown[name].mask(again, "") for name in ("round", "decision", "release")},
+            **{
+                name: with_decisions[name].mask(is_repeat, "")
+                for name in ("round", "decision", "release")
+            },
             "measure": [of_part(row["measure"], row) for row in rounds.to_dict("records")],
-            "value": rounds["value"].map(in_words).where(known, ""),
-            "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(known, ""),
+            "value": rounds["value"].map(in_words).where(has_value, ""),
+            "interval": pd.Series(intervals, index=rounds.index, dtype=object).where(has_value, ""),
             "verdict": rounds["verdict"],
             "reason": [
                 chained([_beside_its_numbers(row), "" if is_again else row.get("what_is_new", "")])
-                for row, is_again in zip(rounds.to_dict("records"), again, strict=True)
+                for row, is_again in zip(rounds.to_dict("records"), is_repeat, strict=True)
             ],
         }
     )
@@ -241,46 +249,48 @@ def _of_the_measure(row: Mapping[Hashable, Any]) -> str:
 
 def decisions(rounds: pd.DataFrame) -> pd.DataFrame:
     by_round = rounds.groupby(["round", "decision", "release", "policy"], sort=False, dropna=False)
-    said = [(*by[:2], _why(rows), *by[2:]) for by, rows in by_round]
+    decision_rows = [(*by[:2], _decision_reason(rows), *by[2:]) for by, rows in by_round]
     columns = ["round", "decision", "why", "release", "policy"]
-    return pd.DataFrame(said[::-1], columns=columns, dtype=object)
+    return pd.DataFrame(decision_rows[::-1], columns=columns, dtype=object)
 
 
 def policy_changed(rounds: pd.DataFrame, policy: "Policy") -> str:
     admitted = rounds[rounds["decision"].str.startswith("admitted")]
-    other = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
-    if other.empty:
+    on_other_policy = admitted[admitted["policy_digest"] != policy.digest].drop_duplicates("round")
+    if on_other_policy.empty:
         return ""
     names = joined(
-        f"{name} ({by})" for name, by in zip(other["round"], other["policy"], strict=True)
+        f"{name} ({by})"
+        for name, by in zip(on_other_policy["round"], on_other_policy["policy"], strict=True)
     )
+    verb = "rests" if len(on_other_policy) == 1 else "rest"
     return (
-        f"{counted(len(other), 'admitted round')} {'rests' if len(other) == 1 else 'rest'} on "
+        f"{counted(len(on_other_policy), 'admitted round')} {verb} on "
         f"another policy than today's {policy.policy}, version {policy.version}: {names}. "
         "The next reassessment judges them by today's."
     )
 
 
-def _why(rows: pd.DataFrame) -> str:
+def _decision_reason(rows: pd.DataFrame) -> str:
     from agreement_pipeline.evidence.section import title_of
 
     records = rows.to_dict("records")
-    first = records[0]
-    if first["measure"] == "":
-        return str(first["reason"])
-    broken = first["broken"]
+    first_row = records[0]
+    if first_row["measure"] == "":
+        return str(first_row["reason"])
+    broken = first_row["broken"]
     unmet = [row for row in records if row["verdict"] != "reliable"]
-    shown = unmet if first["decision"] == "held" else []
-    said = [broken]
-    for row in shown or ([] if broken else records):
+    blocking = unmet if first_row["decision"] == "held" else []
+    parts = [broken]
+    for row in blocking or ([] if broken else records):
         title = title_of(row["measure"])
         if row["verdict"] == "not_evaluated":
-            said.append(_of_the_measure(row).replace(row["measure"], title))
+            parts.append(_of_the_measure(row).replace(row["measure"], title))
         else:
             title = of_part(title, row)
             value = value_in_words(row["value"], row["low"], row["high"])
-            said.append(" ".join(filter(None, [title, value, "is", row["verdict"]])))
-    return chained([*filter(None, said), first.get("what_is_new", "")])
+            parts.append(" ".join(filter(None, [title, value, "is", row["verdict"]])))
+    return chained([*filter(None, parts), first_row.get("what_is_new", "")])
 
 
 def health(rounds: pd.DataFrame, late: str = "") -> str:
@@ -292,32 +302,34 @@ def health(rounds: pd.DataFrame, late: str = "") -> str:
     if rounds.empty:
         return "No round has arrived yet."
     overdue = f" The next one is overdue: {late}." if late else ""
-    last = rounds.iloc[-1]
+    last_round = rounds.iloc[-1]
     of_rounds = rounds.groupby("round")["decision"].last()
     good = int(of_rounds.str.startswith("admitted").sum())
     return (
         f"{good} of {len(of_rounds)} rounds {'is' if good == 1 else 'are'} admitted. "
-        f"The last one, {last['round']}, is {last['decision']}.{overdue}"
+        f"The last one, {last_round['round']}, is {last_round['decision']}.{overdue}"
     )
 
 
 def round_counts(rounds: pd.DataFrame) -> dict[str, int]:
-    held, not_judged = _not_admitted(rounds)
+    held_rounds, not_judged = _not_admitted(rounds)
     names = rounds["round"].nunique()
-    return {"rounds": names, "held_rounds": len(held), "not_judged": len(not_judged)}
+    return {"rounds": names, "held_rounds": len(held_rounds), "not_judged": len(not_judged)}
 
 
 def not_admitted(rounds: pd.DataFrame) -> tuple[str, ...]:
-    held, not_judged = _not_admitted(rounds)
-    said = (
-        (held, f"held: {', '.join(held)}"),
+    held_rounds, not_judged = _not_admitted(rounds)
+    parts = (
+        (held_rounds, f"held: {', '.join(held_rounds)}"),
         (not_judged, f"not judged: {listed(not_judged)}; the table says why"),
     )
-    return tuple(words for found, words in said if found)
+    return tuple(words for names, words in parts if names)
 
 
 def _not_admitted(rounds: pd.DataFrame) -> tuple[list[str], list[str]]:
     decision = rounds["decision"]
     not_judged = decision == NOT_JUDGED
-    held = ~decision.str.startswith("admitted") & ~not_judged
-    return list(rounds.loc[held, "round"].unique()), list(rounds.loc[not_judged, "round"].unique())
+    is_held = ~decision.str.startswith("admitted") & ~not_judged
+    return list(rounds.loc[is_held, "round"].unique()), list(
+        rounds.loc[not_judged, "round"].unique()
+    )

@@ -31,7 +31,7 @@ MANY_CATEGORIES = 12
 
 LONGEST_TEXT = 280
 
-PREFIX, FEWEST = "rater-", 4
+PREFIX, MIN_PSEUDONYM_DIGITS = "rater-", 4
 TELLING = 3
 """A shorter name is also a word or a letter. It is one only in quotes, or after *rater*."""
 
@@ -48,7 +48,7 @@ def measured(
     measures: Sequence[str],
     policy: Policy,
     scopes: Sequence[str],
-    shown: Shown | None = None,
+    shown_raters: Shown | None = None,
 ) -> Sequence[Estimate]:
     """Estimates have the policy's number of resamples, so a value has one interval wherever it
     stands.
@@ -56,15 +56,21 @@ def measured(
     Raters and pairs have fewer unless a rule judges them. So has everything else if there are many
     categories.
     """
-    many = len(ratings.scale.categories or ()) > MANY_CATEGORIES
-    n_resamples = min(policy.n_resamples, DETAIL_RESAMPLES) if many else policy.n_resamples
+    has_many_categories = len(ratings.scale.categories or ()) > MANY_CATEGORIES
+    n_resamples = (
+        min(policy.n_resamples, DETAIL_RESAMPLES) if has_many_categories else policy.n_resamples
+    )
     inference = Inference(policy.confidence_level, n_resamples)
-    part, judged = judged_part(ratings, policy), {rule.scope for rule in policy.rules}
-    return survey(part, measures, inference, scopes=scopes, judged=judged, shown=shown)
+    part, judged_scopes = judged_part(ratings, policy), {rule.scope for rule in policy.rules}
+    return survey(
+        part, measures, inference, scopes=scopes, judged=judged_scopes, shown=shown_raters
+    )
 
 
-def lowest_first(found: Sequence[Estimate]) -> tuple[Estimate, ...]:
-    return tuple(sorted(found, key=lambda each: (each.value is None, each.value or 0.0)))
+def lowest_first(estimates: Sequence[Estimate]) -> tuple[Estimate, ...]:
+    return tuple(
+        sorted(estimates, key=lambda estimate: (estimate.value is None, estimate.value or 0.0))
+    )
 
 
 def shares_of(ratings: Ratings) -> Mapping[str, float]:
@@ -74,34 +80,38 @@ def shares_of(ratings: Ratings) -> Mapping[str, float]:
 
 
 def texts_of(ratings: Ratings, items: Collection[str]) -> dict[str, str]:
-    known: dict[str, str | None] = {}
+    text_by_item: dict[str, str | None] = {}
     if "text" in ratings.has:
-        found = ratings.items(["text"], names=items)
-        known = dict(zip(found["item"].to_pylist(), found["text"].to_pylist(), strict=True))
-    return {item: known.get(item) or "" for item in items}
+        table = ratings.items(["text"], names=items)
+        text_by_item = dict(zip(table["item"].to_pylist(), table["text"].to_pylist(), strict=True))
+    return {item: text_by_item.get(item) or "" for item in items}
 
 
 def numbered(ratings: Ratings) -> Mapping[str, str]:
     """A number for each rater of a table, in an order that does not depend on the names."""
     order = counting_of(ratings).panel(ratings)
-    others = [name for name in ratings.raters if name not in order]
+    unranked = [name for name in ratings.raters if name not in order]
     digits = len(str(len(ratings.raters)))
-    taken = {*ratings.classifiers}
-    names = (f"{PREFIX}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(taken) + 1))
-    free = (name for name in names if name not in taken)
-    return dict(zip((*order, *others), free, strict=False))
+    used_names = {*ratings.classifiers}
+    names = (
+        f"{PREFIX}{n:0{digits}}" for n in range(1, 2 * len(ratings.raters) + len(used_names) + 1)
+    )
+    free = (name for name in names if name not in used_names)
+    return dict(zip((*order, *unranked), free, strict=False))
 
 
-def shortened(pseudonyms: Mapping[str, str], taken: Iterable[str] = ()) -> Mapping[str, str]:
+def shortened(pseudonyms: Mapping[str, str], reserved: Iterable[str] = ()) -> Mapping[str, str]:
     """The beginnings of pseudonyms, as long as they must be to differ.
 
     >>> shortened({"ana": "rater-0f6aeaf3", "ben": "rater-0f6a1111"})
     {'ana': 'rater-0f6ae', 'ben': 'rater-0f6a1'}
     """
-    others = {*taken}
-    for length in range(len(PREFIX) + FEWEST, max(map(len, pseudonyms.values()), default=0)):
-        short = {name: found[:length] for name, found in pseudonyms.items()}
-        if len(others.union(short.values())) == len(others) + len(short):
+    reserved_names = {*reserved}
+    for length in range(
+        len(PREFIX) + MIN_PSEUDONYM_DIGITS, max(map(len, pseudonyms.values()), default=0)
+    ):
+        short = {name: pseudonym[:length] for name, pseudonym in pseudonyms.items()}
+        if len(reserved_names.union(short.values())) == len(reserved_names) + len(short):
             return short
     return pseudonyms
 
@@ -114,11 +124,15 @@ def in_text(text: str, names: Mapping[str, str]) -> str:
     """
     if not names:
         return text
-    every = sorted(names, key=len, reverse=True)
-    alone = "|".join(re.escape(name) for name in every if len(name) >= TELLING) or r"(?!)"
-    marked = "|".join(map(re.escape, every))
-    found = rf"(?<!\w)(?:{alone})(?!\w)|(?<=')(?:{marked})(?=')|(?<=rater )(?:{marked})(?!\w)"
-    return re.sub(found, lambda match: names[match.group()], text)
+    longest_first = sorted(names, key=len, reverse=True)
+    bare_pattern = (
+        "|".join(re.escape(name) for name in longest_first if len(name) >= TELLING) or r"(?!)"
+    )
+    marked = "|".join(map(re.escape, longest_first))
+    pattern = (
+        rf"(?<!\w)(?:{bare_pattern})(?!\w)|(?<=')(?:{marked})(?=')|(?<=rater )(?:{marked})(?!\w)"
+    )
+    return re.sub(pattern, lambda match: names[match.group()], text)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,12 +163,16 @@ class JudgedRound:
     @cached_property
     def summary(self) -> Summary:
         table, policy = self.in_commands
-        of = self.project, table or (self.name if self.project else shlex.quote(self.name)), policy
+        names_in_commands = (
+            self.project,
+            table or (self.name if self.project else shlex.quote(self.name)),
+            policy,
+        )
         return summarize(
             self.ratings,
             self.policy,
             self.decision,
-            *of,
+            *names_in_commands,
             models=self.models,
             warnings=self.warnings,
         )
@@ -170,9 +188,9 @@ class JudgedRound:
 
     @cached_property
     def by_item(self) -> "tuple[pa.Array, CategoryCounts | NumbersByRater]":
-        found: tuple[pa.Array, CategoryCounts | NumbersByRater]
-        found = counting_of(self.ratings).by_item(self.ratings)
-        return found
+        table: tuple[pa.Array, CategoryCounts | NumbersByRater]
+        table = counting_of(self.ratings).by_item(self.ratings)
+        return table
 
     @property
     def fate_of_singles(self) -> str:
@@ -186,8 +204,8 @@ class JudgedRound:
 
     @cached_property
     def disagreement(self) -> Array:
-        said = self.by_item[1]
-        parts = disagreement_of_items(said) * said.weights
+        table = self.by_item[1]
+        parts = disagreement_of_items(table) * table.weights
         return np.asarray(parts / (parts.sum() or 1.0))
 
     @cached_property
@@ -209,7 +227,7 @@ class JudgedRound:
         return self._lowest_first(measures[:1], "pair") if measures else ()
 
     def texts_of(self, items: Sequence[str]) -> Sequence[str]:
-        return [cut(each, LONGEST_TEXT) for each in texts_of(self.ratings, items).values()]
+        return [cut(text, LONGEST_TEXT) for text in texts_of(self.ratings, items).values()]
 
     def _lowest_first(self, measures: Sequence[str], scope: str) -> tuple[Estimate, ...]:
         return lowest_first(measured(self.ratings, measures, self.policy, (scope,), self.shown))
@@ -257,15 +275,15 @@ class ProjectState:
         >>> ProjectState("reviews", held=["W1", "W7"], overdue=True).words
         '2 held, overdue'
         """
-        said = (
+        flags = (
             (self.broken, "cannot be read"),
             (self.held, f"{len(self.held)} held"),
             (self.waiting, f"{len(self.waiting)} waiting"),
             (self.overdue, "overdue"),
             (self.policy_changed, "another policy"),
         )
-        found = ", ".join(words for is_so, words in said if is_so)
-        return found or ("every round is admitted" if self.last else "no round yet")
+        state = ", ".join(words for is_so, words in flags if is_so)
+        return state or ("every round is admitted" if self.last else "no round yet")
 
     @property
     def tone(self) -> Tone:

@@ -66,7 +66,7 @@ IN_PAIRS = (
     "same meaning for any number of raters. The other values rise with it, since more raters find "
     "more objects."
 )
-MOVED = {
+SETTING_NOTES = {
     "at_least": "Objects are matched again at each similarity, by the area of both over the area "
     "of either (of keypoints: COCO's similarity). A value that moves much says that raters mark "
     "the same things with other edges.",
@@ -87,8 +87,8 @@ class Unit(NamedTuple):
 
     @property
     def dissenters(self) -> list[str]:
-        (agreed, most), *others = self.counts
-        tied = bool(others) and others[0][1] == most
+        (agreed, n_agreed), *runners_up = self.counts
+        tied = bool(runners_up) and runners_up[0][1] == n_agreed
         return [rater for rater, label in self.said.items() if tied or label != agreed]
 
     @property
@@ -99,65 +99,70 @@ class Unit(NamedTuple):
         return "; ".join(f"{label}: {', '.join(names)}" for label, names in raters.items())
 
 
-def marked_objects(judged: JudgedRound) -> Answer | None:
-    if "cluster" not in judged.ratings.has:
+def marked_objects(judged_round: JudgedRound) -> Answer | None:
+    if "cluster" not in judged_round.ratings.has:
         return None
-    kind, disputed = kind_of(judged.by_item[0].to_pylist()), _disputed(judged)
+    kind, disputed = kind_of(judged_round.by_item[0].to_pylist()), _disputed(judged_round)
     if kind is None or not disputed:
         return None
     of_item: defaultdict[str, float] = defaultdict(float)
     for name, part in disputed.items():
         of_item[document_of(name)] += part
     items = sorted(of_item, key=lambda item: (-of_item[item], item))[:MOST_ITEMS]
-    units = _units(judged, {*items}, {*disputed})
-    drawn = [item for item in items if any(unit.place for unit in units[item])]
-    figures = tuple(_figure(judged, kind, item, units[item]) for item in drawn)
-    which = "None is drawn, since the ratings do not say where objects lie."
-    if drawn:
-        are = "is" if len(drawn) == 1 else "are"
-        which = f"The most disputed {are} drawn: {', '.join(drawn)}."
-    every = {unit.name: unit for found in units.values() for unit in found}
+    units = _units(judged_round, {*items}, {*disputed})
+    drawn_items = [item for item in items if any(unit.place for unit in units[item])]
+    figures = tuple(_figure(judged_round, kind, item, units[item]) for item in drawn_items)
+    drawn_note = "None is drawn, since the ratings do not say where objects lie."
+    if drawn_items:
+        are = "is" if len(drawn_items) == 1 else "are"
+        drawn_note = f"The most disputed {are} drawn: {', '.join(drawn_items)}."
+    unit_by_name = {unit.name: unit for item_units in units.values() for unit in item_units}
     rows = [
-        [name, every[name].words, ", ".join(every[name].dissenters)]
+        [name, unit_by_name[name].words, ", ".join(unit_by_name[name].dissenters)]
         for name in disputed
-        if name in every
+        if name in unit_by_name
     ]
     columns = ("unit", "what raters said", "who dissents")
     title = "The units on which raters differ most, of these items"
-    said = f"Raters differ on {counted(len(disputed), 'unit')}. {which}"
-    return Answer((said,), figures, (grid(title, columns, rows, "units"),))
+    sentence = f"Raters differ on {counted(len(disputed), 'unit')}. {drawn_note}"
+    return Answer((sentence,), figures, (grid(title, columns, rows, "units"),))
 
 
-def _disputed(judged: JudgedRound) -> dict[str, float]:
-    disputed = judged.most_disputed.items()
-    shares = {name: float(judged.disagreement[at]) for name, at in disputed}
-    if "weight" in judged.ratings.has:
-        found = judged.ratings.items(["weight"], names=shares)
-        for row in found.to_pylist():
+def _disputed(judged_round: JudgedRound) -> dict[str, float]:
+    disputed = judged_round.most_disputed.items()
+    shares = {name: float(judged_round.disagreement[index]) for name, index in disputed}
+    if "weight" in judged_round.ratings.has:
+        weights = judged_round.ratings.items(["weight"], names=shares)
+        for row in weights.to_pylist():
             shares[row["item"]] *= row["weight"]
-    return dict(sorted(shares.items(), key=lambda each: (-each[1], each[0])))
+    return dict(
+        sorted(shares.items(), key=lambda name_and_share: (-name_and_share[1], name_and_share[0]))
+    )
 
 
-def _units(judged: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
+def _units(judged_round: JudgedRound, items: set[str], disputed: set[str]) -> dict[str, list[Unit]]:
     """A unit lies where its name says, or where the first of its objects does."""
-    ratings = judged.ratings
+    ratings = judged_round.ratings
     names = [name for name in ratings.items()["item"].to_pylist() if document_of(name) in items]
     # The units of positions are parts of what raters drew, so they show where all of it lies.
     own_places = {"drawn"} & ratings.has if "weight" not in ratings.has else set[str]()
     columns = ["item", "rater", "label", *own_places]
-    rows = ratings.first(columns, items=names, raters=judged.raters, gold=True).to_pylist()
-    said: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    drawn: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
+    rows = ratings.first(columns, items=names, raters=judged_round.raters, gold=True).to_pylist()
+    labels_by_item: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    places_by_item: defaultdict[str, dict[str, tuple[float, ...]]] = defaultdict(dict)
     for row in rows:
-        said[row["item"]][row["rater"]] = str(row["label"])
+        labels_by_item[row["item"]][row["rater"]] = str(row["label"])
         if row.get("drawn") is not None:
-            drawn[row["item"]][row["rater"]] = tuple(json.loads(row["drawn"]))
-    found: dict[str, list[Unit]] = {item: [] for item in sorted(items)}
-    for name, labels in said.items():
+            places_by_item[row["item"]][row["rater"]] = tuple(json.loads(row["drawn"]))
+    units_by_item: dict[str, list[Unit]] = {item: [] for item in sorted(items)}
+    for name, labels in labels_by_item.items():
         if name in disputed or {*labels.values()} != {NONE}:
-            place = place_of(name) or min(drawn[name].values(), default=())
-            found[document_of(name)].append(Unit(name, place, labels, drawn[name]))
-    return {item: sorted(each, key=lambda unit: unit.place) for item, each in found.items()}
+            place = place_of(name) or min(places_by_item[name].values(), default=())
+            units_by_item[document_of(name)].append(Unit(name, place, labels, places_by_item[name]))
+    return {
+        item: sorted(item_units, key=lambda unit: unit.place)
+        for item, item_units in units_by_item.items()
+    }
 
 
 def kind_of(units: Iterable[str]) -> Kind | None:
@@ -171,27 +176,27 @@ def kind_of(units: Iterable[str]) -> Kind | None:
     return KINDS_OF_POINTS[points] if points else KINDS.get(numbers_named(names))
 
 
-def _figure(judged: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -> Figure:
-    shown, raters = units[:MOST_UNITS], judged.raters
-    more = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
-    says = SAYS[kind] + more
+def _figure(judged_round: JudgedRound, kind: Kind, item: str, units: Sequence[Unit]) -> Figure:
+    shown_units, raters = units[:MOST_UNITS], judged_round.raters
+    overflow_note = f" The first {MOST_UNITS} units are drawn." if len(units) > MOST_UNITS else ""
+    says = SAYS[kind] + overflow_note
     if kind == "spans":
-        lines = (Series(rater, tuple(_spans(rater, shown))) for rater in raters)
+        lines = (Series(rater, tuple(_spans(rater, shown_units))) for rater in raters)
         return Figure(kind, item, says, tuple(lines), axis="position")
-    drawn = []
-    for unit in shown:
+    marks = []
+    for unit in shown_units:
         if unit.place:
             counts = ", ".join(f"{label} {times}" for label, times in unit.counts)
-            drawn.append(_mark(kind, counts, unit.place, "bad" if unit.dissenters else "good"))
-    series = [Series("units", tuple(drawn))]
+            marks.append(_mark(kind, counts, unit.place, "bad" if unit.dissenters else "good"))
+    series = [Series("units", tuple(marks))]
     for rater in raters:
         elsewhere = tuple(
             _mark(kind, f"{rater}: {unit.said[rater]}", unit.drawn[rater], "plain")
-            for unit in shown
+            for unit in shown_units
             if unit.drawn.get(rater, unit.place) != unit.place
         )
         series += [Series(rater, elsewhere)] if elsewhere else []
-    picture = None if judged.images is None else picture_of(item, judged.images)
+    picture = None if judged_round.images is None else picture_of(item, judged_round.images)
     return Figure(kind, item, says, tuple(series), axis="pixels across and down", picture=picture)
 
 
@@ -209,9 +214,11 @@ def _mark(kind: Kind, label: str, place: tuple[float, ...], tone: Tone) -> Mark:
         x, y, width, height = place
         return Mark(label, None, y, y + height, across_low=x, across_high=x + width, tone=tone)
     numbers = place[:-1] if kind == "bodies" else place
-    each = zip(numbers[::2], numbers[1::2], strict=True)
-    points = tuple(point for point in each if point != NOT_SET)
-    (left, right), (top, foot) = ((min(ends), max(ends)) for ends in zip(*points, strict=True))
+    pairs = zip(numbers[::2], numbers[1::2], strict=True)
+    points = tuple(point for point in pairs if point != NOT_SET)
+    (left, right), (top, foot) = (
+        (min(coordinates), max(coordinates)) for coordinates in zip(*points, strict=True)
+    )
     return Mark(
         label, None, top, foot, across_low=left, across_high=right, tone=tone, points=points
     )
@@ -242,10 +249,10 @@ def picture_of(item: str, folder: Path) -> Picture | None:
             small = upright.convert("RGB")
             bare = Image.frombytes("RGB", small.size, small.tobytes())
             for quality in QUALITIES:
-                written = io.BytesIO()
-                bare.save(written, "JPEG", quality=quality)
-                if written.tell() <= MOST_BYTES:
-                    coded = base64.b64encode(written.getvalue()).decode()
+                jpeg = io.BytesIO()
+                bare.save(jpeg, "JPEG", quality=quality)
+                if jpeg.tell() <= MOST_BYTES:
+                    coded = base64.b64encode(jpeg.getvalue()).decode()
                     return Picture(f"data:image/jpeg;base64,{coded}", width, height)
     except (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError):
         pass
@@ -265,34 +272,38 @@ def _image(item: str, folder: Path) -> Path | None:
     return None
 
 
-def other_settings(judged: JudgedRound) -> Answer | None:
-    if len(judged.ratings) > MOST_RATINGS:
+def other_settings(judged_round: JudgedRound) -> Answer | None:
+    if len(judged_round.ratings) > MOST_RATINGS:
         return None
-    found = objects_of(judged.ratings)
-    if found is None:
+    objects = objects_of(judged_round.ratings)
+    if objects is None:
         return None
     name, head, values = "at_least", "similarity", SIMILARITIES
-    if found.settings.rule == "positions":
+    if objects.settings.rule == "positions":
         name, head, values = "step", "steps", STEPS
     rows: list[Row] = []
-    scale, policy, marked = judged.ratings.scale, judged.policy, found.marked
-    for value, units in at_each(marked, found.settings, values, scale):
-        estimates = measured(_in_clusters(units, found).ratings, MEASURES, policy, ["round"])
-        rows.append([f"{value:g}", *(c for each in estimates for c in value_and_interval(each))])
+    scale, policy, marked = judged_round.ratings.scale, judged_round.policy, objects.marked
+    for value, units in at_each(marked, objects.settings, values, scale):
+        estimates = measured(_in_clusters(units, objects).ratings, MEASURES, policy, ["round"])
+        rows.append(
+            [f"{value:g}", *(c for estimate in estimates for c in value_and_interval(estimate))]
+        )
     columns = [column for name in MEASURES for column in (title_of(name), "interval")]
-    said = [MOVED[name]]
-    if found.settings.rule == "matched" and NONE in scale.names:
-        in_pairs = at_each(marked, replace(found.settings, rule="paired"), values, scale)
+    sentences = [SETTING_NOTES[name]]
+    if objects.settings.rule == "matched" and NONE in scale.names:
+        in_pairs = at_each(marked, replace(objects.settings, rule="paired"), values, scale)
         for place, (_, units) in enumerate(in_pairs):
-            every = measured(_in_clusters(units, found).marking, [F1], policy, ["category"])
-            of_marked = next((each for each in every if each.scope.name == MARKED), None)
+            by_category = measured(_in_clusters(units, objects).marking, [F1], policy, ["category"])
+            of_marked = next(
+                (estimate for estimate in by_category if estimate.scope.name == MARKED), None
+            )
             rows[place] = [*rows[place], *value_and_interval(of_marked)]
         columns += ["F1 of pairs", "interval"]
-        said.append(IN_PAIRS)
+        sentences.append(IN_PAIRS)
     table = grid(f"Agreement by {head}", (head, *columns), rows, "settings")
-    return Answer(tuple(said), (), (table,))
+    return Answer(tuple(sentences), (), (table,))
 
 
-def _in_clusters(units: Units, found: Objects) -> Units:
-    clusters = units.rows["cluster"].astype(TEXT).map(found.clusters)
+def _in_clusters(units: Units, objects: Objects) -> Units:
+    clusters = units.rows["cluster"].astype(TEXT).map(objects.clusters)
     return replace(units, rows=units.rows.assign(cluster=clusters))

@@ -117,39 +117,43 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     `report.report_page`, which draws the page, says what each argument means.
     """
     require_ratings(ratings)
-    called = numbered(ratings) if names is None else names
-    renamed = ratings.renamed(called)
+    shown_names = numbered(ratings) if names is None else names
+    renamed = ratings.renamed(shown_names)
     terms = contract or Contract.default()
-    found = assess(renamed, policy, terms, waivers.renamed(called), also, version, trains=trains)
-    earlier = before and before._replace(ratings=before.ratings.renamed(called))
-    likely = tuple(called.get(each, each) for each in like_models(ratings.raters))
-    judged = JudgedRound(
+    assessment = assess(
+        renamed, policy, terms, waivers.renamed(shown_names), also, version, trains=trains
+    )
+    earlier = before and before._replace(ratings=before.ratings.renamed(shown_names))
+    likely_models = tuple(shown_names.get(rater, rater) for rater in like_models(ratings.raters))
+    judged_round = JudgedRound(
         project,
         name,
         renamed,
         policy,
-        found,
+        assessment,
         earlier,
-        likely,
+        likely_models,
         in_commands,
         links,
         images,
         tuple(warnings),
         trains,
     )
-    return page_of_round(judged)
+    return page_of_round(judged_round)
 
 
-def page_of_round(judged: JudgedRound) -> Page:
-    of = f"Round of project {judged.project}" if judged.project else "Table of ratings"
-    decision, word = judged.decision, judged.decision.word
-    said = f"{'Yes' if decision.admitted else 'No'}: {word}"
-    summary = judged.summary
-    why = (decided(decision), *_shortly(decision, judged.policy), summary.who_differs)
+def page_of_round(judged_round: JudgedRound) -> Page:
+    kind = (
+        f"Round of project {judged_round.project}" if judged_round.project else "Table of ratings"
+    )
+    decision, word = judged_round.decision, judged_round.decision.word
+    badge_text = f"{'Yes' if decision.admitted else 'No'}: {word}"
+    summary = judged_round.summary
+    reasons = (decided(decision), *_shortly(decision, judged_round.policy), summary.who_differs)
     if decision.admitted:
-        why = (*why, beyond_agreement(len(judged.ratings.gold)))
+        reasons = (*reasons, beyond_agreement(len(judged_round.ratings.gold)))
     steps = list(summary.steps)
-    if not judged.project:
+    if not judged_round.project:
         steps = [
             step._replace(why=f"{step.why} {BELOW}", by="")
             if step.by == summary.command_for_disputed
@@ -159,8 +163,8 @@ def page_of_round(judged: JudgedRound) -> Page:
     alike = (f"labels {group} print alike" for group in summary.labels_alike)
     warnings = (*summary.warnings, *alike)
     top = Top(
-        (*filter(None, why), *(f"Warning: {sentence}." for sentence in warnings)),
-        against_cutoffs(judged.policy, summary.results),
+        (*filter(None, reasons), *(f"Warning: {sentence}." for sentence in warnings)),
+        against_cutoffs(judged_round.policy, summary.results),
         " ".join(
             filter(
                 None,
@@ -168,75 +172,82 @@ def page_of_round(judged: JudgedRound) -> Page:
                     summary.who_rated,
                     summary.what_is_new,
                     summary.first_labels,
-                    judged.fate_of_singles,
+                    judged_round.fate_of_singles,
                 ),
             )
         ),
         tuple(steps),
     )
-    badge = Cell(said, tone=NAMES_OF_TONES[word])
-    parts = _answered(OF_ROUND, judged)
-    return Page(of, judged.name, badge, (), parts, top, judged.links)
+    badge = Cell(badge_text, tone=NAMES_OF_TONES[word])
+    parts = _answered(OF_ROUND, judged_round)
+    return Page(kind, judged_round.name, badge, (), parts, top, judged_round.links)
 
 
-def _shortly(found: Decision, policy: Policy) -> Iterator[str]:
+def _shortly(decision: Decision, policy: Policy) -> Iterator[str]:
     """What helps is left out, since it stands in the steps."""
-    verdicts = found.holding if found.admitted else found.unmet
-    yield from (each.description for each in found.broken[:MOST_REASONS])
+    verdicts = decision.holding if decision.admitted else decision.unmet
+    yield from (finding.description for finding in decision.broken[:MOST_REASONS])
     for verdict in verdicts[:MOST_REASONS]:
-        whole = verdict.scope.kind == "round"
-        of = "the round" if whole else about(verdict.scope)
-        title = f"{title_of(verdict.rule.measure)} of {of}"
+        is_round = verdict.scope.kind == "round"
+        scope_text = "the round" if is_round else about(verdict.scope)
+        title = f"{title_of(verdict.rule.measure)} of {scope_text}"
         if verdict.estimate is None or verdict.kind == "not_evaluated":
             yield verdict.reason
         else:
-            said, asked = _said(verdict), ""
+            reading, requirement = _verdict_text(verdict), ""
             if verdict.code in ("unreliable", "inconclusive") and "tentative" not in policy.admit:
-                asked = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
+                requirement = f" The policy asks for a lower limit of {verdict.rule.reliable:g}."
             mark = Mark.of(verdict.estimate, cutoffs=verdict.rule.cutoffs)
-            yield f"{title} is {mark.said}: {said}.{asked}"
-    if max(len(verdicts), len(found.broken)) > MOST_REASONS:
+            yield f"{title} is {mark.said}: {reading}.{requirement}"
+    if max(len(verdicts), len(decision.broken)) > MOST_REASONS:
         yield "The table of rules has all reasons."
-    yield from map(str, found.waived)
+    yield from map(str, decision.waived)
 
 
-def _said(verdict: Verdict) -> str:
+def _verdict_text(verdict: Verdict) -> str:
     parts = without_numbers(verdict.reason).split("; ")
     lowest = [parts.pop(0)] if parts[0].startswith("lowest: ") else []
-    said = [parts[0].partition(" (p ")[0], *lowest]
+    sentences = [parts[0].partition(" (p ")[0], *lowest]
     if verdict.code != verdict.kind:  # it was taken back: the other verdict's numbers stand below
-        said.append("; ".join(parts[1:]).partition(f": {verdict.rule.measure} ")[0])
-    return "; ".join(said)
+        sentences.append("; ".join(parts[1:]).partition(f": {verdict.rule.measure} ")[0])
+    return "; ".join(sentences)
 
 
-def page_of_project(judged: JudgedProject) -> Page:
-    counts = round_counts(judged.rounds)
-    said = (("held_rounds", "held"), ("not_judged", "not judged"))
-    words = [f"{counts[name]} {word}" for name, word in said if counts[name]]
-    rounds = counted(len(set(judged.rounds["round"])), "round")
+def page_of_project(judged_project: JudgedProject) -> Page:
+    counts = round_counts(judged_project.rounds)
+    count_names = (("held_rounds", "held"), ("not_judged", "not judged"))
+    words = [f"{counts[name]} {word}" for name, word in count_names if counts[name]]
+    rounds = counted(len(set(judged_project.rounds["round"])), "round")
     badge = Cell("every round is admitted", tone="good")
-    if judged.rounds.empty:
+    if judged_project.rounds.empty:
         badge = Cell("no round yet", tone="unknown")
     elif words:
         badge = Cell(f"{' and '.join(words)} of {rounds}", tone="bad")
-    lead = (judged.description,) if judged.description else ()
-    parts = _answered(OF_PROJECT, judged)
-    return Page("Project", judged.name, badge, lead, parts, links=judged.links)
+    lead = (judged_project.description,) if judged_project.description else ()
+    parts = _answered(OF_PROJECT, judged_project)
+    return Page("Project", judged_project.name, badge, lead, parts, links=judged_project.links)
 
 
 def page_of_projects(states: Sequence[ProjectState]) -> Page:
-    waiting = sum(bool(each.why) for each in states)
-    said = f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
-    badge = Cell(said if waiting else "no project needs anybody", tone="bad" if waiting else "good")
-    held, waits = (sum(len(getattr(each, of)) for each in states) for of in ("held", "waiting"))
-    late = sum(each.overdue for each in states)
-    counts = f"{counted(held, 'round')} held, {waits} waiting, {late} overdue."
+    waiting = sum(bool(state.why) for state in states)
+    badge_text = (
+        f"{waiting} of {counted(len(states), 'project')} need{'s' * (waiting == 1)} somebody"
+    )
+    badge = Cell(
+        badge_text if waiting else "no project needs anybody", tone="bad" if waiting else "good"
+    )
+    n_held, waits = (
+        sum(len(getattr(state, field_name)) for state in states)
+        for field_name in ("held", "waiting")
+    )
+    late = sum(state.overdue for state in states)
+    counts = f"{counted(n_held, 'round')} held, {waits} waiting, {late} overdue."
     answer = Answer((counts,), tables=(state_grid(states),))
     return Page("Projects", "All projects", badge, (), (("Projects", answer),))
 
 
 def _answered(
-    sections: Mapping[str, Callable[[Judged], Answer | None]], judged: Judged
+    sections: Mapping[str, Callable[[Judged], Answer | None]], subject: Judged
 ) -> tuple[tuple[str, Answer], ...]:
-    answers = ((title, answer(judged)) for title, answer in sections.items())
-    return tuple((title, found) for title, found in answers if found is not None)
+    answers = ((title, answer(subject)) for title, answer in sections.items())
+    return tuple((title, answer) for title, answer in answers if answer is not None)

@@ -28,8 +28,8 @@ from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
 
-MOST_DRAWN, MOST_CONFUSED, MOST_PAIRS, RARE = 20, 12, 8, 0.05
-OWN, OF_ROUND = "krippendorff_alpha", "stratum_alpha"
+MAX_INTERVALS_DRAWN, MOST_CONFUSED, MOST_PAIRS, RARE = 20, 12, 8, 0.05
+WITHIN_STRATUM, ON_ROUND_RULER = "krippendorff_alpha", "stratum_alpha"
 RARE_SAID = (
     "One category holds nearly all labels. Then chance agreement is high, and a few "
     "disagreements make a measure such as alpha low."
@@ -42,75 +42,90 @@ SPEAKS_OF = "It speaks of raters like these, drawn anew for each item, and not o
 OnRuler = dict[Scope, Estimate]
 
 
-def labels(judged: JudgedRound) -> Answer | None:
-    _, said = judged.by_item
-    of_label = _of_label(judged)
-    if not isinstance(said, CategoryCounts):
+def labels(judged_round: JudgedRound) -> Answer | None:
+    _, by_item = judged_round.by_item
+    of_label = _of_label(judged_round)
+    if not isinstance(by_item, CategoryCounts):
         return Answer(of_label) if of_label else None
-    found, shares, together = judged.categories, shares_of(judged.ratings), coincidences(said)
+    estimates, shares, coincidence_matrix = (
+        judged_round.categories,
+        shares_of(judged_round.ratings),
+        coincidences(by_item),
+    )
     kinds = "Each category is taken against all others together. The lowest stands on top."
-    drawn = intervals(
+    interval_chart = intervals(
         "Agreement by category",
         kinds,
-        map(Mark.of, found[:MOST_DRAWN]),
+        map(Mark.of, estimates[:MAX_INTERVALS_DRAWN]),
         "Krippendorff's α of the category",
     )
     rows: list[Row] = [
         [
-            each.scope.name,
-            *value_and_interval(each),
-            share(shares[each.scope.name]),
-            each.undefined,
+            estimate.scope.name,
+            *value_and_interval(estimate),
+            share(shares[estimate.scope.name]),
+            estimate.undefined,
         ]
-        for each in found
+        for estimate in estimates
     ]
     columns = ("category", "agreement", "interval", "share of labels", "note")
     table = grid("Agreement on each category", columns, rows, "categories")
-    pair, most = most_confused(said), "No two raters gave an item different categories."
-    if pair is not None and len(said.scale.names) == 2:
-        most = "There are two categories, so all disagreement is between them."
+    pair, confusion_sentence = (
+        most_confused(by_item),
+        "No two raters gave an item different categories.",
+    )
+    if pair is not None and len(by_item.scale.names) == 2:
+        confusion_sentence = "There are two categories, so all disagreement is between them."
     elif pair is not None:
         part = in_words(pair.share, PERCENT)
-        most = f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
-    figure, pairs = _confusions(said.scale.names, together)
+        confusion_sentence = (
+            f"{part} of all pairs of differing labels are {pair.one} and {pair.other}."
+        )
+    figure, pairs = _confusions(by_item.scale.names, coincidence_matrix)
     return Answer(
         (
-            _lowest(found),
-            most,
+            _lowest(estimates),
+            confusion_sentence,
             *([RARE_SAID] if max(shares.values()) > 1 - RARE else []),
             *of_label,
         ),
-        (*((drawn,) if found else ()), figure),
-        tuple(each for each in (table, pairs) if each.rows),
+        (*((interval_chart,) if estimates else ()), figure),
+        tuple(shown_grid for shown_grid in (table, pairs) if shown_grid.rows),
     )
 
 
-def _lowest(found: Sequence[Estimate]) -> str:
-    known = [each for each in found if each.value is not None]
-    if not known:
+def _lowest(estimates: Sequence[Estimate]) -> str:
+    with_value = [estimate for estimate in estimates if estimate.value is not None]
+    if not with_value:
         return "Agreement has no value on any category."
-    if len(found) == 2:
+    if len(estimates) == 2:
         return "There are two categories, so agreement on one is agreement on the other."
-    first = known[0]
-    value = number(first.value, SENTENCE)
-    if len({round(each.value or 0.0, DIGITS) for each in known}) == 1:
-        every = "every category" if len(known) == len(found) else "each category that was used"
-        return f"Raters agree alike on {every} (α {value})."
-    above = [each for each in known[1:] if (each.low or -1.0) > (first.high or 1.0)]
+    lowest = with_value[0]
+    value = number(lowest.value, SENTENCE)
+    if len({round(estimate.value or 0.0, DIGITS) for estimate in with_value}) == 1:
+        category_phrase = (
+            "every category" if len(with_value) == len(estimates) else "each category that was used"
+        )
+        return f"Raters agree alike on {category_phrase} (α {value})."
+    above = [
+        estimate for estimate in with_value[1:] if (estimate.low or -1.0) > (lowest.high or 1.0)
+    ]
     if not above:
-        most = number(known[-1].value, SENTENCE)
+        highest = number(with_value[-1].value, SENTENCE)
         return (
-            f"The values of the categories, from α {value} to {most}, are no further apart than "
+            f"The values of the categories, from α {value} to {highest}, are no further apart than "
             "luck may have them."
         )
-    certain = ", and its interval lies under all others'" if len(above) == len(known) - 1 else ""
-    return f"Raters agree least on {first.scope.name} (α {value}){certain}."
+    certain = (
+        ", and its interval lies under all others'" if len(above) == len(with_value) - 1 else ""
+    )
+    return f"Raters agree least on {lowest.scope.name} (α {value}){certain}."
 
 
-def _confusions(names: Sequence[str], together: Array) -> tuple[Figure, Grid]:
-    whole = together.sum(1)
-    kept = np.sort(np.argsort(-whole, kind="stable")[:MOST_CONFUSED])
-    shares = together / np.where(whole > 0, whole, np.nan)[:, None]
+def _confusions(names: Sequence[str], coincidence_matrix: Array) -> tuple[Figure, Grid]:
+    row_totals = coincidence_matrix.sum(1)
+    frequent = np.sort(np.argsort(-row_totals, kind="stable")[:MOST_CONFUSED])
+    shares = coincidence_matrix / np.where(row_totals > 0, row_totals, np.nan)[:, None]
     left_out = ""
     if len(names) > MOST_CONFUSED:
         left_out = f" The {MOST_CONFUSED} most frequent of {len(names)} are drawn."
@@ -118,76 +133,99 @@ def _confusions(names: Sequence[str], together: Array) -> tuple[Figure, Grid]:
         "What another rater says of the same item",
         "A row is what one rater said, and a column what another said. "
         f"High numbers off the diagonal are confusions.{left_out}",
-        [names[k] for k in kept],
-        shares[np.ix_(kept, kept)],
+        [names[k] for k in frequent],
+        shares[np.ix_(frequent, frequent)],
         "share of the row",
     )
-    one, other = np.triu_indices(len(names), 1)
-    apart = together[one, other]
-    order = [int(at) for at in np.argsort(-apart, kind="stable") if apart[at] > 0]
+    first_index, second_index = np.triu_indices(len(names), 1)
+    disagreements = coincidence_matrix[first_index, second_index]
+    order = [
+        int(index)
+        for index in np.argsort(-disagreements, kind="stable")
+        if disagreements[index] > 0
+    ]
     rows: list[Row] = [
-        [names[one[at]], names[other[at]], share(apart[at] / apart.sum())] for at in order
+        [
+            names[first_index[index]],
+            names[second_index[index]],
+            share(disagreements[index] / disagreements.sum()),
+        ]
+        for index in order
     ]
     columns = ("one rater", "another rater", "share of differing labels")
     return figure, grid("Taken for each other", columns, rows, "pairs", MOST_PAIRS)
 
 
-def _of_label(judged: JudgedRound) -> tuple[str, ...]:
+def _of_label(judged_round: JudgedRound) -> tuple[str, ...]:
     """Whether another panel would give the label again, beside the raters' own agreement.
 
     A classifier's labels are another matter, and so are vectors.
     """
-    ratings, policy = judged.ratings, judged.policy
+    ratings, policy = judged_round.ratings, judged_round.policy
     if policy.is_for_model_labels or ratings.scale.dimensions > 1:
         return ()
-    found = label_reliability(
+    label_estimate = label_reliability(
         judged_part(ratings, policy),
-        trains=judged.trains,
+        trains=judged_round.trains,
         inference=Inference(policy.confidence_level, policy.n_resamples),
     )
-    has_value = found.same_label is not None or found.reliability is not None
-    return (*found.findings, SPEAKS_OF) if has_value else found.findings
+    has_value = label_estimate.same_label is not None or label_estimate.reliability is not None
+    return (*label_estimate.findings, SPEAKS_OF) if has_value else label_estimate.findings
 
 
-def strata(judged: JudgedRound) -> Answer | None:
-    own, on_ruler = _in_strata(judged.ratings, judged.policy)
-    if not own:
+def strata(judged_round: JudgedRound) -> Answer | None:
+    estimates, on_ruler = _in_strata(judged_round.ratings, judged_round.policy)
+    if not estimates:
         return None
-    marks = [Mark.of(found) for found in own[:MOST_DRAWN] if found.value is not None]
+    marks = [
+        Mark.of(estimate)
+        for estimate in estimates[:MAX_INTERVALS_DRAWN]
+        if estimate.value is not None
+    ]
     says = "Lines that lie far apart point to a difference. Lines that overlap leave it open."
-    drawn = intervals("Agreement in each stratum", says, marks, "Krippendorff's α")
-    said = "No stratum has a value."
+    figure = intervals("Agreement in each stratum", says, marks, "Krippendorff's α")
+    sentence = "No stratum has a value."
     if marks:
-        which = "The only stratum" if len(own) == 1 else f"The lowest observed of {len(own)} strata"
-        said = f"{which} is {own[0].scope.name}: {marks[0].said}."
-    return Answer((said, OF_STRATA), (drawn,) if marks else (), (_grid(own, on_ruler),))
+        subject = (
+            "The only stratum"
+            if len(estimates) == 1
+            else f"The lowest observed of {len(estimates)} strata"
+        )
+        sentence = f"{subject} is {estimates[0].scope.name}: {marks[0].said}."
+    return Answer((sentence, OF_STRATA), (figure,) if marks else (), (_grid(estimates, on_ruler),))
 
 
 def strata_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
-    own, on_ruler = _in_strata(ratings, policy)
-    return _grid(own, on_ruler) if own else None
+    estimates, on_ruler = _in_strata(ratings, policy)
+    return _grid(estimates, on_ruler) if estimates else None
 
 
 def _in_strata(ratings: Ratings, policy: Policy) -> tuple[Sequence[Estimate], OnRuler]:
     if not ratings.strata:
         return (), {}
-    measures = (OWN,) if ratings.scale.continuous else (OWN, OF_ROUND)
-    found = measured(ratings, measures, policy, ("stratum",))
-    on_ruler = {each.scope: each for each in found if each.measure == OF_ROUND}
-    return lowest_first([each for each in found if each.measure == OWN]), on_ruler
+    measures = (WITHIN_STRATUM,) if ratings.scale.continuous else (WITHIN_STRATUM, ON_ROUND_RULER)
+    estimates = measured(ratings, measures, policy, ("stratum",))
+    on_ruler = {
+        estimate.scope: estimate for estimate in estimates if estimate.measure == ON_ROUND_RULER
+    }
+    return lowest_first(
+        [estimate for estimate in estimates if estimate.measure == WITHIN_STRATUM]
+    ), on_ruler
 
 
-def _grid(own: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
-    lowest = own[0] if own[0].value is not None else None
+def _grid(estimates: Sequence[Estimate], on_ruler: OnRuler) -> Grid:
+    lowest = estimates[0] if estimates[0].value is not None else None
     rows: list[Row] = [
         [
-            found.scope.name,
-            found.n_used,
-            *value_and_interval(found),
-            value_and_interval(on_ruler.get(found.scope))[0],
-            "; ".join(filter(None, ["lowest observed" if found is lowest else "", note(found)])),
+            estimate.scope.name,
+            estimate.n_used,
+            *value_and_interval(estimate),
+            value_and_interval(on_ruler.get(estimate.scope))[0],
+            "; ".join(
+                filter(None, ["lowest observed" if estimate is lowest else "", note(estimate)])
+            ),
         ]
-        for found in own
+        for estimate in estimates
     ]
     columns = {
         "stratum": "The part of the items.",

@@ -59,13 +59,13 @@ from agreement_pipeline.text import (
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
 """A longer time between two ratings is a pause."""
-MOST_PAIRS, MOST_TOLD, MOST_ITEMS = 8, 3, 4
-NEVER_AGAIN = "No rater met an item twice, so agreement with themselves is not known."
+MOST_PAIRS, MAX_PAIRS_DETAILED, MOST_ITEMS = 8, 3, 4
+NO_REPEATS = "No rater met an item twice, so agreement with themselves is not known."
 FAIR = (
     "A low number is a reason to talk, and no verdict on a person: items may be harder, or the "
     "guideline may allow two readings."
 )
-WHAT: dict[Kind, tuple[str, str]] = {
+AGREEMENT_NAMES: dict[Kind, tuple[str, str]] = {
     "rater": ("their agreement with themselves", "their agreement with the others"),
     "category": ("agreement within raters", "agreement between raters"),
 }
@@ -135,42 +135,48 @@ def comparisons(scale: Scale, policy: Policy | None = None) -> tuple[Comparison,
         return ()
     weighted = "" if scale.level == "nominal" else "_quadratic"
     rules = () if policy is None else policy.rules
-    own = (
+    rater_measures = (
         rule.measure
         for rule in sorted(rules, key=lambda rule: rule.scope != "rater")
         if MEASURES[rule.measure].needs == "replicates" and rule.scope in ("rater", "round")
     )
-    themselves = next(own, f"test_retest_kappa{weighted}")
-    found = [Comparison("rater", themselves, f"schouten_kappa{weighted}")]
+    themselves = next(rater_measures, f"test_retest_kappa{weighted}")
+    compared = [Comparison("rater", themselves, f"schouten_kappa{weighted}")]
     if scale.level in ("nominal", "ordinal"):
         of_category = "test_retest_kappa_by_category", "kappa_by_category"
-        found.append(Comparison("category", *of_category))
-    return tuple(found)
+        compared.append(Comparison("category", *of_category))
+    return tuple(compared)
 
 
 def themselves_and_others(
-    ratings: Ratings, policy: Policy, shown: Shown | None = None
+    ratings: Ratings, policy: Policy, shown_raters: Shown | None = None
 ) -> Grid | None:
     compared = comparisons(ratings.scale, policy)
     if not compared:
         return None
-    measures = [measure for _, *both in compared for measure in both]
-    same = None if shown is None else shown.of_both()
-    found = measured(ratings, measures, policy, ("rater", "category"), same)
-    return joint_rows(found, compared, policy)
+    measures = [measure for _, *measure_pair in compared for measure in measure_pair]
+    shown_in_both = None if shown_raters is None else shown_raters.of_both()
+    estimates = measured(ratings, measures, policy, ("rater", "category"), shown_in_both)
+    return joint_rows(estimates, compared, policy)
 
 
 def joint_rows(
     estimates: Iterable[Estimate], compared: Sequence[Comparison], policy: Policy
 ) -> Grid:
-    by_name = {(found.measure, found.scope): found for found in estimates}
+    by_name = {(estimate.measure, estimate.scope): estimate for estimate in estimates}
     rows: list[Row] = []
-    for each in compared:
-        mine = [scope for name in each[1:] for measure, scope in by_name if measure == name]
-        for scope in dict.fromkeys(scope for scope in mine if scope.kind == each.kind):
-            both = by_name.get((each.themselves, scope)), by_name.get((each.others, scope))
-            said = [Mark.of(found).said if found and found.interval else "" for found in both]
-            rows.append([str(scope), *said, reading(each, *both, policy)])
+    for comparison in compared:
+        mine = [scope for name in comparison[1:] for measure, scope in by_name if measure == name]
+        for scope in dict.fromkeys(scope for scope in mine if scope.kind == comparison.kind):
+            pair = (
+                by_name.get((comparison.themselves, scope)),
+                by_name.get((comparison.others, scope)),
+            )
+            texts = [
+                Mark.of(estimate).said if estimate and estimate.interval else ""
+                for estimate in pair
+            ]
+            rows.append([str(scope), *texts, reading(comparison, *pair, policy)])
     columns = {
         "scope": "The rater or the category.",
         "with themselves": WITH_THEMSELVES,
@@ -190,54 +196,57 @@ def reading(
     measure and scope, or 0.667.
     """
     kind = compared.kind
-    usual = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
+    default_rules = [Rule(name, scope=kind, effect="warn") for name in compared[1:]]
     of_policy = {(rule.measure, rule.scope): rule for rule in reversed(policy.rules)}
     verdicts = [
-        of_policy.get((rule.measure, rule.scope), rule).judge([] if found is None else [found])[0]
-        for rule, found in zip(usual, (themselves, others), strict=True)
+        of_policy.get((rule.measure, rule.scope), rule).judge(
+            [] if estimate is None else [estimate]
+        )[0]
+        for rule, estimate in zip(default_rules, (themselves, others), strict=True)
     ]
     high = {"reliable": True, "tentative": True, "unreliable": False}
     unknown = [
-        f"{what} may lie on either side of {verdict.rule.tentative:g}"
+        f"{agreement_name} may lie on either side of {verdict.rule.tentative:g}"
         if verdict.kind == "inconclusive"
         else verdict.reason
-        for what, verdict in zip(WHAT[kind], verdicts, strict=True)
+        for agreement_name, verdict in zip(AGREEMENT_NAMES[kind], verdicts, strict=True)
         if verdict.kind not in high
     ]
     if unknown:
         return f"cannot tell: {'; '.join(unknown)}"
-    first, second = (high[verdict.kind] for verdict in verdicts)
-    return READINGS[kind][first, second]
+    with_themselves, with_others = (high[verdict.kind] for verdict in verdicts)
+    return READINGS[kind][with_themselves, with_others]
 
 
-def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Grid | None:
+def profiles(ratings: Ratings, policy: Policy, shown_raters: Shown | None = None) -> Grid | None:
     """A row for each rater who is shown, in the order of names, since a rank would mislead."""
     if ratings.scale.continuous or len(ratings.raters) < 2:
         return None
-    asked = shown or Shown.whole(ratings.raters)
+    selection = shown_raters or Shown.whole(ratings.raters)
     compared = comparisons(ratings.scale, policy)[0]
     measures = list(dict.fromkeys([*compared[1:], GOLD]))
-    found = measured(ratings, measures, policy, ("rater",), asked)
-    by_name = {(each.measure, each.scope.name): each for each in found}
-    met_again = any(
-        each.measure == compared.themselves and each.value is not None for each in found
+    estimates = measured(ratings, measures, policy, ("rater",), selection)
+    by_name = {(estimate.measure, estimate.scope.name): estimate for estimate in estimates}
+    has_repeats = any(
+        estimate.measure == compared.themselves and estimate.value is not None
+        for estimate in estimates
     )
-    uses = dict(_uses(ratings, asked.raters, policy.confidence_level))
-    times, given = _seconds(ratings, asked.raters), ratings.n_by_rater
+    uses = dict(_uses(ratings, selection.raters, policy.confidence_level))
+    times, n_by_rater = _seconds(ratings, selection.raters), ratings.n_by_rater
     n_items = ratings.without_earlier.n_rated
     rows: list[Row] = []
-    for name in sorted({name for _, name in by_name} & {*asked.raters}):
-        others, again, gold = (
+    for name in sorted({name for _, name in by_name} & {*selection.raters}):
+        with_others, with_themselves, gold = (
             by_name.get((measure, name)) for measure in (compared.others, compared.themselves, GOLD)
         )
         rows.append(
             [
                 name,
-                given.get(name, 0),
-                in_words(given.get(name, 0) / n_items, WHOLE_PERCENT),
-                *value_and_interval(others),
-                *value_and_interval(again),
-                reading(compared, again, others, policy) if met_again else "",
+                n_by_rater.get(name, 0),
+                in_words(n_by_rater.get(name, 0) / n_items, WHOLE_PERCENT),
+                *value_and_interval(with_others),
+                *value_and_interval(with_themselves),
+                reading(compared, with_themselves, with_others, policy) if has_repeats else "",
                 *value_and_interval(gold),
                 *uses.get(name, ("", "")),
                 times.get(name, ""),
@@ -262,7 +271,7 @@ def profiles(ratings: Ratings, policy: Policy, shown: Shown | None = None) -> Gr
 
 
 def _uses(
-    ratings: Ratings, shown: Sequence[str], level: float
+    ratings: Ratings, shown_raters: Sequence[str], level: float
 ) -> Iterator[tuple[str, tuple[str, str]]]:
     """The categories that a rater uses more and less than the others, if the interval leaves out 0.
 
@@ -276,133 +285,165 @@ def _uses(
     counts = labels.counts().counts
     each_level = 1 - (1 - level) / len(names)
     times = labels.weights.astype(int)
-    for rater in {*shown} & {*labels.raters}:
+    for rater in {*shown_raters} & {*labels.raters}:
         mine = labels.codes[:, [labels.raters.index(rater)]] == np.arange(len(names))
-        rest = counts - mine
-        both = (mine.sum(1) > 0) & (rest.sum(1) > 0) & (times > 0)
-        if both.any():
-            change = (mine[both] - rest[both] / rest[both].sum(1, keepdims=True)).T
-            found = [mean_interval_of_rows(each, times[both], each_level) for each in change]
-            more = [n for n, limits in zip(names, found, strict=True) if limits and limits.low > 0]
-            less = [n for n, limits in zip(names, found, strict=True) if limits and limits.high < 0]
-            yield rater, (", ".join(more), ", ".join(less))
+        other_counts = counts - mine
+        is_comparable = (mine.sum(1) > 0) & (other_counts.sum(1) > 0) & (times > 0)
+        if is_comparable.any():
+            change = (
+                mine[is_comparable]
+                - other_counts[is_comparable] / other_counts[is_comparable].sum(1, keepdims=True)
+            ).T
+            change_intervals = [
+                mean_interval_of_rows(category_change, times[is_comparable], each_level)
+                for category_change in change
+            ]
+            used_more = [
+                n
+                for n, limits in zip(names, change_intervals, strict=True)
+                if limits and limits.low > 0
+            ]
+            used_less = [
+                n
+                for n, limits in zip(names, change_intervals, strict=True)
+                if limits and limits.high < 0
+            ]
+            yield rater, (", ".join(used_more), ", ".join(used_less))
 
 
-def _seconds(ratings: Ratings, shown: Sequence[str]) -> Mapping[str, str]:
+def _seconds(ratings: Ratings, shown_raters: Sequence[str]) -> Mapping[str, str]:
     if "timestamp" not in ratings.has:
         return {}
-    found = in_pandas(ratings.first(["rater", "timestamp"], raters=shown, gold=True))
-    if pd.api.types.is_numeric_dtype(found["timestamp"]):
+    table = in_pandas(ratings.first(["rater", "timestamp"], raters=shown_raters, gold=True))
+    if pd.api.types.is_numeric_dtype(table["timestamp"]):
         return {}
-    times = pd.to_datetime(found["timestamp"], errors="coerce", utc=True, format="ISO8601")
-    ordered = found.assign(time=times).dropna().sort_values(["rater", "time"])
+    times = pd.to_datetime(table["timestamp"], errors="coerce", utc=True, format="ISO8601")
+    ordered = table.assign(time=times).dropna().sort_values(["rater", "time"])
     gaps = ordered.groupby("rater")["time"].diff().dt.total_seconds()
-    usual = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()
-    return {str(name): f"{value:.0f}" for name, value in usual.items()}
+    medians = gaps[(gaps > 0) & (gaps <= MOST_SECONDS)].groupby(ordered["rater"]).median()
+    return {str(name): f"{value:.0f}" for name, value in medians.items()}
 
 
-def raters(judged: JudgedRound) -> Answer | None:
-    if len(judged.raters) < 2:
+def raters(judged_round: JudgedRound) -> Answer | None:
+    if len(judged_round.raters) < 2:
         return None
-    if judged.ratings.foreign_words:
-        return Answer((NOBODY_COMPARED, _when_again(judged.ratings)))
-    table = profiles(judged.ratings, judged.policy, judged.shown)
-    pairs = [each for each in judged.pairs if each.value is not None][:MOST_PAIRS]
-    named = {Scope.of_pair(*pair): pair for pair in judged.shown.pairs}
-    told = [each.scope for each in pairs][:MOST_TOLD]
-    few = judged.ratings.scale.continuous or len(judged.raters) < 3
-    held = judged.assessment is not None and not judged.decision.admitted
-    differs = judged.summary.who_differs if held else who_differs(judged.ratings)
-    said = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
-    if judged.shown.left_out():
-        said.append(
-            f"Shown are {len(judged.raters)} of {judged.shown.n_raters} raters: those who agree "
-            "least with the others."
+    if judged_round.ratings.foreign_words:
+        return Answer((NOBODY_COMPARED, _repeat_timing(judged_round.ratings)))
+    table = profiles(judged_round.ratings, judged_round.policy, judged_round.shown)
+    pairs = [estimate for estimate in judged_round.pairs if estimate.value is not None][:MOST_PAIRS]
+    pair_by_scope = {Scope.of_pair(*pair): pair for pair in judged_round.shown.pairs}
+    detailed_scopes = [estimate.scope for estimate in pairs][:MAX_PAIRS_DETAILED]
+    lacks_matrix = judged_round.ratings.scale.continuous or len(judged_round.raters) < 3
+    is_held = judged_round.assessment is not None and not judged_round.decision.admitted
+    differs = judged_round.summary.who_differs if is_held else who_differs(judged_round.ratings)
+    sentences = [differs or "The round is not held for disagreement, so nobody is named.", FAIR]
+    if judged_round.shown.left_out():
+        sentences.append(
+            f"Shown are {len(judged_round.raters)} of {judged_round.shown.n_raters} raters: those "
+            "who agree least with the others."
         )
     return Answer(
-        (*said, _when_again(judged.ratings)),
-        () if few else (_matrix(judged),),
-        tuple(each for each in (table, _pairs(judged, pairs, told)) if each and each.rows),
+        (*sentences, _repeat_timing(judged_round.ratings)),
+        () if lacks_matrix else (_matrix(judged_round),),
+        tuple(
+            shown_table
+            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes))
+            if shown_table and shown_table.rows
+        ),
         tuple(
             Detail(
-                f"pair-{place}", f"{scope.name}: where they differ", _differ(judged, *named[scope])
+                f"pair-{place}",
+                f"{scope.name}: where they differ",
+                _differ(judged_round, *pair_by_scope[scope]),
             )
-            for place, scope in enumerate(told, 1)
+            for place, scope in enumerate(detailed_scopes, 1)
         ),
     )
 
 
-def _when_again(ratings: Ratings) -> str:
-    found = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
-    again = repeats(found)
-    if not len(again):
-        return NEVER_AGAIN
-    back = f"{counted(len(again), 'rating')} came back to a rater"
-    times = seconds(in_pandas(found["timestamp"])) if "timestamp" in ratings.has else None
+def _repeat_timing(ratings: Ratings) -> str:
+    table = ratings.again(["at", "place", *({"timestamp"} & ratings.has)])
+    repeat_rows = repeats(table)
+    if not len(repeat_rows):
+        return NO_REPEATS
+    back = f"{counted(len(repeat_rows), 'rating')} came back to a rater"
+    times = seconds(in_pandas(table["timestamp"])) if "timestamp" in ratings.has else None
     if times is None or not is_clock(times):
         return f"{back}, and nobody knows when: there are no times that tell minutes."
-    apart = np.abs(times[again] - times[again - 1])
-    known = apart[~np.isnan(apart)]
-    if not len(known):
+    gaps = np.abs(times[repeat_rows] - times[repeat_rows - 1])
+    known_gaps = gaps[~np.isnan(gaps)]
+    if not len(known_gaps):
         return f"{back}, and nobody knows when."
-    soon = in_words(float((known < DAY).mean()), PERCENT)
+    soon = in_words(float((known_gaps < DAY).mean()), PERCENT)
     return f"{back}, {soon} of them in less than a day, when the label may be remembered."
 
 
-def repeats(found: pa.Table) -> Codes:
-    at, place = (found[name].to_numpy() for name in ("at", "place"))
-    return np.flatnonzero((at[1:] == at[:-1]) & (place[1:] == place[:-1])) + 1
+def repeats(table: pa.Table) -> Codes:
+    item_index, place = (table[name].to_numpy() for name in ("at", "place"))
+    return np.flatnonzero((item_index[1:] == item_index[:-1]) & (place[1:] == place[:-1])) + 1
 
 
-def _matrix(judged: JudgedRound) -> Figure:
-    names = judged.raters
-    panel = counting_of(judged.ratings).by_rater(judged.ratings)
-    same = 1.0 - rater_distances(panel.select_raters(names)).of_pairs
-    known = same[~np.isnan(same)]
+def _matrix(judged_round: JudgedRound) -> Figure:
+    names = judged_round.raters
+    panel = counting_of(judged_round.ratings).by_rater(judged_round.ratings)
+    same_share = 1.0 - rater_distances(panel.select_raters(names)).of_pairs
+    defined = same_share[~np.isnan(same_share)]
     # The tenth under the lowest share, so that shades tell raters apart.
-    lowest = min(0.9, np.floor(10 * known.min()) / 10) if len(known) else 0.0
-    order = alike_first(same)
+    lowest = min(0.9, np.floor(10 * defined.min()) / 10) if len(defined) else 0.0
+    order = alike_first(same_share)
     return matrix(
         "Share of items with the same label",
         "Raters who agree stand beside each other, so camps show as blocks.",
         [names[i] for i in order],
-        same[np.ix_(order, order)],
+        same_share[np.ix_(order, order)],
         "share of items with the same label",
         lowest,
     )
 
 
-def _pairs(judged: JudgedRound, pairs: Sequence[Estimate], told: Sequence[Scope]) -> Grid | None:
+def _pairs(
+    judged_round: JudgedRound, pairs: Sequence[Estimate], detailed_scopes: Sequence[Scope]
+) -> Grid | None:
     if not pairs:
         return None
     rows: list[Row] = [
         [
-            Cell(each.scope.name, to=f"pair-{place}" if place <= len(told) else ""),
-            *value_and_interval(each),
-            each.n_used,
+            Cell(estimate.scope.name, to=f"pair-{place}" if place <= len(detailed_scopes) else ""),
+            *value_and_interval(estimate),
+            estimate.n_used,
         ]
-        for place, each in enumerate(pairs, 1)
+        for place, estimate in enumerate(pairs, 1)
     ]
     columns = ("raters", title_of(pairs[0].measure), "interval", "items")
-    n = max(judged.shown.n_pairs, len(rows))
+    n = max(judged_round.shown.n_pairs, len(rows))
     return grid("Pairs who agree least", columns, rows, "pairs", n=n)
 
 
-def _differ(judged: JudgedRound, one: str, other: str) -> Answer:
-    two = sorted((one, other), key=judged.ratings.names.index)
-    found = judged.ratings.first(["at", "item", "label"], raters=two)
-    at, labels = whole(found["at"]), in_pandas(found["label"]).astype(TEXT).array
-    both = np.flatnonzero(at[1:] == at[:-1])
-    both = both[np.asarray(labels[both] != labels[both + 1])]
-    items = found["item"].take(arrow_column(both)).to_pylist()
-    apart = dict(zip(items, both.tolist(), strict=True))
-    names = [name for name in judged.most_disputed if name in apart]
-    shown = names[:MOST_ITEMS]
+def _differ(judged_round: JudgedRound, first_rater: str, second_rater: str) -> Answer:
+    two = sorted((first_rater, second_rater), key=judged_round.ratings.names.index)
+    labels_table = judged_round.ratings.first(["at", "item", "label"], raters=two)
+    item_index, labels = (
+        whole(labels_table["at"]),
+        in_pandas(labels_table["label"]).astype(TEXT).array,
+    )
+    shared_rows = np.flatnonzero(item_index[1:] == item_index[:-1])
+    shared_rows = shared_rows[np.asarray(labels[shared_rows] != labels[shared_rows + 1])]
+    items = labels_table["item"].take(arrow_column(shared_rows)).to_pylist()
+    row_by_item = dict(zip(items, shared_rows.tolist(), strict=True))
+    names = [name for name in judged_round.most_disputed if name in row_by_item]
+    shown_names = names[:MOST_ITEMS]
     rows: list[Row] = [
-        [name, *(labels[apart[name] + two.index(rater)] for rater in (one, other)), text]
-        for name, text in zip(shown, judged.texts_of(shown), strict=True)
+        [
+            name,
+            *(
+                labels[row_by_item[name] + two.index(rater)]
+                for rater in (first_rater, second_rater)
+            ),
+            text,
+        ]
+        for name, text in zip(shown_names, judged_round.texts_of(shown_names), strict=True)
     ]
-    columns = ("item", one, other, "text")
+    columns = ("item", first_rater, second_rater, "text")
     table = grid("The most disputed of them", columns, rows, "items", n=len(names))
     return Answer((f"They differ on {counted(len(names), 'item')}.",), tables=(table,))
 
@@ -416,32 +457,32 @@ def compared_by(scale: Scale) -> str:
     return "schouten_kappa" if scale.level == "nominal" else "schouten_kappa_quadratic"
 
 
-def classifiers(judged: JudgedRound) -> Answer | None:
-    if not judged.ratings.classifiers:
+def classifiers(judged_round: JudgedRound) -> Answer | None:
+    if not judged_round.ratings.classifiers:
         return None
-    if judged.ratings.foreign_words:
+    if judged_round.ratings.foreign_words:
         return Answer((NOBODY_COMPARED,))
-    found, band, tests, table = _beside_raters(judged.ratings, judged.policy)
-    places = {each.scope.name: _place(each, band) for each in found}
-    said = [
+    estimates, band, tests, table = _beside_raters(judged_round.ratings, judged_round.policy)
+    places = {estimate.scope.name: _place(estimate, band) for estimate in estimates}
+    sentences = [
         f"{name} is {place}{_in_full(place, tests.get(name))}"
         for name, place in places.items()
         if place
     ]
     unknown = f"The place of {listed(places)} cannot be told."
     figures: tuple[Figure, ...] = ()
-    if band and found:
-        lowest, highest = (number(each, SENTENCE) for each in (band[0], band[-1]))
+    if band and estimates:
+        lowest, highest = (number(limit, SENTENCE) for limit in (band[0], band[-1]))
         figure = intervals(
             "Classifiers inside the band of the raters",
             f"The strokes are the lowest ({lowest}) and the highest ({highest}) of the raters. "
             "A line between them is a model that agrees with the panel as a rater does.",
-            map(Mark.of, found),
-            title_of(compared_by(judged.ratings.scale)),
+            map(Mark.of, estimates),
+            title_of(compared_by(judged_round.ratings.scale)),
             cutoffs=((band[0], "lowest rater"), (band[-1], "highest rater")),
         )
         figures = (figure,)
-    return Answer(tuple(said) or (unknown,), figures, (table,))
+    return Answer(tuple(sentences) or (unknown,), figures, (table,))
 
 
 def classifiers_grid(ratings: Ratings, policy: Policy, *_: object) -> Grid | None:
@@ -452,39 +493,39 @@ def _beside_raters(
     ratings: Ratings, policy: Policy
 ) -> tuple[Sequence[Estimate], Band, Tests, Grid]:
     measure, counting = compared_by(ratings.scale), counting_of(ratings)
-    found = measured(ratings, [measure], policy, ("classifier",))
+    estimates = measured(ratings, [measure], policy, ("classifier",))
     band = sorted(values_of(ratings, measure, "rater").values())
     tests = {
         name: alternative_annotator_test(counting.by_rater(ratings, (name,)).against(name))
         for name in ratings.classifiers
     }
-    return found, band, tests, beside_raters(found, band, tests)
+    return estimates, band, tests, beside_raters(estimates, band, tests)
 
 
-def beside_raters(found: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
+def beside_raters(estimates: Sequence[Estimate], band: Band, tests: Tests) -> Grid:
     """A classifier is above the raters if its whole interval is above all their values, and below
     in the same way.
     """
-    ends = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
+    band_cells = [Cell(number(value, SENTENCE), value) for value in (*band[:1], *band[-1:])]
     rows: list[Row] = [
         [
-            each.scope.name,
-            *value_and_interval(each),
-            *(ends or ("", "")),
-            _place(each, band),
-            *_tested(tests.get(each.scope.name)),
+            estimate.scope.name,
+            *value_and_interval(estimate),
+            *(band_cells or ("", "")),
+            _place(estimate, band),
+            *_tested(tests.get(estimate.scope.name)),
         ]
-        for each in found
+        for estimate in estimates
     ]
     return grid("Classifiers beside the raters", OF_CLASSIFIERS, rows, "classifiers")
 
 
-def _place(found: Estimate, band: Band) -> str:
-    if found.interval is None or not band:
+def _place(estimate: Estimate, band: Band) -> str:
+    if estimate.interval is None or not band:
         return ""
-    if found.interval.low > band[-1]:
+    if estimate.interval.low > band[-1]:
         return "above every rater"
-    return "below every rater" if found.interval.high < band[0] else "among the raters"
+    return "below every rater" if estimate.interval.high < band[0] else "among the raters"
 
 
 def _in_full(place: str, test: AlternativeAnnotatorTest | None) -> str:

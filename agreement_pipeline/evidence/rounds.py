@@ -41,9 +41,9 @@ from agreement_pipeline.evidence.section import (
     MEASURE,
     MOST_ROWS,
     NOTE,
+    REASON,
     ROUND,
     VERDICT,
-    WHY,
     Answer,
     Cell,
     Glance,
@@ -67,7 +67,7 @@ from agreement_pipeline.text import (
     number,
 )
 
-MOST_SHOWN, MOST_CHARTED, MOST_NAMED = 40, 60, 8
+MAX_ROUNDS_DRAWN, MOST_CHARTED, MAX_NAMES_LISTED = 40, 60, 8
 
 DECISIONS: tuple[tuple[Tone, str], ...] = (
     ("good", "admitted"),
@@ -92,7 +92,7 @@ OF_SHARES = (
 DECISION_COLUMNS = {
     "round": ROUND,
     "decision": DECISION,
-    "why": WHY,
+    "why": REASON,
     "release": "What became of the training data of the round.",
     "policy": "The policy that decided, and its version.",
 }
@@ -110,16 +110,20 @@ def history(
     """The numbers count all rounds. The plots show the policy's first rule that can hold a
     release.
     """
-    first = next(rule for rule in policy.rules if rule.effect == "hold")
+    holding_rule = next(rule for rule in policy.rules if rule.effect == "hold")
     names = rounds["round"].unique()
-    latest = rounds[rounds["round"].isin(names[-MOST_SHOWN:])]
-    more = f"the last {MOST_SHOWN} of {len(names)} rounds" if len(names) > MOST_SHOWN else None
+    latest = rounds[rounds["round"].isin(names[-MAX_ROUNDS_DRAWN:])]
+    shown_note = (
+        f"the last {MAX_ROUNDS_DRAWN} of {len(names)} rounds"
+        if len(names) > MAX_ROUNDS_DRAWN
+        else None
+    )
 
-    figure = course_figure(rounds, first)
+    figure = course_figure(rounds, holding_rule)
     return {
         "picture": None if figure is None else Glance(figure),
         "decisions": grid("Decisions", DECISION_COLUMNS, decisions(latest).values.tolist()),
-        "shown": more,
+        "shown": shown_note,
         "health": health(rounds, late),
         "policy_changed": policy_changed(rounds, policy) or None,
         **round_counts(rounds),
@@ -130,9 +134,9 @@ def history(
 
 
 def _numbers(rounds: pd.DataFrame) -> Grid:
-    judged = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
+    judged_rows = rounds[rounds["measure"] != ""].sort_values("round", kind="stable")
     rows: list[Row] = []
-    for row in judged.to_dict("records")[::-1]:
+    for row in judged_rows.to_dict("records")[::-1]:
         value, limits = Cell(""), Cell("")
         if not pd.isna(row["value"]):
             value = Cell(in_words(row["value"]), row["value"])
@@ -151,38 +155,42 @@ def _numbers(rounds: pd.DataFrame) -> Grid:
     return grid("The numbers of the figures, the last round first", columns, rows, "values")
 
 
-def rounds(judged: JudgedProject) -> Answer:
-    if judged.rounds.empty:
+def rounds(judged_project: JudgedProject) -> Answer:
+    if judged_project.rounds.empty:
         return Answer(("The store has no round.",))
-    found = decisions(judged.rounds).to_dict("records")
+    records = decisions(judged_project.rounds).to_dict("records")
     rows: list[Row] = [
         [
-            Cell(row["round"], page=judged.pages.get(row["round"], "")),
+            Cell(row["round"], page=judged_project.pages.get(row["round"], "")),
             Cell(row["decision"], tone=NAMES_OF_TONES.get(row["decision"], "unknown")),
             row["why"],
             row["release"],
             row["policy"],
         ]
-        for row in found[:MOST_ROWS]
+        for row in records[:MOST_ROWS]
     ]
-    table = grid("Rounds, the last one first", DECISION_COLUMNS, rows, "rounds", n=len(found))
-    changed = policy_changed(judged.rounds, judged.policy)
-    states = (f"{each[0].upper()}{each[1:]}." for each in not_admitted(judged.rounds))
-    said = (health(judged.rounds), *states, *([changed] if changed else []))
-    return Answer(said, tables=(table,))
+    table = grid("Rounds, the last one first", DECISION_COLUMNS, rows, "rounds", n=len(records))
+    policy_note = policy_changed(judged_project.rounds, judged_project.policy)
+    states = (
+        f"{sentence[0].upper()}{sentence[1:]}." for sentence in not_admitted(judged_project.rounds)
+    )
+    sentences = (health(judged_project.rounds), *states, *([policy_note] if policy_note else []))
+    return Answer(sentences, tables=(table,))
 
 
 def state_grid(states: Sequence[ProjectState]) -> Grid:
     rows: list[Row] = [
         [
-            Cell(each.name, page=each.page),
-            Cell(each.words, tone=each.tone),
-            _named(each.held),
-            _named(each.waiting),
-            each.last,
-            each.why,
+            Cell(state.name, page=state.page),
+            Cell(state.words, tone=state.tone),
+            _names_text(state.held),
+            _names_text(state.waiting),
+            state.last,
+            state.why,
         ]
-        for each in sorted(states, key=lambda each: (ORDER.index(each.tone), natural(each.name)))
+        for state in sorted(
+            states, key=lambda state: (ORDER.index(state.tone), natural(state.name))
+        )
     ]
     columns = {
         "project": "The project.",
@@ -190,46 +198,46 @@ def state_grid(states: Sequence[ProjectState]) -> Grid:
         "held": "The rounds that are held.",
         "waiting": "The rounds that wait for a decision.",
         "last round": "The round that came last, and its decision.",
-        "why": WHY,
+        "why": REASON,
     }
     return grid("Projects, those that need somebody first", columns, rows, "projects")
 
 
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    shown = ", ".join(names[-MOST_NAMED:])
-    return shown if more <= 0 else f"{shown}, and {more} earlier ones"
+def _names_text(names: Sequence[str]) -> str:
+    n_earlier = len(names) - MAX_NAMES_LISTED
+    latest_names = ", ".join(names[-MAX_NAMES_LISTED:])
+    return latest_names if n_earlier <= 0 else f"{latest_names}, and {n_earlier} earlier ones"
 
 
-def course(judged: JudgedProject) -> Answer | None:
-    holding = (rule for rule in judged.policy.rules if rule.effect == "hold")
-    drawn = (course_figure(judged.rounds, rule) for rule in holding)
-    figures = tuple(figure for figure in drawn if figure is not None)
+def course(judged_project: JudgedProject) -> Answer | None:
+    holding = (rule for rule in judged_project.policy.rules if rule.effect == "hold")
+    course_figures = (course_figure(judged_project.rounds, rule) for rule in holding)
+    figures = tuple(figure for figure in course_figures if figure is not None)
     if not figures:
         return None
-    which = "lower" if "tentative" in judged.policy.admit else "upper"
-    said = f"A rule is met if the line of the round stands above its {which} cut-off."
-    rest = (
+    cutoff_name = "lower" if "tentative" in judged_project.policy.admit else "upper"
+    criterion = f"A rule is met if the line of the round stands above its {cutoff_name} cut-off."
+    explanation = (
         "The line is the interval. A round needs every rule that can hold a release, enough "
         "evidence for each, and the data contract."
     )
-    known = judged.rounds[judged.rounds["value"].notna()]
-    return Answer((said, rest), figures, (_numbers(known),))
+    with_value = judged_project.rounds[judged_project.rounds["value"].notna()]
+    return Answer((criterion, explanation), figures, (_numbers(with_value),))
 
 
 def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
     of_scope = rounds["scope"].map(lambda scope: str(scope).partition(" ")[0]) == rule.scope
     mine = rounds[(rounds["measure"] == rule.measure) & of_scope]
     mine = mine.sort_values("value", kind="stable").drop_duplicates("round")
-    shown = mine.sort_values("round", kind="stable").tail(MOST_SHOWN)
-    if shown["value"].isna().all():
+    latest = mine.sort_values("round", kind="stable").tail(MAX_ROUNDS_DRAWN)
+    if latest["value"].isna().all():
         return None
-    more = len(mine) > len(shown)
-    last = f" The last {len(shown)} of {len(mine)} rounds are drawn." if more else ""
+    is_cut = len(mine) > len(latest)
+    overflow_note = f" The last {len(latest)} of {len(mine)} rounds are drawn." if is_cut else ""
     marks = []
-    for row in shown.to_dict("records"):
+    for row in latest.to_dict("records"):
         numbers = [row[name] for name in ("value", "low", "high")]
-        value, low, high = (None if pd.isna(each) else float(each) for each in numbers)
+        value, low, high = (None if pd.isna(limit) else float(limit) for limit in numbers)
         tone = NAMES_OF_TONES.get(str(row["decision"]), "unknown")
         crossed = row.get("release") == "withdrawn"
         marks.append(Mark(str(row["round"]), value, low, high, tone=tone, crossed=crossed))
@@ -243,7 +251,7 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
     return Figure(
         "course",
         f"{title} by round",
-        f"Colour and shape say what was decided on the round, by all of its rules.{last}",
+        f"Colour and shape say what was decided on the round, by all of its rules.{overflow_note}",
         (Series(rule.measure, tuple(marks)),),
         axis=title,
         cutoffs=tuple(sorted(cutoffs.items(), reverse=True)),
@@ -252,16 +260,16 @@ def course_figure(rounds: pd.DataFrame, rule: Rule) -> Figure | None:
 
 
 def charted(
-    rounds: pd.DataFrame, policy: Policy, known: Sequence[Charted] = ()
+    rounds: pd.DataFrame, policy: Policy, known_chart: Sequence[Charted] = ()
 ) -> tuple[Charted, ...]:
     """The rounds on a control chart of the first rule that reads whole rounds.
 
     The standard error of a round is half of its recorded interval, divided by the normal quantile
-    of its level. `known` is a chart of the same rounds or fewer.
+    of its level. `known_chart` is a chart of the same rounds or fewer.
     """
-    read = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
-    needed = ["value", "low", "high", "confidence_level"]
-    readable = read.dropna(subset=needed).drop_duplicates("round", keep="last")
+    headline_rows = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
+    required_columns = ["value", "low", "high", "confidence_level"]
+    readable = headline_rows.dropna(subset=required_columns).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
     readings = [
         Reading(str(row["round"]), row["value"], (row["high"] - row["low"]) / 2 / quantile)
@@ -270,47 +278,47 @@ def charted(
         for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
     ]
     bounds = registered(headline(policy) or USUAL_MEASURE).bounds
-    return control_chart(readings, known, bounds)
+    return control_chart(readings, known_chart, bounds)
 
 
 def fallen_out(chart: Sequence[Charted]) -> tuple[str, ...]:
     return tuple(
-        f"round {each.reading.round} is {dict(CHANGES)[_change(each)]}: "
-        f"{number(each.reading.value, SENTENCE)}, and {_limits(each)} was expected"
-        for each in reversed(chart)
-        if each.out
+        f"round {point.reading.round} is {dict(CHANGES)[_change(point)]}: "
+        f"{number(point.reading.value, SENTENCE)}, and {_limits(point)} was expected"
+        for point in reversed(chart)
+        if point.out
     )
 
 
 def like_before(chart: Sequence[Charted]) -> str:
-    if any(each.limits for each in chart):
+    if any(point.limits for point in chart):
         return "No round falls out of the chart."
     n_rounds = MIN_EARLIER_ROUNDS + 1
     return f"Fewer than {n_rounds} rounds cannot tell whether one falls out of the usual."
 
 
-def _change(each: Charted) -> Tone:
-    if each.limits is None:
+def _change(point: Charted) -> Tone:
+    if point.limits is None:
         return "unknown"
-    if not each.out:
+    if not point.out:
         return "plain"
-    return "bad" if each.lower else "partly"
+    return "bad" if point.lower else "partly"
 
 
-def _limits(each: Charted) -> str:
-    return "" if each.limits is None else interval(*each.limits)
+def _limits(point: Charted) -> str:
+    return "" if point.limits is None else interval(*point.limits)
 
 
 def control_grid(chart: Sequence[Charted]) -> Grid:
     rows: list[Row] = [
         [
-            each.reading.round,
-            number(each.reading.value, SENTENCE),
-            number(each.centre, SENTENCE),
-            _limits(each),
-            dict(CHANGES)[_change(each)],
+            point.reading.round,
+            number(point.reading.value, SENTENCE),
+            number(point.centre, SENTENCE),
+            _limits(point),
+            dict(CHANGES)[_change(point)],
         ]
-        for each in chart[::-1]
+        for point in chart[::-1]
     ]
     columns = {
         "round": ROUND,
@@ -322,14 +330,17 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
     return grid("Each round against those before, the latest first", columns, rows, "rounds")
 
 
-def control(judged: JudgedProject) -> Answer | None:
-    measure, chart = headline(judged.policy), charted(judged.rounds, judged.policy)
+def control(judged_project: JudgedProject) -> Answer | None:
+    measure, chart = (
+        headline(judged_project.policy),
+        charted(judged_project.rounds, judged_project.policy),
+    )
     if measure is None or not chart:
         return None
     marks = (
-        Mark(each.reading.round, each.reading.value, low, high, tone=_change(each))
-        for each in chart[-MOST_CHARTED:]
-        for low, high in [each.limits or (None, None)]
+        Mark(point.reading.round, point.reading.value, low, high, tone=_change(point))
+        for point in chart[-MOST_CHARTED:]
+        for low, high in [point.limits or (None, None)]
     )
     figure = Figure(
         "course",
@@ -339,15 +350,15 @@ def control(judged: JudgedProject) -> Answer | None:
         axis=title_of(measure),
         legend=CHANGES,
     )
-    said = fallen_out(chart) or (like_before(chart),)
-    return Answer((*said, CHART), (figure,), (control_grid(chart),))
+    sentences = fallen_out(chart) or (like_before(chart),)
+    return Answer((*sentences, CHART), (figure,), (control_grid(chart),))
 
 
-def prevalence(judged: JudgedProject) -> Answer | None:
-    if len(judged.shares) < 2:
+def prevalence(judged_project: JudgedProject) -> Answer | None:
+    if len(judged_project.shares) < 2:
         return None
-    shares = pd.DataFrame.from_dict(dict(judged.shares), orient="index").fillna(0.0)
-    names = list(shares.sum().sort_values(ascending=False, kind="stable").index[:MOST_NAMED])
+    shares = pd.DataFrame.from_dict(dict(judged_project.shares), orient="index").fillna(0.0)
+    names = list(shares.sum().sort_values(ascending=False, kind="stable").index[:MAX_NAMES_LISTED])
     rows: list[Row] = [
         [name, *map(share, values)]
         for name, values in zip(shares.index, shares[names].to_numpy(), strict=True)
@@ -360,8 +371,8 @@ def prevalence(judged: JudgedProject) -> Answer | None:
             Series(
                 name,
                 tuple(
-                    Mark(each, float(value), across=float(place))
-                    for place, (each, value) in enumerate(shares[name].items())
+                    Mark(round_name, float(value), across=float(place))
+                    for place, (round_name, value) in enumerate(shares[name].items())
                 ),
             )
             for name in names
@@ -373,41 +384,50 @@ def prevalence(judged: JudgedProject) -> Answer | None:
     return Answer((OF_SHARES,), (figure,), (table,))
 
 
-def since(ratings: Ratings, name: str, before: Before | None, policy: Policy) -> Section:
+def since(ratings: Ratings, name: str, round_before: Before | None, policy: Policy) -> Section:
     """Where the rounds cannot be compared, a text says why."""
-    if before is None:
+    if round_before is None:
         return {}
-    changed, drifted = _difference(ratings, name, before, policy), _drift(ratings, before)
-    rows = changed if isinstance(changed, str) else pd.DataFrame(difference_rows([changed]))
+    difference, drifted = (
+        _difference(ratings, name, round_before, policy),
+        _drift(ratings, round_before),
+    )
+    rows = (
+        difference if isinstance(difference, str) else pd.DataFrame(difference_rows([difference]))
+    )
     return {"since_last_round": rows, "drift": drifted}
 
 
-def _difference(ratings: Ratings, name: str, before: Before, policy: Policy) -> Difference | str:
+def _difference(
+    ratings: Ratings, name: str, round_before: Before, policy: Policy
+) -> Difference | str:
     inference = Inference(policy.confidence_level, policy.n_resamples)
-    measure, names = headline(policy) or USUAL_MEASURE, (name, before.name)
+    measure, names = headline(policy) or USUAL_MEASURE, (name, round_before.name)
     try:
-        return compare(ratings, before.ratings, measure=measure, names=names, inference=inference)
+        return compare(
+            ratings, round_before.ratings, measure=measure, names=names, inference=inference
+        )
     except AgreementError as error:
         return str(error)
 
 
-def _drift(ratings: Ratings, before: Before) -> Grid | str:
-    if ratings.foreign_words or before.ratings.foreign_words:
+def _drift(ratings: Ratings, round_before: Before) -> Grid | str:
+    if ratings.foreign_words or round_before.ratings.foreign_words:
         return NOBODY_COMPARED
     try:
-        found: Sequence[Drift] = drift(ratings, before.ratings)
+        shifts: Sequence[Drift] = drift(ratings, round_before.ratings)
     except AgreementError as error:
         return str(error)
     rows: list[Row] = [
         [
-            str(each.scope),
-            each.what,
-            number(each.value),
-            interval_text(each.interval),
-            str(each.n_items),
-            each.undefined or ("moved" if each.moved else ""),
+            str(shift.scope),
+            shift.what,
+            number(shift.value),
+            interval_text(shift.interval),
+            str(shift.n_items),
+            shift.undefined or ("moved" if shift.moved else ""),
         ]
-        for each in sorted(found, key=lambda each: not each.moved)
+        for shift in sorted(shifts, key=lambda shift: not shift.moved)
     ]
     columns = {
         "of": "What the row is about.",
@@ -420,28 +440,38 @@ def _drift(ratings: Ratings, before: Before) -> Grid | str:
     return grid("Drift on the shared items", columns, rows)
 
 
-def since_the_round_before(judged: JudgedRound) -> Answer | None:
-    if judged.before is None:
+def since_the_round_before(judged_round: JudgedRound) -> Answer | None:
+    if judged_round.before is None:
         return None
-    changed = _difference(judged.ratings, judged.name, judged.before, judged.policy)
-    said = changed if isinstance(changed, str) else _changed(changed, judged.before.name)
-    drifted = _drift(judged.ratings, judged.before)
+    difference = _difference(
+        judged_round.ratings, judged_round.name, judged_round.before, judged_round.policy
+    )
+    difference_text = (
+        difference
+        if isinstance(difference, str)
+        else _difference_text(difference, judged_round.before.name)
+    )
+    drifted = _drift(judged_round.ratings, judged_round.before)
     if isinstance(drifted, str):
-        why = drifted.removeprefix("drift: ")
-        return Answer((said, f"Nobody knows what drifted: {why}"))
-    moved = tuple(row for row in drifted.rows if row[-1].text == "moved")
-    table = replace(drifted, rows=moved, left_out="")
-    n = f"{len(moved)} of {counted(len(drifted.rows), 'number')} moved."
-    return Answer((said, f"{SAME_ITEMS} {n}"), tables=(table,) if moved else ())
+        reason = drifted.removeprefix("drift: ")
+        return Answer((difference_text, f"Nobody knows what drifted: {reason}"))
+    moved_rows = tuple(row for row in drifted.rows if row[-1].text == "moved")
+    table = replace(drifted, rows=moved_rows, left_out="")
+    n = f"{len(moved_rows)} of {counted(len(drifted.rows), 'number')} moved."
+    return Answer((difference_text, f"{SAME_ITEMS} {n}"), tables=(table,) if moved_rows else ())
 
 
-def _changed(found: Difference, before: str) -> str:
-    if found.value is None or found.interval is None:
-        return f"Nobody knows whether agreement differs from {before}: {found.undefined}."
-    low, high = found.interval
+def _difference_text(difference: Difference, name_before: str) -> str:
+    if difference.value is None or difference.interval is None:
+        return f"Nobody knows whether agreement differs from {name_before}: {difference.undefined}."
+    low, high = difference.interval
     reads = "is lower" if high < 0 else "is higher" if low > 0 else "may be the same"
-    change = f"{number(found.value, SENTENCE)} ({interval(found.low, found.high)})"
-    shared = "" if found.n_shared is None else f" They share {counted(found.n_shared, 'item')}."
-    note = (found.note or "").replace("differs:", f"differs here and in {before}:")
+    change = f"{number(difference.value, SENTENCE)} ({interval(difference.low, difference.high)})"
+    shared = (
+        ""
+        if difference.n_shared is None
+        else f" They share {counted(difference.n_shared, 'item')}."
+    )
+    note = (difference.note or "").replace("differs:", f"differs here and in {name_before}:")
     prevalence = f" But {note}." if note else ""
-    return f"Agreement {reads}: it changed by {change} since {before}.{shared}{prevalence}"
+    return f"Agreement {reads}: it changed by {change} since {name_before}.{shared}{prevalence}"

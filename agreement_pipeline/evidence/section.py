@@ -19,7 +19,7 @@ NOTE = "What else a reader of the value must know."
 MEASURE = "The measure of agreement."
 VERDICT = "How the rule reads the interval: reliable, tentative, unreliable or inconclusive."
 ROUND, DECISION = "The round.", "Whether the round is admitted, held, pending or not judged."
-WHY = "The reason, in words."
+REASON = "The reason, in words."
 
 
 @dataclass(frozen=True)
@@ -92,34 +92,40 @@ def grid(
     caption: str,
     columns: Sequence[str] | Mapping[str, str],
     rows: Sequence[Row],
-    rest: str = "rows",
-    most: int = MOST_ROWS,
+    row_noun: str = "rows",
+    max_rows: int = MOST_ROWS,
     n: int | None = None,
 ) -> Grid:
     """The first rows, and how many more there are. A column in which nothing stands is left out.
 
     Columns are names, or names with their descriptions.
 
-    >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", most=2).left_out
+    >>> grid("Items", ["item"], [["i1"], ["i2"], ["i3"]], "items", max_rows=2).left_out
     '1 more is not shown.'
     """
-    cells = [[_cell(each) for each in row] for row in rows[:most]]
-    more = (len(rows) if n is None else n) - len(cells)
+    cells = [[_cell(value) for value in row] for row in rows[:max_rows]]
+    n_left_out = (len(rows) if n is None else n) - len(cells)
     names = list(columns)
-    kept = [at for at in range(len(names)) if not cells or any(row[at].text for row in cells)]
+    used_columns = [
+        column
+        for column in range(len(names))
+        if not cells or any(row[column].text for row in cells)
+    ]
     return Grid(
         caption,
-        tuple(names[at] for at in kept),
-        tuple(tuple(row[at] for at in kept) for row in cells),
-        f"{more:,} more {f'{rest} are' if more > 1 else 'is'} not shown." if more else "",
+        tuple(names[column] for column in used_columns),
+        tuple(tuple(row[column] for column in used_columns) for row in cells),
+        f"{n_left_out:,} more {f'{row_noun} are' if n_left_out > 1 else 'is'} not shown."
+        if n_left_out
+        else "",
         columns if isinstance(columns, Mapping) else {},
     )
 
 
-def _cell(said: Cell | str | int | None) -> Cell:
-    if isinstance(said, Cell):
-        return said
-    return Cell(f"{said:,}", said) if isinstance(said, int) else Cell(said or "")
+def _cell(value: Cell | str | int | None) -> Cell:
+    if isinstance(value, Cell):
+        return value
+    return Cell(f"{value:,}", value) if isinstance(value, int) else Cell(value or "")
 
 
 def share(value: float) -> Cell:
@@ -127,11 +133,11 @@ def share(value: float) -> Cell:
 
 
 def value_and_interval(
-    found: Estimate | None, cutoffs: Collection[float] = ()
+    estimate: Estimate | None, cutoffs: Collection[float] = ()
 ) -> tuple[Cell, Cell]:
-    if found is None:
+    if estimate is None:
         return Cell(""), Cell("")
-    return number_cells(found.value, found.low, found.high, cutoffs)
+    return number_cells(estimate.value, estimate.low, estimate.high, cutoffs)
 
 
 def number_cells(
@@ -159,5 +165,5 @@ def title_of(measure: str) -> str:
     >>> title_of("krippendorff_alpha")
     "Krippendorff's α"
     """
-    known = measure_named(measure)
-    return measure if known is None else known.title
+    known_measure = measure_named(measure)
+    return measure if known_measure is None else known_measure.title

@@ -118,7 +118,7 @@ def summarize(  # a round has many names, each given by its own
     project: str = "",
     name: str = "",
     policy_name: str = "",
-    kept: bool = True,
+    is_stored: bool = True,
     models: Collection[str] | None = None,
     warnings: tuple[str, ...] = (),
 ) -> Summary:
@@ -128,14 +128,14 @@ def summarize(  # a round has many names, each given by its own
     ----------
     policy_name
         The policy's file or its bundled name, as commands call it.
-    kept
+    is_stored
         True if the project's store has these ratings.
     models
         Raters whose names are likely those of models, if it is known already.
     warnings
         What may be a mistake in a table, as its reading told.
     """
-    held = HeldRound(ratings, policy, decision, project, name, policy_name, kept)
+    held_round = HeldRound(ratings, policy, decision, project, name, policy_name, is_stored)
     origin = ratings.origin
     return Summary(
         project,
@@ -144,14 +144,14 @@ def summarize(  # a round has many names, each given by its own
         decision,
         _results(policy, decision),
         who_rated=who_rated(ratings, models),
-        who_differs=held.who_differs,
+        who_differs=held_round.who_differs,
         what_is_new=what_is_new(ratings, policy),
         first_labels=first_labels(ratings),
-        steps=held.steps,
+        steps=held_round.steps,
         no_ratings=origin.words if origin else "",
         labels_alike=declared_labels_alike(ratings),
         warnings=warnings,
-        command_for_disputed=held.command_for_disputed,
+        command_for_disputed=held_round.command_for_disputed,
     )
 
 
@@ -168,11 +168,11 @@ def summarize_anyway(
     try:
         return summarize(ratings, policy, decision, project, name)
     except EXPECTED as error:
-        why = f"who rated, who differs and what to do: {in_a_sentence(error)}"
+        reason = f"who rated, who differs and what to do: {in_a_sentence(error)}"
         results = _results(policy, decision)
-        return Summary(project, name, policy, decision, results, not_known=why)
+        return Summary(project, name, policy, decision, results, not_known=reason)
 
 
 def _results(policy: Policy, decision: Decision) -> tuple[RuleResult, ...]:
     unmet = {(verdict.rule.name, verdict.scope) for verdict in decision.unmet}
-    return tuple(RuleResult.of(each, policy, decision, unmet) for each in decision.verdicts)
+    return tuple(RuleResult.of(verdict, policy, decision, unmet) for verdict in decision.verdicts)

@@ -25,96 +25,98 @@ if TYPE_CHECKING:
     from agreement_pipeline.intervals import Interval
     from agreement_pipeline.policy import Plan
 
-MOST_NAMED = 10
+MAX_RATERS_NAMED = 10
 LOWEST = re.compile(r" \(lowest: [^)]*\)")
 
 
 def estimate_rows(estimates: Sequence["Estimate"]) -> list[dict[str, str]]:
     return [
         {
-            "measure": found.measure,
-            "scope": str(found.scope),
-            "value": number(found.value),
-            "interval": interval_text(found.interval),
-            "items": str(found.n_used)
-            if not found.n_dropped
-            else f"{found.n_used} of {found.n_items}",
-            "raters": str(found.n_raters),
-            "ratings": str(found.n_ratings),
-            "note": note(found),
+            "measure": estimate.measure,
+            "scope": str(estimate.scope),
+            "value": number(estimate.value),
+            "interval": interval_text(estimate.interval),
+            "items": str(estimate.n_used)
+            if not estimate.n_dropped
+            else f"{estimate.n_used} of {estimate.n_items}",
+            "raters": str(estimate.n_raters),
+            "ratings": str(estimate.n_ratings),
+            "note": note(estimate),
         }
-        for found in estimates
+        for estimate in estimates
     ]
 
 
-def note(found: "Estimate") -> str:
-    left_out = found.raters_left_out
-    more = len(left_out) - MOST_NAMED
-    names = ", ".join(left_out[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
-    said = {
-        "undefined": found.undefined,
-        "no limits": found.without_limits,
-        "ratings chosen": found.misled,
-        "at least": found.at_least,
-        "lowest": found.lowest,
+def note(estimate: "Estimate") -> str:
+    left_out = estimate.raters_left_out
+    n_more = len(left_out) - MAX_RATERS_NAMED
+    names = ", ".join(left_out[:MAX_RATERS_NAMED]) + (f" and {n_more} more" if n_more > 0 else "")
+    notes = {
+        "undefined": estimate.undefined,
+        "no limits": estimate.without_limits,
+        "ratings chosen": estimate.misled,
+        "at least": estimate.at_least,
+        "lowest": estimate.lowest,
         "leaves out": names,
-        "clusters": found.n_clusters,
+        "clusters": estimate.n_clusters,
     }
-    return "; ".join(f"{what}: {text}" for what, text in said.items() if text)
+    return "; ".join(f"{title}: {text}" for title, text in notes.items() if text)
 
 
 def plan_rows(plans: Sequence["Plan"]) -> list[dict[str, str]]:
     rows = []
-    for found in plans:
+    for plan in plans:
         items = "none would do"
-        if found.n_items is not None:
-            items = _in_clusters(found, found.n_items)
-        elif found.over is not None and not found.curve:
+        if plan.n_items is not None:
+            items = _in_clusters(plan, plan.n_items)
+        elif plan.over is not None and not plan.curve:
             items = "not known"
         row = {
-            "measure": found.measure,
-            "expected": in_words(found.expected),
-            "cut-off": f"{found.reliable:g}",
-            "labels an item": tenths(found.labels_an_item),
-            "at least": "" if found.least is None else _in_clusters(found, found.least),
+            "measure": plan.measure,
+            "expected": in_words(plan.expected),
+            "cut-off": f"{plan.reliable:g}",
+            "labels an item": tenths(plan.labels_an_item),
+            "at least": "" if plan.least is None else _in_clusters(plan, plan.least),
             "items": items,
-            "labels": "" if found.n_ratings is None else str(found.n_ratings),
-            "decides": number(found.decided, PERCENT),
-            "note": found.impossible or _left_open(found),
+            "labels": "" if plan.n_ratings is None else str(plan.n_ratings),
+            "decides": number(plan.decided, PERCENT),
+            "note": plan.impossible or _left_open(plan),
         }
         rows.append(row)
     return rows
 
 
-def _in_clusters(found: "Plan", n_items: int) -> str:
-    clusters = found.in_clusters(n_items)
+def _in_clusters(plan: "Plan", n_items: int) -> str:
+    clusters = plan.in_clusters(n_items)
     return str(n_items) if clusters is None else f"{n_items} in {counted(clusters, 'cluster')}"
 
 
-def _left_open(found: "Plan") -> str:
-    if found.over is None or found.between is None:
+def _left_open(plan: "Plan") -> str:
+    if plan.over is None or plan.between is None:
         return ""
-    few, many = found.between
-    said = f"{few} {'or more' if many is None else f'to {many}'} items may be needed"
-    if found.over == 1:
-        return said
-    under = number(1 - found.over, WHOLE_PERCENT)
-    return f"{said}; perhaps agreement is not over {found.reliable:g} ({under})"
+    low, high = plan.between
+    sentence = f"{low} {'or more' if high is None else f'to {high}'} items may be needed"
+    if plan.over == 1:
+        return sentence
+    share_below = number(1 - plan.over, WHOLE_PERCENT)
+    return f"{sentence}; perhaps agreement is not over {plan.reliable:g} ({share_below})"
 
 
 def difference_rows(differences: Sequence["Difference"]) -> list[dict[str, str]]:
     return [
         {
-            "one": found.one,
-            "other": found.other,
-            "values": "" if found.values is None else " and ".join(map(number, found.values)),
-            "difference": number(found.value),
-            "interval": interval_text(found.interval),
-            "shared items": "none" if found.n_shared is None else str(found.n_shared),
-            "prevalence": found.prevalence or "",
-            "note": found.note or "",
+            "one": difference.one,
+            "other": difference.other,
+            "values": ""
+            if difference.values is None
+            else " and ".join(map(number, difference.values)),
+            "difference": number(difference.value),
+            "interval": interval_text(difference.interval),
+            "shared items": "none" if difference.n_shared is None else str(difference.n_shared),
+            "prevalence": difference.prevalence or "",
+            "note": difference.note or "",
         }
-        for found in differences
+        for difference in differences
     ]
 
 
@@ -159,8 +161,8 @@ def without_numbers(reason: str) -> str:
     'lowest: DOSE, 90% on marking; the upper limit'
     """
     lowest = LOWEST.search(reason)
-    said = LOWEST.sub("", reason).partition(": ")[2] or reason
-    return said if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {said}"
+    text = LOWEST.sub("", reason).partition(": ")[2] or reason
+    return text if lowest is None or "," not in lowest[0] else f"{lowest[0][2:-1]}; {text}"
 
 
 def interval_text(limits: "Interval | None") -> str:

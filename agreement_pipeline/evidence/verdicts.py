@@ -19,8 +19,8 @@ from agreement_pipeline.evidence.raters import repeats
 from agreement_pipeline.evidence.section import (
     INTERVAL,
     MEASURE,
+    REASON,
     VERDICT,
-    WHY,
     Answer,
     Cell,
     Grid,
@@ -36,7 +36,7 @@ from agreement_pipeline.ratings import MEANINGS
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
 
-MOST_DRAWN = 6
+MAX_VERDICTS_DRAWN = 6
 READINGS: tuple[tuple[Tone, str], ...] = (
     ("good", "reliable"),
     ("partly", "tentative"),
@@ -50,7 +50,7 @@ KRIPPENDORFF = (
 )
 SOURCE = "Klie, Eckart de Castilho and Gurevych (2024), Computational Linguistics 50(3)"
 NOT_KNOWN = "nothing that it needs is known of them"
-AGAIN = "they tell agreement of raters with themselves"
+REPEATS_REASON = "they tell agreement of raters with themselves"
 UNKNOWN = {
     "how items were drawn": "at random, by search, or by a model?",
     "the version of the guideline": "name it, and where it can be read",
@@ -58,18 +58,21 @@ UNKNOWN = {
 }
 
 
-def decided(found: Decision) -> str:
-    if found.admitted:
-        rest = "is met, or overridden by a waiver" if found.waived else "is met"
-        return f"Admitted: every rule that can hold a release {rest}."
-    holding, unmet = len({each.rule for each in found.holding}), {each.rule for each in found.unmet}
-    which = f"{len(unmet)} of {holding} rules" if holding > 1 else "the only rule"
-    of = f"{which} that can hold a release"
-    why = (
-        (len(unmet), f"{of} {'is' if len(unmet) == 1 else 'are'} not met"),
-        (len(found.broken), f"{counted(len(found.broken), 'check')} failed"),
+def decided(decision: Decision) -> str:
+    if decision.admitted:
+        condition = "is met, or overridden by a waiver" if decision.waived else "is met"
+        return f"Admitted: every rule that can hold a release {condition}."
+    holding, unmet = (
+        len({verdict.rule for verdict in decision.holding}),
+        {verdict.rule for verdict in decision.unmet},
     )
-    return f"Held: {' and '.join(words for n, words in why if n) or 'no rule admits it'}."
+    rules_text = f"{len(unmet)} of {holding} rules" if holding > 1 else "the only rule"
+    subject = f"{rules_text} that can hold a release"
+    parts = (
+        (len(unmet), f"{subject} {'is' if len(unmet) == 1 else 'are'} not met"),
+        (len(decision.broken), f"{counted(len(decision.broken), 'check')} failed"),
+    )
+    return f"Held: {' and '.join(words for n, words in parts if n) or 'no rule admits it'}."
 
 
 def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | None:
@@ -85,11 +88,11 @@ def against_cutoffs(policy: Policy, results: Sequence[RuleResult]) -> Figure | N
         for result in sorted(results, key=lambda result: not result.is_unmet)
         if result.holds and result.value is not None
     ]
-    met = "shorter" if "tentative" in policy.admit else "longer"
-    says = f"A rule is met if the whole line stands to the right of its {met} stroke."
+    stroke = "shorter" if "tentative" in policy.admit else "longer"
+    says = f"A rule is met if the whole line stands to the right of its {stroke} stroke."
     title = "Intervals against their cut-offs"
-    shown = marks[:MOST_DRAWN]
-    return intervals(title, says, shown, "agreement", legend=READINGS) if marks else None
+    shown_marks = marks[:MAX_VERDICTS_DRAWN]
+    return intervals(title, says, shown_marks, "agreement", legend=READINGS) if marks else None
 
 
 def verdict_grid(results: Sequence[RuleResult]) -> Grid:
@@ -115,84 +118,95 @@ def verdict_grid(results: Sequence[RuleResult]) -> Grid:
         "interval": INTERVAL,
         "cut-off (tentative)": "What the interval must reach, and for a tentative verdict.",
         "effect": "Whether the rule can hold a release, or only warns.",
-        "why": WHY,
+        "why": REASON,
     }
     return grid("Each rule of the policy", columns, rows, "verdicts")
 
 
-def rules(judged: JudgedRound) -> Answer:
-    found = judged.decision
-    results = sorted(judged.summary.results, key=lambda result: not result.holds)
+def rules(judged_round: JudgedRound) -> Answer:
+    decision = judged_round.decision
+    results = sorted(judged_round.summary.results, key=lambda result: not result.holds)
     failed = sorted(
-        (each for each in found.findings if not each.passed), key=lambda each: not each.holds
+        (finding for finding in decision.findings if not finding.passed),
+        key=lambda finding: not finding.holds,
     )
     rows: list[Row] = [
         [
-            each.check,
-            "is waived" if found.waives(each) else "holds" if each.holds else "warns",
-            each.description,
+            finding.check,
+            "is waived" if decision.waives(finding) else "holds" if finding.holds else "warns",
+            finding.description,
         ]
-        for each in failed
+        for finding in failed
     ]
     checks = grid("Checks that failed", ("check", "effect", "found"), rows, "checks")
-    met: list[Row] = [[each.check, each.description] for each in found.met]
-    asked = grid("What the gate asks for beside the rules", ("check", "found"), met, "asked")
-    tables = (verdict_grid(results), *([asked] if met else []), *([checks] if rows else []))
-    said = tuple(filter(None, (decided(found), found.repeated)))
-    return Answer(said, tables=tables)
+    gate_rows: list[Row] = [[finding.check, finding.description] for finding in decision.met]
+    gate_table = grid(
+        "What the gate asks for beside the rules", ("check", "found"), gate_rows, "asked"
+    )
+    tables = (
+        verdict_grid(results),
+        *([gate_table] if gate_rows else []),
+        *([checks] if rows else []),
+    )
+    sentences = tuple(filter(None, (decided(decision), decision.repeated)))
+    return Answer(sentences, tables=tables)
 
 
-def method(judged: JudgedRound) -> Answer:
+def method(judged_round: JudgedRound) -> Answer:
     """The policy in words, what does not count, and what a report on agreement must state.
 
     The points are those of Klie, Eckart de Castilho and Gurevych (2024).
     """
-    found, policy = judged.decision, judged.policy
-    left_out: list[Row] = [[what, n, why] for what, n, why in _excluded(judged) if n]
-    between = any(why != NOT_KNOWN for *_, why in left_out)
-    items = counted(judged.ratings.n_rated, "item")
-    if "weight" in judged.ratings.has:
-        items = f"{counted(judged.ratings.n_rated, 'run')} of equal labels"
-    said = (
+    decision, policy = judged_round.decision, judged_round.policy
+    left_out: list[Row] = [
+        [subject, n, reason] for subject, n, reason in _excluded(judged_round) if n
+    ]
+    some_excluded = any(reason != NOT_KNOWN for *_, reason in left_out)
+    items = counted(judged_round.ratings.n_rated, "item")
+    if "weight" in judged_round.ratings.has:
+        items = f"{counted(judged_round.ratings.n_rated, 'run')} of equal labels"
+    sentences = (
         *_words(policy),
-        f"The round has {counted(len(judged.ratings), 'rating')} of {items}. "
-        f"{'Some do not count between raters.' if between else 'All of them count.'}",
+        f"The round has {counted(len(judged_round.ratings), 'rating')} of {items}. "
+        f"{'Some do not count between raters.' if some_excluded else 'All of them count.'}",
         f"The ratings do not show what the team must say: {', '.join(UNKNOWN)}.",
     )
-    contract = found.contract_digest
-    if found.contract is not None:
-        name, version = found.contract
+    contract = decision.contract_digest
+    if decision.contract is not None:
+        name, version = decision.contract
         contract = f"{name}, version {version} ({contract})"
     digests = {
-        "ratings": found.ratings_digest,
-        "policy": found.policy_digest,
+        "ratings": decision.ratings_digest,
+        "policy": decision.policy_digest,
         "contract": contract,
-        "version of this package": found.code_version,
+        "version of this package": decision.code_version,
     }
     stated = Cell("stated", tone="good")
     unknown = Cell("the team must say", tone="unknown")
-    points: list[Row] = [[what, stated, words] for what, words in _told(judged).items()]
-    points += [[what, unknown, words] for what, words in UNKNOWN.items()]
+    points: list[Row] = [
+        [point, stated, words] for point, words in _stated_points(judged_round).items()
+    ]
+    points += [[point, unknown, words] for point, words in UNKNOWN.items()]
     tables = (
         grid("What does not count", ("what", "how many", "why"), left_out, "reasons"),
         grid(f"What a report must state ({SOURCE})", ("point", "state", "what"), points),
         grid("What the decision rests on", ("what", "digest"), [*map(list, digests.items())]),
     )
-    return Answer(said, tables=tuple(each for each in tables if each.rows))
+    return Answer(sentences, tables=tuple(table for table in tables if table.rows))
 
 
-def policy(judged: JudgedProject) -> Answer:
+def policy(judged_project: JudgedProject) -> Answer:
     rows = [
         [rule.measure, rule.question, registered(rule.measure).source]
-        for rule in judged.policy.rules
+        for rule in judged_project.policy.rules
     ]
     table = grid("The rules", ("measure", "what the rule asks", "source"), rows, "rules")
-    return Answer(_words(judged.policy), tables=(table,))
+    return Answer(_words(judged_project.policy), tables=(table,))
 
 
 def _words(policy: Policy) -> tuple[str, ...]:
-    drawn = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
-    resamples = "" if policy.inference.interval_method.scheme is None else drawn
+    resample_text = f" with {policy.n_resamples:,} resamples, and fewer for expensive measures"
+    resamples = "" if policy.inference.interval_method.scheme is None else resample_text
     return (
         f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
@@ -202,29 +216,29 @@ def _words(policy: Policy) -> tuple[str, ...]:
     )
 
 
-def _told(judged: JudgedRound) -> dict[str, str]:
-    policy, scale = judged.policy, judged.ratings.scale
-    _, said = judged.by_item
-    sizes = said.sizes if isinstance(said, CategoryCounts) else np.asarray(said.sizes)
-    n_items = said.weights.sum()
-    overlap = in_words(float(said.weights[sizes >= 2].sum() / n_items), PERCENT)
+def _stated_points(judged_round: JudgedRound) -> dict[str, str]:
+    policy, scale = judged_round.policy, judged_round.ratings.scale
+    _, by_item = judged_round.by_item
+    sizes = by_item.sizes if isinstance(by_item, CategoryCounts) else np.asarray(by_item.sizes)
+    n_items = by_item.weights.sum()
+    overlap = in_words(float(by_item.weights[sizes >= 2].sum() / n_items), PERCENT)
     adjudicated = "the label that most raters gave; a tie has no label"
-    if judged.trains is not None:
-        adjudicated = MEANINGS[judged.trains.label]
+    if judged_round.trains is not None:
+        adjudicated = MEANINGS[judged_round.trains.label]
     elif scale.numeric:
         adjudicated = "the mean of the raters is the label"
     elif policy.is_for_model_labels:
         adjudicated = "the label that most raters gave; of other items, the classifier's"
     measures = "; ".join(
-        f"{title_of(each)} ({registered(each).convention})"
-        for each in dict.fromkeys(policy.measures)
+        f"{title_of(measure)} ({registered(measure).convention})"
+        for measure in dict.fromkeys(policy.measures)
     )
     return {
         "the measures": measures,
         "the level of measurement": scale.level,
         "which items the agreement rests on": (
             f"{overlap} of the {counted(round(n_items), 'item')} that raters labelled have two "
-            f"labels or more; {sizes @ said.weights / n_items:.1f} labels an item"
+            f"labels or more; {sizes @ by_item.weights / n_items:.1f} labels an item"
         ),
         "the uncertainty": (
             f"{100 * policy.confidence_level:g}% intervals, by {policy.interval_method}"
@@ -234,34 +248,42 @@ def _told(judged: JudgedRound) -> dict[str, str]:
     }
 
 
-def _excluded(judged: JudgedRound) -> Iterator[tuple[str, int, str]]:
-    ratings, own = judged.ratings, judged.ratings.without_earlier
+def _excluded(judged_round: JudgedRound) -> Iterator[tuple[str, int, str]]:
+    ratings, this_round = judged_round.ratings, judged_round.ratings.without_earlier
     models = f"{listed(ratings.classifiers)}: compared with the panel, and never part of it"
     for reason, n in (ratings.origin.left_out if ratings.origin else {}).items():
         yield f"read as no rating: {reason}", n, "the settings or the export say so"
     yield "gold items", len(ratings.gold), "their label was known before"
-    yield "ratings again", len(repeats(own.again(["at", "place"], gold=True))), AGAIN
-    yield "ratings of earlier rounds", len(ratings) - len(own), AGAIN
+    yield (
+        "ratings again",
+        len(repeats(this_round.again(["at", "place"], gold=True))),
+        REPEATS_REASON,
+    )
+    yield "ratings of earlier rounds", len(ratings) - len(this_round), REPEATS_REASON
     yield "classifiers", len(ratings.classifiers), models
-    of_round = [each for each in judged.assessment.estimates if each.scope.kind == "round"]
+    of_round = [
+        estimate for estimate in judged_round.assessment.estimates if estimate.scope.kind == "round"
+    ]
     dropped = {
-        (reason, n): found.measure for found in of_round for reason, n in found.dropped.items()
+        (reason, n): estimate.measure
+        for estimate in of_round
+        for reason, n in estimate.dropped.items()
     }
     for (reason, n), name in dropped.items():
         yield f"items: {reason}", n, f"not read by {name}"
-    for found in of_round:
-        raters = f"raters in {found.measure}"
-        yield raters, len({*found.raters_left_out}), NOT_KNOWN
+    for estimate in of_round:
+        raters = f"raters in {estimate.measure}"
+        yield raters, len({*estimate.raters_left_out}), NOT_KNOWN
 
 
 def plan_figure(plans: Sequence[Plan]) -> Figure | None:
     series = tuple(
         Series(
-            f"{found.measure}, {tenths(found.labels_an_item)} labels an item",
-            tuple(Mark("", share, across=math.log10(n)) for n, share in found.curve),
+            f"{plan.measure}, {tenths(plan.labels_an_item)} labels an item",
+            tuple(Mark("", share, across=math.log10(n)) for n, share in plan.curve),
         )
-        for found in plans
-        if found.curve
+        for plan in plans
+        if plan.curve
     )
     if not series:
         return None

@@ -12,11 +12,11 @@ import pytest
 from agreement_pipeline.counting import RatingsCounting
 from agreement_pipeline.evidence.disputed import (
     LONGEST_TEXT,
-    MOST_NAMED,
+    MAX_RATERS_NAMED,
     disputed,
     disputed_rows,
     influence_of_items,
-    said_of,
+    labels_with_raters,
 )
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import load_policy
@@ -144,7 +144,7 @@ def test_gold_items_do_not_count_and_what_each_rater_said_is_shown():
     ratings = ratings_of([[1.0, 2.0], [4.0, 4.0], [5.0, 1.0]], "nominal", gold=("i02",))
     found = disputed_rows(ratings)
     assert found[["id", "share", "resolution"]].values.tolist() == [["i00", 1.0, "tie"]]
-    assert said_of(ratings, ["i00"]) == {"i00": "1: r0; 2: r1"}
+    assert labels_with_raters(ratings, ["i00"]) == {"i00": "1: r0; 2: r1"}
 
 
 def test_the_most_disputed_items_are_shown_in_words():
@@ -175,8 +175,8 @@ def test_without_disagreement_there_is_no_disputed_item():
 
 
 def test_of_many_raters_with_one_label_the_number_stands():
-    n = 2 * MOST_NAMED + 1
+    n = 2 * MAX_RATERS_NAMED + 1
     few = disputed(ratings_of([[NUMBERS[r % 2] for r in range(n)]], "nominal"))
     assert few["most_disputed"].to_frame()["said"].tolist() == [
-        f"1: {MOST_NAMED + 1} raters; 2: r1, r3, r5, r7, r9"
+        f"1: {MAX_RATERS_NAMED + 1} raters; 2: r1, r3, r5, r7, r9"
     ]

@@ -184,7 +184,7 @@ def test_a_rule_without_replicates_leaves_all_ratings_to_agreement_between_rater
 
 
 def test_one_is_said_of_one_item_row_or_label():
-    assert grid("Items", ["item"], [["i1"], ["i2"]], "items", most=1).left_out == (
+    assert grid("Items", ["item"], [["i1"], ["i2"]], "items", max_rows=1).left_out == (
         "1 more is not shown."
     )
     assert "1 label an item" in who_rated(labelled(1, "a", set()))
