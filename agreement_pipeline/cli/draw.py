@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agreement_pipeline.models import Design
     from agreement_pipeline.store import Store
 
-OPTIONS_OF_ROUNDS = ("relabelled", "n", "store", "form", "output")
+OPTIONS_OF_ROUNDS = ("relabelled", "second_panel", "n", "store", "form", "output")
 
 
 def _label_and_share(text: str) -> tuple[str, float]:
@@ -59,21 +59,35 @@ def _refuse_other_options() -> None:
 
 
 def _draw_of_round(
-    store: "Store", round_name: str, n_items: int, form: str, output: Path | None
+    store: "Store",
+    relabelled: str | None,
+    second_panel: str | None,
+    n_items: int,
+    form: str,
+    output: Path | None,
 ) -> int:
     from agreement_pipeline.evidence import blind_tasks, written_tasks
     from agreement_pipeline.policy import RoundRatings
     from agreement_pipeline.release import sample_name
     from agreement_pipeline.store import draw_items
 
+    round_name = relabelled or second_panel or ""
     with store.reading():
         version, ratings = store.present(round_name), store.ratings(round_name)
         items = draw_items(store, version, ratings, n_items)
-    name = sample_name(RoundRatings(round_name, version.ratings_digest))
+    if relabelled:
+        name = sample_name(RoundRatings(round_name, version.ratings_digest))
+        step = f"Let the same raters label them, and deliver them as {name}."
+    else:
+        name = f"{round_name}-second-panel-{version.ratings_digest[:8]}"
+        step = (
+            "Let other raters label them: one for a rating more, or as many as label an item now "
+            f"for a second panel. Deliver {round_name} again with their labels."
+        )
     tasks = blind_tasks(ratings, items, name)
     say_or_write(written_tasks(tasks, ratings.scale.names, form), output)
     of_round = f"{len(items):,} of the items of {round_name} ({version.ratings_digest[:12]})"
-    say_aside(f"drawn: {of_round}. Let the same raters label them, and deliver them as {name}.")
+    say_aside(f"drawn: {of_round}. {step}")
     return 0
 
 
@@ -82,12 +96,13 @@ def _draw_of_round(
     "agreement-pipeline draw predictions.csv --predicted label --n 200 --stratified",
     "agreement-pipeline draw predictions.csv --cluster thread --n 40 --clusters",
     "agreement-pipeline draw --relabelled 2026-W01 --n 200 --output tasks.csv",
+    "agreement-pipeline draw --second-panel 2026-W01 --n 300 --output tasks.csv",
 )
 @click.argument(
     "population",
     type=SOURCE,
     required=False,
-    help=f"{TABLES_HELP} None with --relabelled.",
+    help=f"{TABLES_HELP} None with --relabelled or --second-panel.",
 )
 @option(
     "--relabelled",
@@ -95,6 +110,13 @@ def _draw_of_round(
     metavar="ROUND",
     help="Draw from a round of the store, whose raters labelled it again after it was held. They "
     "label the drawn items once more, without seeing the labels of before.",
+)
+@option(
+    "--second-panel",
+    group=INPUT,
+    metavar="ROUND",
+    help="Draw from a round of the store. Other raters label the drawn items too, so that two "
+    "panels can be compared.",
 )
 @option(
     "--n",
@@ -151,6 +173,7 @@ def _draw_of_round(
 def draw(
     population: str | Path | None,
     relabelled: str | None,
+    second_panel: str | None,
     n: int,
     name: str | None,
     stratified: bool,
@@ -177,15 +200,16 @@ def draw(
     from agreement_pipeline.models import drawn_before
     from agreement_pipeline.store import Store
 
-    if (population is None) is (relabelled is None):
-        found_sources = "neither" if population is None else "both"
+    n_sources = 3 - (population, relabelled, second_panel).count(None)
+    if n_sources != 1:
         raise click.UsageError(
-            f"found {found_sources}; expected a population, or --relabelled ROUND."
+            f"found {n_sources} of a population, --relabelled and --second-panel; expected one of "
+            "them. Say what to draw from."
         )
-    if relabelled is not None:
+    if population is None:
         _refuse_other_options()
-        return _draw_of_round(Store(store or only_store()), relabelled, n, form, output)
-    assert population is not None
+        place = Store(store or only_store())
+        return _draw_of_round(place, relabelled, second_panel, n, form, output)
     if stratified and clusters:
         raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)

@@ -33,12 +33,13 @@ from agreement_pipeline.policy import (
     PREVALENCE,
     PROBABILITY,
     Policy,
+    drawn_part_needed,
     load_policy,
     unplanned_look,
     what_would_help,
 )
 from agreement_pipeline.policy import plan as plan_items
-from agreement_pipeline.ratings import TrainingLabel, Trains
+from agreement_pipeline.ratings import TrainingLabel, Trains, default_label
 from agreement_pipeline.report import svg_file
 from agreement_pipeline.text import listed
 
@@ -194,6 +195,14 @@ def plan(
     for rule in judged_by.rules:
         if earlier is not None and rule.scope == "label":
             say_aside(what_would_help(earlier, rule.reliable, label))
+            items_by_ratings = {
+                int(each.labels_an_item): each.n_items
+                for each in found
+                if each.measure == rule.measure and each.n_items is not None
+            }
+            trained = label.label if label else default_label(earlier.scale)
+            if sentence := drawn_part_needed(trained, items_by_ratings):
+                say_aside(f"{sentence} Draw them: agreement-pipeline draw --second-panel ROUND.")
     if cost := unplanned_look(judged_by):
         say_aside(cost)
     if silver := _drawn(judged_by, wrong, probability):

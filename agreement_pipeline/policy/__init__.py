@@ -19,7 +19,10 @@ from agreement_pipeline.policy.new_items import (
     headline as headline,
     what_is_new as what_is_new,
 )
-from agreement_pipeline.policy.label_planning import what_would_help as what_would_help
+from agreement_pipeline.policy.label_planning import (
+    drawn_part_needed as drawn_part_needed,
+    what_would_help as what_would_help,
+)
 from agreement_pipeline.policy.overlap import find_overlap_mistakes as find_overlap_mistakes
 from agreement_pipeline.policy.planning import (
     EXPECTED as EXPECTED,

@@ -9,7 +9,7 @@ Rounds are drawn from what an earlier one shows, and judged by the rule as real 
   are drawn from an item's own. More are not known.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -206,6 +206,22 @@ def _help_of_panels(earlier: Ratings, trains: Trains) -> str:
             "all. More raters would not help, but a clearer guideline."
         )
     return f"Panels agree on {in_words(gain, '.0%')} more of the items than two raters do."
+
+
+def drawn_part_needed(label: TrainingLabel, items_by_ratings: Mapping[int, int]) -> str:
+    """How many items to draw for one rating more, where plans are for items with even numbers of
+    ratings. Empty if none is.
+
+    >>> drawn_part_needed("plurality", {3: 90, 4: 310})
+    'Panels of 3 are compared on 310 drawn items with one rating more.'
+    """
+    if label not in ("plurality", "majority", "median"):
+        return ""
+    return " ".join(
+        f"Panels of {n_ratings - 1} are compared on {n_items:,} drawn items with one rating more."
+        for n_ratings, n_items in items_by_ratings.items()
+        if n_ratings >= 4 and n_ratings % 2 == 0
+    )
 
 
 def _gain_of_panels(earlier: Ratings, trains: Trains) -> float | None:

@@ -108,8 +108,9 @@ def test_400_items_of_a_held_round_train_after_all(tmp_path, monkeypatch, capsys
 def test_a_round_of_the_store_is_drawn_from_without_other_options(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for words, told in (
-        (["--n", "9"], "found neither; expected a population, or --relabelled ROUND"),
-        (["x.csv", "--n", "9", "--relabelled", "w1"], "found both; expected a population"),
+        (["--n", "9"], "found 0 of a population, --relabelled and --second-panel"),
+        (["x.csv", "--n", "9", "--relabelled", "w1"], "found 2 of a population"),
+        (["--n", "9", "--second-panel", "w2", "--relabelled", "w1"], "found 2 of a population"),
         (["--n", "9", "--relabelled", "w1", "--text", "t"], "--text with a round of the store"),
     ):
         Path("x.csv").write_text("item,rater,label\n")
