@@ -398,6 +398,46 @@ def test_launchpad_has_no_place_for_a_value(make_warehouse):
     assert warehouse.project.store.rounds() == ()
 
 
+def test_subset_without_acceptability_is_held_by_the_lock(make_warehouse):
+    warehouse = make_warehouse()
+    warehouse.load(STATIC)
+    warehouse.stage(BAD, "w1")
+    result = warehouse.run(partition="w1", names=["annotations", "training_data"])
+    step, message = failure_of(result)
+    assert step == "reviews__round"
+    assert message.startswith("round w1: held, since krippendorff_alpha 0.")
+    assert warehouse.released() == []
+
+
+def test_value_in_the_folder_of_the_io_manager_is_no_training_data(make_warehouse):
+    """Other assets are loaded from this folder. Training data come from the lock alone."""
+    warehouse = make_warehouse()
+    trained: list[pd.DataFrame] = []
+
+    @dg.asset(
+        partitions_def=rounds_of("reviews"),
+        ins={"training_data": dg.AssetIn(["reviews", "training_data"])},
+    )
+    def model(training_data: pd.DataFrame) -> None:
+        trained.append(training_data)
+
+    jobs = [dg.define_asset_job("train", selection=[model])]
+    definitions = dg.Definitions.merge(
+        warehouse.load(STATIC), dg.Definitions(assets=[model], jobs=jobs)
+    )
+    for name, table in {"w1": GOOD, "w2": BAD}.items():
+        warehouse.stage(table, name)
+        warehouse.decide(name)
+        forged = Path(warehouse.storage, "reviews/training_data", name)
+        forged.parent.mkdir(parents=True, exist_ok=True)
+        forged.write_bytes(pickle.dumps(pd.DataFrame({"item": ["forged"]})))
+        definitions.resolve_job_def("train").execute_in_process(
+            instance=warehouse.instance, partition_key=name, raise_on_error=False
+        )
+    (table,) = trained
+    assert set(table["id"]) == set(GOOD["item"])
+
+
 def test_release_verifies_and_binds_the_bytes_of_the_delivery(make_warehouse):
     warehouse = make_warehouse()
     warehouse.load(STATIC)
