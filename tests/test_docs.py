@@ -8,7 +8,7 @@ from agreement_pipeline import errors
 from agreement_pipeline.evidence.page import OF_ROUND
 from agreement_pipeline.integrity import Integrity
 from agreement_pipeline.measures import MEASURES, WEIGHTINGS, measure_named
-from agreement_pipeline.policy import Rule
+from agreement_pipeline.policy import Policy, Rule
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.ratings import Scale
 from agreement_pipeline.readers import Columns
@@ -187,10 +187,11 @@ def test_every_key_of_a_project_is_in_the_guide():
     assert {key for key in keys if f"`{key}`" not in guide} == set()
 
 
-def test_every_key_of_a_rule_is_in_the_guide():
+@pytest.mark.parametrize("of", [Policy, Rule, Integrity])
+def test_every_key_of_a_policy_and_its_parts_is_in_the_guide(of):
     guide = (DOCS / "guide" / "policy.md").read_text()
 
-    assert {field for field in Rule.__dataclass_fields__ if f"`{field}`" not in guide} == set()
+    assert {key for key in of.__dataclass_fields__ if f"`{key}`" not in guide} == set()
 
 
 @pytest.mark.parametrize(

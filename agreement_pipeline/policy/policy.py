@@ -270,7 +270,7 @@ FEWEST_RESAMPLES, MOST_RESAMPLES = 1_000, 1_000_000
 ADMISSIBLE = ("reliable", "tentative")
 BUNDLED = {path.stem: path for path in sorted(Path(__file__).with_name("bundled").glob("*.yaml"))}
 WAIVER_DAYS, MOST_WAIVER_DAYS = 366, 3_660
-LATER: dict[str, Any] = {
+USUAL_VALUES: dict[str, Any] = {
     "items_in_conflict": "unresolved",
     "items_gold_elsewhere": "leave_out",
     "passed_by_guessing": "",
@@ -701,4 +701,4 @@ def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
 
 def _plain(said: list[tuple[str, Any]]) -> dict[str, Any]:
     plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said}
-    return {key: value for key, value in plain.items() if value != LATER.get(key, NEVER)}
+    return {key: value for key, value in plain.items() if value != USUAL_VALUES.get(key, NEVER)}

@@ -207,7 +207,7 @@ def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
 
 
 TOLERANCE = 1e-9
-LATER = {"repeat_rate"}
+KEYS_ADDED_SINCE = {"repeat_rate"}
 """Documents of earlier versions do not have these keys."""
 
 
@@ -243,13 +243,13 @@ def difference(
     found: object, derived: object, at: str, passed_over: Paths = frozenset()
 ) -> str | None:
     """Numbers may differ within the tolerance. Values under `passed_over` paths may differ, but
-    must have the same type. A missing key is not a null, but one that was added `LATER` may miss.
+    must have the same type. A missing key is not a null, but one of `KEYS_ADDED_SINCE` may.
     """
     if () in passed_over and type(found) is type(derived):
         return None
     pairs: Iterator[tuple[object, object, str, str]]
     if isinstance(found, dict) and isinstance(derived, dict):
-        names = sorted(found.keys() | derived.keys() - LATER)
+        names = sorted(found.keys() | derived.keys() - KEYS_ADDED_SINCE)
         pairs = (
             (found.get(name, NOTHING), derived.get(name, NOTHING), f"{at}, {name}", name)
             for name in names

@@ -168,7 +168,7 @@ def test_plain_data_make_the_same_policy_again():
 
 
 def test_a_bundled_policy_has_a_new_version_where_its_rules_change():
-    """A new key has its default in `LATER`, so that policies without it keep their digest."""
+    """A new key has its default in `USUAL_VALUES`: policies without it keep their digest."""
     policies = {name: load_policy(name) for name in BUNDLED}
     assert {name: (each.version, each.digest[:12]) for name, each in policies.items()} == {
         "classifier-standard": (1, "8cdd140b3a9f"),
