@@ -54,32 +54,38 @@ def validate_delivery(
             filled = {**entry.to_mapping(), "kwargs": kwargs, "meta": meta}
             refuse_unknown(filled, suite.place / "expectations" / number)
             entries.append(filled)
-    said: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     try:
         if entries:
-            said = validate_frame(suite.name, entries, table.columns.to_pandas())
+            result = validate_frame(suite.name, entries, table.columns.to_pandas())
     except ContractError:
         raise
     except Exception as error:  # whatever it was, nothing was checked, and the release waits
         words = f"could not be run ({type(error).__name__}: {one_line(error)})"
         not_run |= {entry["meta"]["check"]: (False, words) for entry in entries}
-    results = said.get("results", ())
-    by_check = {result["expectation_config"]["meta"]["check"]: result for result in results}
-    said = {"success": True, "suite_name": suite.name, "meta": {}, **said}
-    said["results"] = [
+    results = result.get("results", ())
+    by_check = {
+        entry_result["expectation_config"]["meta"]["check"]: entry_result
+        for entry_result in results
+    }
+    result = {"success": True, "suite_name": suite.name, "meta": {}, **result}
+    result["results"] = [
         _with_named_rows(by_check[entry.check], entry, table)
         for entry in suite.entries
         if entry.check in by_check
     ]
-    said["meta"] = {**said["meta"], NOT_RUN: not_run}
-    return said
+    result["meta"] = {**result["meta"], NOT_RUN: not_run}
+    return result
 
 
 def findings_of(suite: Suite, result: Result) -> tuple[Finding, ...]:
     """A finding for each expectation, in the order of the suite. They have counts and no values."""
     from agreement_pipeline.contract.gx import raised_message
 
-    by_check = {each["expectation_config"]["meta"]["check"]: each for each in result["results"]}
+    by_check = {
+        entry_result["expectation_config"]["meta"]["check"]: entry_result
+        for entry_result in result["results"]
+    }
     not_run = result["meta"][NOT_RUN]
     findings = []
     for entry in suite.entries:
@@ -92,8 +98,8 @@ def findings_of(suite: Suite, result: Result) -> tuple[Finding, ...]:
             words = f"could not be run ({one_line(message)}{_hint(entry)})"
             findings.append(build_finding(entry, False, None, words))
         else:
-            said = by_check[entry.check]
-            findings.append(build_finding(entry, said["success"], _counts(said["result"])))
+            passed, details = by_check[entry.check]["success"], by_check[entry.check]["result"]
+            findings.append(build_finding(entry, passed, _counts(details)))
     return tuple(findings)
 
 
@@ -112,16 +118,16 @@ def idle_words(entry: SuiteEntry) -> str:
     return f"column {entry.when} was not delivered, so nothing was checked"
 
 
-def not_checked(why: str) -> Finding:
+def not_checked(reason: str) -> Finding:
     """Of a round whose delivery was not kept, or not with all columns of the suite."""
-    return Finding(NOT_CHECKED, OF_DELIVERY, False, "error", f"{NOT_CHECKED}: {why}")
+    return Finding(NOT_CHECKED, OF_DELIVERY, False, "error", f"{NOT_CHECKED}: {reason}")
 
 
 def recorded(findings: Sequence[Finding]) -> list[dict[str, Any]]:
     """Findings as a release carries them: what passed, and counts."""
     return [
-        {"check": each.check, "passed": each.passed, "counts": dict(each.observed) or None}
-        for each in findings
+        {"check": finding.check, "passed": finding.passed, "counts": dict(finding.observed) or None}
+        for finding in findings
     ]
 
 
@@ -130,7 +136,7 @@ def findings_recorded(suite: Suite, records: Any) -> tuple[Finding, ...]:
 
     A KeyError if they are not those of the suite, or if one says what no release can.
     """
-    if [each["check"] for each in records] != [entry.check for entry in suite.entries]:
+    if [record["check"] for record in records] != [entry.check for entry in suite.entries]:
         raise KeyError("findings of the suite")
     findings = []
     for entry, record in zip(suite.entries, records, strict=True):
@@ -151,13 +157,13 @@ def failed_rows(suite: Suite, result: Result) -> dict[str, list[dict[str, Any]]]
     """The first rows that fail each expectation: their row, their item and what they have."""
     hidden = {entry.check for entry in suite.entries if entry.hides_values}
     rows = {}
-    for each in result["results"]:
-        check, said = each["expectation_config"]["meta"]["check"], each["result"]
-        named = said.get("partial_unexpected_index_list") or []
-        values = said.get("partial_unexpected_list") or [None] * len(named)
+    for entry_result in result["results"]:
+        check, details = entry_result["expectation_config"]["meta"]["check"], entry_result["result"]
+        row_names = details.get("partial_unexpected_index_list") or []
+        values = details.get("partial_unexpected_list") or [None] * len(row_names)
         rows[check] = [
             row if check in hidden or value is None else {**row, "found": str(value)}
-            for row, value in zip(named, values, strict=False)
+            for row, value in zip(row_names, values, strict=False)
         ]
     return rows
 
@@ -186,8 +192,10 @@ def _filled(
         kwargs["row_condition"] = _in_own_names(kwargs["row_condition"], table)
     column = kwargs.get("column")
     has_column = isinstance(column, str) and column in table.columns.column_names
-    kind = table.columns.schema.field(column).type if has_column else None
-    is_naive = kind is not None and pa.types.is_timestamp(kind) and kind.tz is None
+    column_type = table.columns.schema.field(column).type if has_column else None
+    is_naive = (
+        column_type is not None and pa.types.is_timestamp(column_type) and column_type.tz is None
+    )
     moment = delivered_at.replace(tzinfo=None) if is_naive else delivered_at
     values = {"vocabulary": list(vocabulary or ()), "delivered_at": moment.isoformat()}
     filled: dict[str, Any] = _with_parameters(kwargs, values)
@@ -222,30 +230,30 @@ def _with_named_rows(result: Result, entry: SuiteEntry, table: "DeliveredTable")
 
     Values that the suite wants hidden go.
     """
-    said = dict(result["result"])
+    details = dict(result["result"])
     places = [
-        place for place in said.get("partial_unexpected_index_list") or [] if type(place) is int
+        place for place in details.get("partial_unexpected_index_list") or [] if type(place) is int
     ]
     if places:
-        named = table.keys.take(places).select(["row", "item"]).to_pylist()
-        said["partial_unexpected_index_list"] = named
+        row_names = table.keys.take(places).select(["row", "item"]).to_pylist()
+        details["partial_unexpected_index_list"] = row_names
         if entry.hides_values:
-            rows = [{"row": row["row"]} for row in named]
-            said["partial_unexpected_index_list"] = rows
+            rows = [{"row": row["row"]} for row in row_names]
+            details["partial_unexpected_index_list"] = rows
     if entry.hides_values:
-        said = {key: value for key, value in said.items() if key not in VALUES_OF_ROWS}
-        if not isinstance(said.get("observed_value"), int | float):
-            said.pop("observed_value", None)
-            said.pop("details", None)
-    return {**result, "result": said}
+        details = {key: value for key, value in details.items() if key not in VALUES_OF_ROWS}
+        if not isinstance(details.get("observed_value"), int | float):
+            details.pop("observed_value", None)
+            details.pop("details", None)
+    return {**result, "result": details}
 
 
-def _counts(said: Mapping[str, Any]) -> dict[str, Any]:
+def _counts(details: Mapping[str, Any]) -> dict[str, Any]:
     """Counts alone: a release carries them, and a value could be a person's."""
-    counts = {key: int(said[key]) for key in COUNTS if isinstance(said.get(key), int)}
+    counts = {key: int(details[key]) for key in COUNTS if isinstance(details.get(key), int)}
     if "unexpected_count" in counts:
         return counts
-    value = said.get("observed_value")
+    value = details.get("observed_value")
     is_number = isinstance(value, int | float)
     return {**counts, "observed_value": value if is_number else None}
 

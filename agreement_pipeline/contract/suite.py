@@ -83,12 +83,12 @@ class SuiteEntry:
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """The columns that it names, in order."""
-        named = [self.kwargs.get(key) for key in COLUMN_KEYS]
+        column_names = [self.kwargs.get(key) for key in COLUMN_KEYS]
         for key in COLUMN_LIST_KEYS:
             columns = self.kwargs.get(key)
-            named += columns if isinstance(columns, list) else []
-        named += _columns_of_condition(self.kwargs.get("row_condition"))
-        return tuple(dict.fromkeys(name for name in named if isinstance(name, str)))
+            column_names += columns if isinstance(columns, list) else []
+        column_names += _columns_of_condition(self.kwargs.get("row_condition"))
+        return tuple(dict.fromkeys(name for name in column_names if isinstance(name, str)))
 
     @property
     def needs_whole_table(self) -> bool:
@@ -110,8 +110,12 @@ class SuiteEntry:
         if self.description:
             return self.description
         kwargs = json.dumps(dict(self.kwargs), ensure_ascii=False, sort_keys=True)
-        words = f"{self.type} {kwargs}"
-        return words if len(words) <= MAX_RULE_LENGTH else f"{words[: MAX_RULE_LENGTH - 1]}…"
+        rule_in_words = f"{self.type} {kwargs}"
+        return (
+            rule_in_words
+            if len(rule_in_words) <= MAX_RULE_LENGTH
+            else f"{rule_in_words[: MAX_RULE_LENGTH - 1]}…"
+        )
 
     @property
     def rule(self) -> dict[str, Any]:
@@ -195,8 +199,8 @@ class Suite:
         """The columns that it names. None if it needs them all."""
         if any(entry.needs_whole_table for entry in self.entries):
             return None
-        named = (name for entry in self.entries for name in (*entry.columns, entry.when))
-        return tuple(dict.fromkeys(name for name in named if name))
+        column_names = (name for entry in self.entries for name in (*entry.columns, entry.when))
+        return tuple(dict.fromkeys(name for name in column_names if name))
 
 
 def _read_json(path: Path) -> Any:
@@ -222,9 +226,9 @@ def _read_json(path: Path) -> Any:
 
 
 def _unique_keys(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    twice = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
-    if twice:
-        raise ValueError(f"key {twice[0]!r} twice")
+    repeated = [key for key, count in Counter(key for key, _ in pairs).items() if count > 1]
+    if repeated:
+        raise ValueError(f"key {repeated[0]!r} twice")
     return dict(pairs)
 
 
@@ -239,25 +243,25 @@ def _checked_entry(entry: object, place: Place) -> dict[str, Any]:
             f"{place}: found keys {listed(unknown)}; expected some of {listed(ENTRY_KEYS)}. "
             "Correct the spelling, or remove them."
         )
-    found = {key: entry[key] for key in ENTRY_KEYS if entry.get(key) is not None}
-    kwargs, meta = found.setdefault("kwargs", {}), found.setdefault("meta", {})
+    checked = {key: entry[key] for key in ENTRY_KEYS if entry.get(key) is not None}
+    kwargs, meta = checked.setdefault("kwargs", {}), checked.setdefault("meta", {})
     for key, value in (("kwargs", kwargs), ("meta", meta)):
         if not isinstance(value, Mapping) or not _is_plain(value):
             raise ContractError(
                 f"{place / key}: found {shown(value)}; expected keys with texts, numbers, flags "
                 "and lists of them. Put times into quotes."
             )
-    found["meta"] = {key: value for key, value in meta.items() if key != GX_VERSION}
-    if found.setdefault("severity", "critical") not in SEVERITIES:
+    checked["meta"] = {key: value for key, value in meta.items() if key != GX_VERSION}
+    if checked.setdefault("severity", "critical") not in SEVERITIES:
         raise ContractError(
-            f"{place / 'severity'}: found {shown(found['severity'])}; expected "
+            f"{place / 'severity'}: found {shown(checked['severity'])}; expected "
             f"{listed(SEVERITIES)}. Correct it."
         )
-    if not isinstance(found.setdefault("description", ""), str):
+    if not isinstance(checked.setdefault("description", ""), str):
         raise ContractError(f"{place / 'description'}: found no text; expected one. Correct it.")
-    for found_words, expected in _refusals(found["type"], kwargs, found["meta"]):
-        raise ContractError(f"{place}: {found['type']}: found {found_words}; expected {expected}")
-    return found
+    for reason, expected in _refusals(checked["type"], kwargs, checked["meta"]):
+        raise ContractError(f"{place}: {checked['type']}: found {reason}; expected {expected}")
+    return checked
 
 
 def _refusals(
@@ -312,11 +316,13 @@ def _refusals(
 
 
 def _named_entries(entries: Sequence[dict[str, Any]], place: Place) -> Iterator[SuiteEntry]:
-    taken = Counter(str(entry["meta"]["check"]) for entry in entries if "check" in entry["meta"])
-    if twice := [name for name, count in taken.items() if count > 1]:
+    uses_by_name = Counter(
+        str(entry["meta"]["check"]) for entry in entries if "check" in entry["meta"]
+    )
+    if repeated := [name for name, count in uses_by_name.items() if count > 1]:
         raise ContractError(
-            f"{place}: found meta.check {listed(twice)} twice; expected a name of its own for each "
-            "expectation. Rename one."
+            f"{place}: found meta.check {listed(repeated)} twice; expected a name of its own for "
+            "each expectation. Rename one."
         )
     for entry in entries:
         meta = {key: value for key, value in entry["meta"].items() if key != "check"}
@@ -324,13 +330,13 @@ def _named_entries(entries: Sequence[dict[str, Any]], place: Place) -> Iterator[
         check = entry["meta"].get("check")
         if check is None:
             check = _short_name(unnamed)
-            taken[check] += 1
-            number = taken[check]
-            while number > 1 and f"{check}_{number}" in taken:
+            uses_by_name[check] += 1
+            number = uses_by_name[check]
+            while number > 1 and f"{check}_{number}" in uses_by_name:
                 number += 1
             if number > 1:
                 check = f"{check}_{number}"
-                taken[check] += 1
+                uses_by_name[check] += 1
         yield SuiteEntry(check, **{**entry, "meta": meta})
 
 
@@ -340,11 +346,11 @@ def _short_name(entry: SuiteEntry) -> str:
     >>> _short_name(SuiteEntry("", "expect_column_values_to_be_in_set", {"column": "lang"}, {}))
     'lang_in_set'
     """
-    asked = (TYPE_PREFIX.sub("", entry.type) or entry.type).replace("not_be_", "not_")
-    named = [entry.kwargs[key] for key in COLUMN_KEYS if key in entry.kwargs][:1]
-    named = named or list(entry.kwargs.get("column_list") or ())[:1]
-    words = re.sub(r"[^A-Za-z0-9]+", "_", "_".join([*map(str, named), asked])).strip("_")
-    return words[:80]
+    condition = (TYPE_PREFIX.sub("", entry.type) or entry.type).replace("not_be_", "not_")
+    column_names = [entry.kwargs[key] for key in COLUMN_KEYS if key in entry.kwargs][:1]
+    column_names = column_names or list(entry.kwargs.get("column_list") or ())[:1]
+    name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join([*map(str, column_names), condition])).strip("_")
+    return name[:80]
 
 
 def _is_plain(value: object) -> bool:
@@ -373,8 +379,12 @@ def _is_condition(value: object) -> bool:
     kind = value.get("type")
     if kind in ("and", "or"):
         parts = value.get("conditions")
-        known = {"type", "conditions"}
-        return value.keys() <= known and isinstance(parts, list) and all(map(_is_condition, parts))
+        allowed_keys = {"type", "conditions"}
+        return (
+            value.keys() <= allowed_keys
+            and isinstance(parts, list)
+            and all(map(_is_condition, parts))
+        )
     column = value.get("column")
     name = column.get("name") if isinstance(column, Mapping) else None
     if not isinstance(column, Mapping) or {*column} != {"name"} or not _is_unquoted_text(name):
@@ -387,7 +397,10 @@ def _is_condition(value: object) -> bool:
         kind == "comparison"
         and value.keys() <= {"type", "column", "operator", "parameter"}
         and value.get("operator") in COMPARISONS
-        and all(isinstance(each, int | float) or _is_unquoted_text(each) for each in parameters)
+        and all(
+            isinstance(value_compared, int | float) or _is_unquoted_text(value_compared)
+            for value_compared in parameters
+        )
     )
 
 
