@@ -33,7 +33,7 @@ from agreement_pipeline.evidence import (
 from agreement_pipeline.measures import Question
 from agreement_pipeline.models import Draw
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.compat import DATA_VERSION, partitions_of
+from agreement_pipeline.orchestration.compat import DATA_VERSION, metadata_of, partitions_of
 from agreement_pipeline.orchestration.host import ASSETS, PROJECT, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
@@ -646,7 +646,12 @@ def _load_upstream(host: Host, context: dg.AssetExecutionContext, round_name: st
             asset_key=upstream,
             partition_key=round_name,
             asset_partitions_def=partitions,
-            upstream_output=dg.build_output_context(asset_key=upstream, partition_key=round_name),
+            upstream_output=dg.build_output_context(
+                asset_key=upstream,
+                partition_key=round_name,
+                # says to those of a warehouse which column names the partition
+                definition_metadata=dict(metadata_of(context, upstream)),
+            ),
             instance=context.instance,
         )
     )

@@ -1,8 +1,9 @@
 """Every name of Dagster's that is private or not yet stable, in one place."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG as DATA_VERSION
@@ -15,6 +16,7 @@ from dagster._core.storage.dagster_run import FINISHED_STATUSES, IN_PROGRESS_RUN
 from dagster._grpc.types import CanCancelExecutionRequest, CanCancelExecutionResult
 from dagster._serdes import deserialize_value
 from dagster._utils.schedules import get_next_cron_tick, is_valid_cron_schedule
+from dagster.components.core.defs_module import ComponentFileModel
 from dagster.components.utils.translation import TranslationFn, TranslationFnResolver
 
 __all__ = [
@@ -36,7 +38,9 @@ __all__ = [
     "definitions_of_location",
     "deserialize_value",
     "is_cron_schedule",
+    "metadata_of",
     "partitions_of",
+    "post_processing_of",
     "resource_value",
     "storage_ids_by_partition",
 ]
@@ -57,6 +61,22 @@ def partitions_of(
     partitions: dg.PartitionsDefinition[str] | None
     partitions = context.job_def.asset_layer.get(asset).partitions_def
     return partitions
+
+
+def metadata_of(context: dg.AssetExecutionContext, asset: dg.AssetKey) -> Mapping[str, Any]:
+    """The metadata of the definition of an asset that this run knows."""
+    return context.job_def.asset_layer.get(asset).metadata
+
+
+def post_processing_of(context: dg.ComponentLoadContext) -> Sequence[Mapping[str, Any]]:
+    """What the file of a component changes on its assets after they were made. Nothing in Python.
+
+    A component does not see it otherwise.
+    """
+    file = getattr(context.component_decl, "component_file_model", None)
+    if not isinstance(file, ComponentFileModel) or file.post_processing is None:
+        return []
+    return list(file.post_processing.get("assets") or ())
 
 
 def definitions_around(context: dg.AssetExecutionContext) -> list[dg.AssetsDefinition]:

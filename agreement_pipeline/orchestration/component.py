@@ -1,7 +1,7 @@
 """A project as a Dagster component, with its jobs and its weekly schedule."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from inspect import getdoc
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from agreement_pipeline.orchestration.compat import (
     TranslationFn,
     TranslationFnResolver,
     is_cron_schedule,
+    post_processing_of,
 )
 from agreement_pipeline.orchestration.host import ASSETS, Host, Translate
 from agreement_pipeline.orchestration.releases import ReleaseIOManager
@@ -140,6 +141,17 @@ def written(kind: Any) -> dg.Resolver:
 GROUPS = written(tuple[tuple[str, ...], ...])
 MAPPING, NAMES = written(dict[str, Any]), written(tuple[str, ...])
 
+POST_PROCESSED = (
+    "group_name",
+    "description",
+    "metadata",
+    "tags",
+    "kinds",
+    "owners",
+    "automation_condition",
+)
+"""What `post_processing` may change. The rest says what an asset is made of, and how it is run."""
+
 TRANSLATION = TranslationFnResolver[ProjectSettings](lambda project: {"project": project.project})
 
 
@@ -197,11 +209,31 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         settings, translation = self, self.translation
+        check_post_processing(self.project, post_processing_of(context))
         if "root" not in self.model_fields_set:
             settings = self.model_copy(update={"root": str(context.project_root)})
         return project_definitions(
             settings, translation and (lambda spec: translation(spec, settings))
         )
+
+
+def check_post_processing(project: str, steps: Sequence[Mapping[str, Any]]) -> None:
+    """Dagster would apply it to assets that are no longer those of the project."""
+    for step in steps:
+        attributes = [str(name) for name in step.get("attributes") or ()]
+        others = [name for name in attributes if name not in POST_PROCESSED]
+        if others:
+            raise ProjectError(
+                f"project {project}: post_processing of {step.get('target', '*')!r}: found "
+                f"{', '.join(others)}; expected only {', '.join(POST_PROCESSED)}. Leave the others "
+                "out; translation changes the key."
+            )
+        if step.get("operation") == "replace" and "metadata" in attributes:
+            raise ProjectError(
+                f"project {project}: post_processing of {step.get('target', '*')!r}: found "
+                "operation: replace for metadata; expected merge, since the metadata say of which "
+                "project an asset is. Leave operation out."
+            )
 
 
 def project_definitions(

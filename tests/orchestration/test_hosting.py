@@ -1,8 +1,11 @@
 """Projects in somebody else's code location: policies, keys, trainers, scaffolding."""
 
+import re
+
 import dagster as dg
 import pytest
 import yaml
+from dagster.components.testing import create_defs_folder_sandbox
 
 from agreement_pipeline import AnnotationProject, release_of, rounds_of
 from agreement_pipeline.errors import PolicyError, ProjectError
@@ -74,6 +77,78 @@ def test_a_translation_may_not_change_what_an_asset_does(line):
                 automation_condition=dg.AutomationCondition.eager()
             ),
         )
+
+
+@pytest.mark.filterwarnings("ignore::dagster.BetaWarning")  # of Dagster's loader of components
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (
+            {
+                "attributes": {
+                    "group_name": "labels",
+                    "owners": ["team:nlp"],
+                    "metadata": {"a": "b"},
+                }
+            },
+            None,
+        ),
+        ({"attributes": {"automation_condition": "{{ dg.AutomationCondition.eager() }}"}}, None),
+        ({"attributes": {"deps": ["other"]}}, "found deps; expected only group_name"),
+        (
+            {"target": "key:*", "attributes": {"kinds": ["table"], "skippable": True}},
+            "post_processing of 'key:\\*': found skippable; expected",
+        ),
+        ({"attributes": {"code_version": "1"}}, "found code_version; expected"),
+        (
+            {"attributes": {"partitions_def": {"type": "daily", "start_date": "2026-01-01"}}},
+            "found partitions_def; expected",
+        ),
+        (
+            {"operation": "replace", "attributes": {"metadata": {"a": "b"}}},
+            "found operation: replace for metadata; expected merge",
+        ),
+    ],
+)
+def test_post_processing_works_or_is_refused(line, step, words):
+    content = {
+        "type": "agreement_pipeline.AnnotationProject",
+        "attributes": {
+            "project": "reviews",
+            "inbox": "inbox",
+            "scale": {"categories": ["good", "bad"]},
+            "policy": "strict",
+            "root": str(line.root),
+        },
+        "post_processing": {"assets": [{"target": "*", **step}]},
+    }
+    with create_defs_folder_sandbox() as sandbox:
+        path = sandbox.scaffold_component(
+            component_cls=AnnotationProject, defs_yaml_contents=content
+        )
+        if words is not None:
+            with (
+                pytest.raises(Exception, match="AnnotationProject") as raised,
+                sandbox.load_component_and_build_defs(defs_path=path),
+            ):
+                pass
+            assert isinstance(raised.value.__cause__, ProjectError)
+            assert re.search(words, str(raised.value.__cause__))
+            return
+        with sandbox.load_component_and_build_defs(defs_path=path) as (_, definitions):
+            (spec,) = (
+                spec
+                for spec in definitions.resolve_all_asset_specs()
+                if spec.key == dg.AssetKey(["reviews", "training_data"])
+            )
+    for name, value in step["attributes"].items():
+        if name == "automation_condition":
+            assert spec.automation_condition is not None
+        elif name == "metadata":
+            assert {**spec.metadata, **value} == spec.metadata
+            assert spec.metadata["agreement_pipeline/project"] == "reviews"
+        else:
+            assert getattr(spec, name) == value
 
 
 TRANSLATED = """

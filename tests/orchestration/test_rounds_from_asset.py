@@ -324,6 +324,8 @@ def test_io_manager_of_the_settings_loads_the_table(make_warehouse):
         def load_input(self, context: dg.InputContext) -> pd.DataFrame:
             assert context.asset_key == ANNOTATIONS
             assert context.partition_key == "w1"
+            # as IO managers of warehouses look it up
+            assert context.upstream_output.definition_metadata == {"partition_expr": "week"}
             return GOOD
 
         def handle_output(self, context: dg.OutputContext, obj: object) -> None:
@@ -332,7 +334,7 @@ def test_io_manager_of_the_settings_loads_the_table(make_warehouse):
     warehouse = make_warehouse(
         rounds_from={"asset": "staging/annotations", "io_manager": "warehouse"}
     )
-    spec = dg.AssetSpec(ANNOTATIONS, partitions_def=STATIC)
+    spec = dg.AssetSpec(ANNOTATIONS, partitions_def=STATIC, metadata={"partition_expr": "week"})
     warehouse.definitions = dg.Definitions.merge(
         dg.Definitions(assets=[spec], resources={"warehouse": Tables()}),
         project_definitions(warehouse.settings),
