@@ -12,7 +12,7 @@ LABEL_STUDIO_SERVER := .venv-label-studio-server
 ARGILLA := .venv-argilla
 PPI := .venv-ppi
 # A recipe of the guide runs in the environment of the program that it is for.
-RECIPES := dvc prefect airflow
+RECIPES := dvc prefect airflow dbt
 # Some tests wait for other processes, so there are two workers more than cores. They take the files
 # in the order of `tests/conftest.py`: the slow ones first.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
@@ -91,6 +91,10 @@ recipes: $(addprefix recipe-,$(RECIPES))
 recipe-%: $(VENV)/.installed .venv-%/.installed
 	$(BIN)/python -m tools.recipes $* .venv-$*/bin
 
+# A code location has the package and dbt in one environment.
+recipe-dbt: .venv-dbt/.installed
+	.venv-dbt/bin/python -m tools.recipe_dbt
+
 deployment: $(VENV)/.installed
 	$(BIN)/python -m tests.deployment.thirty > thirty-rounds.md
 	mv thirty-rounds.md docs/proofs/thirty-rounds.md
@@ -162,6 +166,8 @@ $(PPI)/.installed:
 .venv-dvc/.installed: PACKAGE := dvc==3.67.1
 .venv-prefect/.installed: PACKAGE := prefect==3.9.1
 .venv-airflow/.installed: PACKAGE := apache-airflow==3.3.2
+.venv-dbt/.installed: PACKAGE := --editable . dagster-dbt==0.29.27 dbt-core==1.11.16 \
+  dbt-duckdb==1.11.1
 
 $(addsuffix /.installed,$(addprefix .venv-,$(RECIPES))): .venv-%/.installed:
 	@$(PYTHON) -m venv .venv-$*
