@@ -66,3 +66,13 @@ from agreement_pipeline.estimates.standing_out import (
     alike_first as alike_first,
     standing_out as standing_out,
 )
+from agreement_pipeline.estimates.rater_bias import (
+    CategoryUse as CategoryUse,
+    LimitsOfAgreement as LimitsOfAgreement,
+    MarginalHomogeneity as MarginalHomogeneity,
+    MeasurementError as MeasurementError,
+    limits_of_agreement as limits_of_agreement,
+    marginal_homogeneity as marginal_homogeneity,
+    measurement_error as measurement_error,
+    use_of_categories as use_of_categories,
+)

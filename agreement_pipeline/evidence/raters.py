@@ -11,7 +11,21 @@ import pandas as pd
 import pyarrow as pa
 
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.estimates import Estimate, Scope, Shown, alike_first, values_of
+from agreement_pipeline.estimates import (
+    CategoryUse,
+    Estimate,
+    LimitsOfAgreement,
+    MarginalHomogeneity,
+    MeasurementError,
+    Scope,
+    Shown,
+    alike_first,
+    limits_of_agreement,
+    marginal_homogeneity,
+    measurement_error,
+    use_of_categories,
+    values_of,
+)
 from agreement_pipeline.evidence.advice import NOBODY_COMPARED, who_differs
 from agreement_pipeline.evidence.figure import Figure, Mark, intervals, matrix
 from agreement_pipeline.evidence.judged import JudgedRound, measured
@@ -44,7 +58,7 @@ from agreement_pipeline.ratings import (
     seconds,
     whole,
 )
-from agreement_pipeline.statistics import rater_distances
+from agreement_pipeline.statistics import LabelsByRater, rater_distances
 from agreement_pipeline.text import (
     PERCENT,
     PROBABILITY,
@@ -52,14 +66,17 @@ from agreement_pipeline.text import (
     WHOLE_PERCENT,
     counted,
     in_words,
+    interval,
     listed,
     number,
+    p_in_words,
 )
 
 Kind = Literal["rater", "category"]
 GOLD, MOST_SECONDS, DAY = "gold_accuracy", 3_600, 86_400.0
 """A longer time between two ratings is a pause."""
-MOST_PAIRS, MAX_PAIRS_DETAILED, MOST_ITEMS = 8, 3, 4
+MOST_PAIRS, MAX_PAIRS_DETAILED, MOST_ITEMS, MAX_CATEGORIES = 8, 3, 4, 20
+NUMBER = ".3g"
 NO_REPEATS = "No rater met an item twice, so agreement with themselves is not known."
 FAIR = (
     "A low number is a reason to talk, and no verdict on a person: items may be harder, or the "
@@ -330,6 +347,7 @@ def raters(judged_round: JudgedRound) -> Answer | None:
     if judged_round.ratings.foreign_words:
         return Answer((NOBODY_COMPARED, _repeat_timing(judged_round.ratings)))
     table = profiles(judged_round.ratings, judged_round.policy, judged_round.shown)
+    bias_sentences, bias_tables = _bias(judged_round)
     pairs = [estimate for estimate in judged_round.pairs if estimate.value is not None][:MOST_PAIRS]
     pair_by_scope = {Scope.of_pair(*pair): pair for pair in judged_round.shown.pairs}
     detailed_scopes = [estimate.scope for estimate in pairs][:MAX_PAIRS_DETAILED]
@@ -343,11 +361,11 @@ def raters(judged_round: JudgedRound) -> Answer | None:
             "who agree least with the others."
         )
     return Answer(
-        (*sentences, _repeat_timing(judged_round.ratings)),
+        (*sentences, *bias_sentences, _repeat_timing(judged_round.ratings)),
         () if lacks_matrix else (_matrix(judged_round),),
         tuple(
             shown_table
-            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes))
+            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes), *bias_tables)
             if shown_table and shown_table.rows
         ),
         tuple(
@@ -359,6 +377,137 @@ def raters(judged_round: JudgedRound) -> Answer | None:
             for place, scope in enumerate(detailed_scopes, 1)
         ),
     )
+
+
+def _bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:
+    """How raters use the scale, in sentences and tables.
+
+    The tests take items as drawn one by one, so nothing is said where they come in clusters.
+    """
+    panel = (
+        counting_of(judged_round.ratings)
+        .by_rater(judged_round.ratings)
+        .select_raters(judged_round.raters)
+    )
+    level, scale = judged_round.policy.confidence_level, panel.scale
+    if panel.clusters is not None or "weight" in judged_round.ratings.has:
+        return (), ()
+    if isinstance(panel, LabelsByRater):
+        if len(scale.names) > MAX_CATEGORIES:
+            return (), ()
+        uses = use_of_categories(panel, level)
+        tables = [_uneven_uses(uses, level)]
+        if len(scale.names) > 2:
+            tables.append(_homogeneity(marginal_homogeneity(panel)))
+        return ((describe_uses(uses, level),) if uses else ()), tables
+    error = measurement_error(panel, level) if scale.level in ("interval", "ratio") else None
+    if error is None:
+        return (), ()
+    return (describe_error(error),), (_limits(limits_of_agreement(panel, level)),)
+
+
+def describe_uses(uses: Sequence[CategoryUse], level: float) -> str:
+    """Whether a rater gives a category more often than another, and the surest who does."""
+    surely = [use for use in uses if use.p_holm <= 1 - level]
+    if not surely:
+        return "Of no two raters is it known that one gives a category more often than the other."
+    use = surely[0]
+    (more, most), (less, least) = sorted(
+        ((use.first, use.share_first), (use.second, use.share_second)), key=lambda side: -side[1]
+    )
+    n_pairs = len({(other.first, other.second) for other in surely}) - 1
+    shares = f"{in_words(most, PERCENT)} of their {counted(use.n_items, 'item')}"
+    rest = f" {counted(n_pairs, 'more pair')} of raters differ so." if n_pairs else ""
+    return (
+        f"{more} gives '{use.category}' more often than {less}: to {shares}, against "
+        f"{in_words(least, PERCENT)}.{rest}"
+    )
+
+
+def _uneven_uses(uses: Sequence[CategoryUse], level: float) -> Grid:
+    rows: list[Row] = [
+        [
+            *(use.first, use.second, use.category, use.n_items),
+            *(in_words(share, PERCENT) for share in (use.share_first, use.share_second)),
+            *(use.only_first, use.only_second),
+            interval(*use.interval) if use.interval else "",
+            p_in_words(use.p_holm),
+        ]
+        for use in uses
+        if use.p_holm <= 1 - level
+    ]
+    columns = {
+        "rater": "One rater.",
+        "other": "Another rater.",
+        "category": "A category that one of them gives more often.",
+        "items": "The items that both rated.",
+        "of the rater": "The share of these items to which the rater gives the category.",
+        "of the other": "The share of them to which the other gives it.",
+        "rater alone": "The items to which the rater alone gives it.",
+        "other alone": "The items to which the other alone gives it.",
+        "difference": "The interval of the difference of the two shares.",
+        "p": "McNemar's test, allowing for all pairs and categories (Holm).",
+    }
+    return grid("Categories that one rater gives more often than another", columns, rows)
+
+
+def _homogeneity(tests: Sequence[MarginalHomogeneity]) -> Grid:
+    rows: list[Row] = [
+        [
+            *(test.first, test.second, test.n_items),
+            *(in_words(test.statistic, PROBABILITY), test.df, p_in_words(test.p_holm)),
+        ]
+        for test in sorted(tests, key=lambda test: test.p)
+    ]
+    columns = {
+        "rater": "One rater.",
+        "other": "Another rater.",
+        "items": "The items that both rated.",
+        "χ²": "Stuart and Maxwell's statistic.",
+        "degrees of freedom": "How many categories may differ.",
+        "p": "The test that both use all categories alike, allowing for all pairs (Holm).",
+    }
+    return grid("Whether two raters use all categories alike", columns, rows, "pairs", MOST_PAIRS)
+
+
+def describe_error(error: MeasurementError) -> str:
+    """How far a rating lies from the mean of its item.
+
+    >>> from agreement_pipeline.intervals import Interval
+    >>> print(describe_error(MeasurementError(0.5, Interval(0.45, 0.55), 100, 300)))
+    The standard error of measurement is 0.5 (0.45 to 0.55). If errors are normal, two raters of an item differ by 1.39 at most on 95% of items.
+    """  # noqa: E501
+    value, low, high, most = (
+        number(each, NUMBER) for each in (error.value, *error.interval, error.repeatability)
+    )
+    return (
+        f"The standard error of measurement is {value} ({low} to {high}). If errors are normal, "
+        f"two raters of an item differ by {most} at most on 95% of items."
+    )
+
+
+def _limits(pairs: Sequence[LimitsOfAgreement]) -> Grid:
+    rows: list[Row] = [
+        [
+            *(pair.first, pair.second, pair.n_items),
+            *(number(pair.bias, NUMBER), interval(*pair.bias_interval, NUMBER)),
+            *(number(pair.low, NUMBER), interval(*pair.low_interval, NUMBER)),
+            *(number(pair.high, NUMBER), interval(*pair.high_interval, NUMBER)),
+        ]
+        for pair in sorted(pairs, key=lambda pair: -(pair.high - pair.low))
+    ]
+    columns = {
+        "rater": "One rater.",
+        "other": "Another rater.",
+        "items": "The items that both rated.",
+        "bias": "The mean difference of the rater's numbers from those of the other.",
+        "interval": INTERVAL,
+        "low": "The lower limit of agreement: 95% of differences lie above it and under the upper.",
+        "interval of low": "The interval of the lower limit.",
+        "high": "The upper limit of agreement.",
+        "interval of high": "The interval of the upper limit.",
+    }
+    return grid("Limits of agreement (Bland and Altman)", columns, rows, "pairs", MOST_PAIRS)
 
 
 def _repeat_timing(ratings: Ratings) -> str:

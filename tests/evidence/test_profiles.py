@@ -1,5 +1,7 @@
 """Profiles of raters: numbers, categories and speed, and who differs beyond doubt."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,3 +103,57 @@ def test_agreement_with_themselves_is_that_of_the_policys_own_rule(ratings):
 
 def test_raters_stand_in_the_order_of_their_names_since_a_rank_would_mislead(shown):
     assert list(shown.index) == sorted(shown.index)
+
+
+def test_one_who_gives_a_category_more_often_is_told_with_both_shares():
+    said = raters(JudgedRound("p", "w1", ratings_of(), POLICY, None))
+    (sentence,) = [each for each in said.sentences if " more often than " in each]
+    assert re.match(
+        "biased gives 'b' more often than r|r. gives 'a' more often than biased", sentence
+    )
+    (table,) = [each for each in said.tables if each.caption.startswith("Categories that one")]
+    first = table.to_frame().iloc[0]
+    most, least = sorted(
+        (first["of the rater"], first["of the other"]), key=lambda share: -float(share[:-1])
+    )
+    assert f"to {most} of their {first['items']} items, against {least}." in sentence
+    assert all("biased" in row for row in table.texts)
+
+
+def test_of_raters_who_are_alike_none_is_said_to_use_a_category_more():
+    """As the biased rater says more b than others, the sentence would be false with them."""
+    others = ratings_of().to_pandas().query("rater != 'biased'")
+    frame = others[["item", "rater", "label"]]
+    said = raters(JudgedRound("p", "w1", Ratings.from_frame(frame, SCALE), POLICY, None))
+    none = "Of no two raters is it known that one gives a category more often than the other."
+    assert none in said.sentences
+    assert none not in raters(JudgedRound("p", "w1", ratings_of(), POLICY, None)).sentences
+    assert not [each for each in said.tables if each.caption.startswith("Categories that one")]
+
+
+def test_nothing_is_tested_of_items_in_clusters():
+    frame = ratings_of().to_pandas()[["item", "rater", "label"]]
+    ratings = Ratings.from_frame(frame.assign(cluster=frame["item"].str[:3]), SCALE)
+    said = raters(JudgedRound("p", "w1", ratings, POLICY, None))
+    assert not [each for each in said.sentences if " a category more " in each or "gives '" in each]
+
+
+def test_of_numbers_the_error_of_measurement_and_limits_of_agreement_are_told():
+    random = np.random.default_rng(2)
+    true = random.normal(0, 3, 80)
+    rows = [
+        (f"i{item}", rater, true[item] + random.normal(0, 0.5) + (rater == "r1"))
+        for item in range(80)
+        for rater in ("r1", "r2", "r3")
+    ]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    ratings = Ratings.from_frame(frame, Scale(None, "interval"))
+    said = raters(JudgedRound("p", "w1", ratings, POLICY, None))
+    (sentence,) = [each for each in said.sentences if "standard error" in each]
+    wide = frame.pivot(index="item", columns="rater", values="label")
+    assert sentence.startswith(
+        f"The standard error of measurement is {np.sqrt(wide.var(axis=1).mean()):.3g} ("
+    )
+    (table,) = [each for each in said.tables if each.caption.startswith("Limits of agreement")]
+    row = table.to_frame().set_index(["rater", "other"]).loc["r1", "r2"]
+    assert float(row["bias"]) == pytest.approx((wide["r1"] - wide["r2"]).mean(), abs=0.01)
