@@ -75,9 +75,9 @@ class Program(click.Group):
         try:
             return super().invoke(ctx)
         except AgreementError as error:
-            return _refused(str(error))
+            return _report_error(str(error))
         except PASSING as error:
-            return _refused(of_machine(error))
+            return _report_error(of_machine(error))
         except SystemExit as error:  # a library may not choose the exit status
             return crashed(error)
 
@@ -104,7 +104,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     try:
         ended.append(program.main(arguments, prog_name=NAME, standalone_mode=False))
     except click.UsageError as error:
-        ended.append(_refused(_usage(error)))
+        ended.append(_report_error(_usage(error)))
     except click.Abort as error:
         raise error.__cause__ or error from None
     return ended[0]
@@ -121,14 +121,14 @@ def _leave(ended: Sequence[int]) -> None:
         os._exit(ended[0])
 
 
-def _refused(why: str) -> int:
-    say_aside(f"error: {why}")
+def _report_error(message: str) -> int:
+    say_aside(f"error: {message}")
     return UNJUDGED
 
 
 def _usage(error: click.UsageError) -> str:
-    why, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
+    message, place = error.format_message(), error.ctx.command_path if error.ctx else NAME
     if isinstance(error, click.BadParameter) and error.param:
-        found = error.message or "found nothing; expected a value."
-        why = f"{error.param.human_readable_name}: {found}"
-    return f"{why}{'' if why.endswith(('.', '?')) else '.'} See {place} --help."
+        detail = error.message or "found nothing; expected a value."
+        message = f"{error.param.human_readable_name}: {detail}"
+    return f"{message}{'' if message.endswith(('.', '?')) else '.'} See {place} --help."

@@ -11,7 +11,7 @@ from agreement_pipeline.cli.options import (
     FILE,
     INPUT,
     POLICY,
-    REFUSED,
+    REFUSED_STATUS,
     ReadBy,
     command,
     option,
@@ -120,45 +120,54 @@ def certify(
             "found --round, --reason or --policy without --expires; expected none, since the "
             "certificate has its own. Leave them out."
         )
-    of, who = Project(load_project(project)), load_identity(identity)
-    if of.settings.certified_by:
+    opened, classifier_identity = (
+        Project(load_project(project)),
+        load_identity(identity),
+    )
+    if opened.settings.certified_by:
         raise click.UsageError(
-            f"found project {of.name}, whose labels a classifier gave; expected rounds of people. "
-            f"Name the project {of.settings.certified_by}."
+            f"found project {opened.name}, whose labels a classifier gave; expected rounds of "
+            f"people. Name the project {opened.settings.certified_by}."
         )
     try:
         if anchors:
-            look_again(of.store, who, of.labels_of_classifiers(anchors))
-        found = (
-            open_certificate(of.store, who)
+            look_again(
+                opened.store,
+                classifier_identity,
+                opened.labels_of_classifiers(anchors),
+            )
+        certificate = (
+            open_certificate(opened.store, classifier_identity)
             if expires is None
             else certified(
-                of.store,
-                rounds or of.store.rounds(),
-                who,
+                opened.store,
+                rounds or opened.store.rounds(),
+                classifier_identity,
                 load_policy(policy),
-                project=of.name,
+                project=opened.name,
                 expires=expires,
                 reason=reason,
-                **of.terms,
+                **opened.terms,
             )
         )
     except CertificateError as error:
         return say_refused(error, output)
     if output == "json":
-        looks = {} if found.anchored is None else {"anchored": asdict(found.anchored)}
-        say(as_json({**found.to_mapping(), **looks}))
+        looks = {} if certificate.anchored is None else {"anchored": asdict(certificate.anchored)}
+        say(as_json({**certificate.to_mapping(), **looks}))
     else:
-        say("\n  ".join(_in_words(found)))
-    return 0 if found.certified else REFUSED
+        say("\n  ".join(_in_words(certificate)))
+    return 0 if certificate.certified else REFUSED_STATUS
 
 
-def _in_words(found: "Certificate") -> Iterator[str]:
+def _in_words(certificate: "Certificate") -> Iterator[str]:
     from agreement_pipeline.report import printable
 
-    yield printable(f"{'certified' if found.certified else 'held'}: {found.statement}")
-    yield printable(f"by the policy {found.policy.policy}, version {found.policy.version}")
-    yield from map(printable, found.reasons)
-    if found.anchored:
-        yield found.anchored.in_words
-    yield from (printable(f"warning: {each}") for each in found.warnings)
+    yield printable(f"{'certified' if certificate.certified else 'held'}: {certificate.statement}")
+    yield printable(
+        f"by the policy {certificate.policy.policy}, version {certificate.policy.version}"
+    )
+    yield from map(printable, certificate.reasons)
+    if certificate.anchored:
+        yield certificate.anchored.in_words
+    yield from (printable(f"warning: {warning}") for warning in certificate.warnings)

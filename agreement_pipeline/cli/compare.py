@@ -18,7 +18,7 @@ from agreement_pipeline.cli.options import (
     table_options,
     tell_models,
 )
-from agreement_pipeline.cli.output import say_found
+from agreement_pipeline.cli.output import say_results
 from agreement_pipeline.estimates import DEFAULT_OF_NAMES, DEFAULT_OF_ROUNDS
 from agreement_pipeline.estimates import compare as compare_ratings
 from agreement_pipeline.evidence import difference_rows
@@ -99,8 +99,8 @@ def compare(
     tell_models(file, ratings)
     if other and against:
         tell_models(other, against)
-    asked: Sequence[str | None] = measure or [None]
-    found = [
+    measures: Sequence[str | None] = measure or [None]
+    differences = [
         compare_ratings(
             ratings,
             against,
@@ -111,8 +111,8 @@ def compare(
             common_prevalence=common,
             inference=inference,
         )
-        for name in asked
+        for name in measures
         for common in ([False, True] if common_prevalence else [False])
     ]
-    say_found(found, difference_rows, output)
+    say_results(differences, difference_rows, output)
     return 0

@@ -77,30 +77,38 @@ def correct(
     from agreement_pipeline.store import Store
 
     items = read_population(population, reading, predicted)
-    named = set(items.classifiers)
-    of_panel = {"classifiers": lambda raters, _: named & {*raters}, "usable": False, "where": ()}
-    how = {**on_nominal_level(reading), **of_panel, "cluster": Columns.cluster}
-    panel = read_table(labels, how)
+    classifier_names = set(items.classifiers)
+    of_panel = {
+        "classifiers": lambda raters, _: classifier_names & {*raters},
+        "usable": False,
+        "where": (),
+    }
+    panel_reading = {**on_nominal_level(reading), **of_panel, "cluster": Columns.cluster}
+    panel = read_table(labels, panel_reading)
     try:
-        drawn = draw_of(Store(store or only_store()), items)
-        drawn.refuse_others(panel, items)
+        draw = draw_of(Store(store or only_store()), items)
+        draw.refuse_others(panel, items)
     except DrawError as error:
         return say_refused(error, output)
-    found = corrected(
+    corrected_values = corrected(
         panel,
         items,
-        design=drawn.design,
+        design=draw.design,
         majority_of=majority_of,
         raters="raters at large" if raters_at_large else "these raters",
         confidence_level=confidence_level,
     )
     if output == "json":
-        numbers = [each.to_mapping() for each in found]
-        say(as_json({"draw": drawn.to_mapping(), "numbers": numbers}))
+        numbers = [corrected_value.to_mapping() for corrected_value in corrected_values]
+        say(as_json({"draw": draw.to_mapping(), "numbers": numbers}))
         return 0
-    say_table(_rows(found))
-    target = f"{found[0].target} of {found[0].raters}, labelled by {found[0].classifier}"
-    say(printable(f"target: {target}; draw: {drawn.in_words}"))
+    say_table(_rows(corrected_values))
+    corrected_value = corrected_values[0]
+    target = (
+        f"{corrected_value.target} of {corrected_value.raters}, "
+        f"labelled by {corrected_value.classifier}"
+    )
+    say(printable(f"target: {target}; draw: {draw.in_words}"))
     return 0
 
 
@@ -110,15 +118,15 @@ def _rows(numbers: Sequence["Corrected"]) -> list[dict[str, str]]:
 
     return [
         {
-            "of": "the mean" if found.category is None else found.category,
-            "corrected": number(found.value),
-            "interval": interval_text(found.interval),
-            "drawn items alone": number(found.classical),
-            "their interval": interval_text(found.classical_interval),
-            "classifier": number(found.uncorrected),
-            "labelled": f"{found.n_labels} of {found.n_items}",
-            "tells as much as": number(found.effective_labels, ".0f"),
-            "note": found.undefined or found.why_not_effective or "",
+            "of": "the mean" if corrected.category is None else corrected.category,
+            "corrected": number(corrected.value),
+            "interval": interval_text(corrected.interval),
+            "drawn items alone": number(corrected.classical),
+            "their interval": interval_text(corrected.classical_interval),
+            "classifier": number(corrected.uncorrected),
+            "labelled": f"{corrected.n_labels} of {corrected.n_items}",
+            "tells as much as": number(corrected.effective_labels, ".0f"),
+            "note": corrected.undefined or corrected.why_not_effective or "",
         }
-        for found in numbers
+        for corrected in numbers
     ]

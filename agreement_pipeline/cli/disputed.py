@@ -33,8 +33,8 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
     from agreement_pipeline.projects import Project, load_project
 
     path = PROJECTS / f"{project}.yaml"
-    found = Project(load_project(path if path.exists() else Path(project)))
-    ratings = found.store.ratings(round_name)
+    opened_project = Project(load_project(path if path.exists() else Path(project)))
+    ratings = opened_project.store.ratings(round_name)
     text = written_tasks(tasks(ratings, by), ratings.scale.names, form)
     say_or_write(text, output)
     say_aside(COMES_BACK)

@@ -34,12 +34,12 @@ OPTIONS_OF_ROUNDS = ("relabelled", "second_panel", "n", "store", "form", "output
 def _label_and_share(text: str) -> tuple[str, float]:
     label, _, share = text.rpartition("=")
     try:
-        found = float(share)
+        probability = float(share)
     except ValueError:
-        found = -1.0
-    if not label or not 0 <= found <= 1:
+        probability = -1.0
+    if not label or not 0 <= probability <= 1:
         raise ValueError(f"found {text}; expected a label and a share, as offensive=0.7.")
-    return label, found
+    return label, probability
 
 
 def _refuse_other_options() -> None:
@@ -213,15 +213,17 @@ def draw(
     if stratified and clusters:
         raise click.UsageError("found --stratified and --clusters; expected one of them or none.")
     items = read_population(population, reading, predicted)
-    kept, called = Store(store or only_store()), name or Path(population).stem
+    opened_store, population_name = Store(store or only_store()), name or Path(population).stem
     design: Design = "stratified" if stratified else "clustered" if clusters else "simple"
-    before = None if reason.strip() else drawn_before(kept, called, items, n, design)
-    found = before or drawn_from(
-        kept, called, items, n, design=design, right=dict(right), reason=reason
+    same_draw = (
+        None if reason.strip() else drawn_before(opened_store, population_name, items, n, design)
     )
-    tasks = blind_tasks(items, found.items, found.seed)
+    draw_made = same_draw or drawn_from(
+        opened_store, population_name, items, n, design=design, right=dict(right), reason=reason
+    )
+    tasks = blind_tasks(items, draw_made.items, draw_made.seed)
     names = {name: reading[name] for name in ("item", "rater", "label")}
     text = written_tasks(tasks, items.scale.names, form, names)
     say_or_write(text, output)
-    say_aside(f"drawn{' before' if before else ''}: {found.in_words}")
+    say_aside(f"drawn{' before' if same_draw else ''}: {draw_made.in_words}")
     return 0

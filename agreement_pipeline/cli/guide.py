@@ -34,19 +34,19 @@ def guide(topic: str | None) -> int:
             rows.append([name, title.removeprefix("# ")])
         say(align_table(["topic", "page"], rows))
         return 0
-    found = dict(pages).get(topic)
-    if found is None:
-        every = "`agreement-pipeline guide` lists all."
+    page_path = dict(pages).get(topic)
+    if page_path is None:
+        listing_hint = "`agreement-pipeline guide` lists all."
         raise AgreementError(
-            f"guide: found {topic!r}; expected a topic. {meant(topic, dict(pages), every)}"
+            f"guide: found {topic!r}; expected a topic. {meant(topic, dict(pages), listing_hint)}"
         )
-    say(found.read_text(encoding="utf-8").rstrip())
+    say(page_path.read_text(encoding="utf-8").rstrip())
     return 0
 
 
 def guide_pages() -> list[tuple[str, Path]]:
-    inside = PACKAGE / "docs"
-    docs = inside if inside.is_dir() else PACKAGE.parent / "docs"
+    packaged = PACKAGE / "docs"
+    docs = packaged if packaged.is_dir() else PACKAGE.parent / "docs"
     return [
         (page.stem, page)
         for folder in ("", "guide", "proofs")

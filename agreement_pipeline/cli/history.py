@@ -60,9 +60,9 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
             f"{opened.root}: found a log that does not go on from seal {since}; "
             "expected the entry that was sealed so. Restore the log from a backup."
         )
-    found = [entry for entry in entries if name in (None, entry["round"])]
+    shown_entries = [entry for entry in entries if name in (None, entry["round"])]
     of_round = f" of round {name!r}" if name else ""
-    if not found and since is None:
+    if not shown_entries and since is None:
         names = listed(sorted({entry["round"] for entry in entries}))
         expected = f"one of {names}" if entries else "at least one"
         raise StoreError(
@@ -71,13 +71,13 @@ def history(name: str | None, store: str | None, since: str | None, output: str)
             "with --store."
         )
     if output == "parquet":
-        write_binary(_decisions_as_parquet(opened, {entry["number"] for entry in found}))
+        write_binary(_decisions_as_parquet(opened, {entry["number"] for entry in shown_entries}))
     elif output == "json":
-        say(as_json(found))
-    elif not found:
+        say(as_json(shown_entries))
+    elif not shown_entries:
         say(f"no entry{of_round} since seal {since}")
     else:
-        say_table(event_table(found).to_dict("records"), "why")
+        say_table(event_table(shown_entries).to_dict("records"), "why")
     return 0
 
 

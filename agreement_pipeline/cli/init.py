@@ -15,7 +15,7 @@ from agreement_pipeline.cli.options import (
     Option,
     command,
     option,
-    said_of,
+    settings_for,
     table_options,
 )
 from agreement_pipeline.cli.output import say
@@ -53,18 +53,18 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
     """
     from agreement_pipeline.projects import first_files, plain_name, undated_name
 
-    called = plain_name(name or undated_name(export))
-    inbox, beside = export.resolve(), root.resolve()
+    project_name = plain_name(name or undated_name(export))
+    inbox, root_path = export.resolve(), root.resolve()
     if export.is_dir():
-        inbox = Path("data", called)
-    elif inbox.is_relative_to(beside):
-        inbox = inbox.relative_to(beside)
-    files = first_files(export, called, str(inbox), _settings(ctx, reading))
+        inbox = Path("data", project_name)
+    elif inbox.is_relative_to(root_path):
+        inbox = inbox.relative_to(root_path)
+    files = first_files(export, project_name, str(inbox), _settings(ctx, reading))
     places = {root / "configs" / path: text for path, text in files.items()}
-    there = [path for path in places if path.exists()]
-    if there:
+    existing = [path for path in places if path.exists()]
+    if existing:
         raise ProjectError(
-            f"{there[0]}: found a file; expected none, since init overwrites nothing. "
+            f"{existing[0]}: found a file; expected none, since init overwrites nothing. "
             "Give another --name, or remove the file."
         )
     for path, text in places.items():
@@ -73,9 +73,9 @@ def init(ctx: click.Context, /, export: Path, root: Path, name: str | None, **re
         doubts = [line for line in text.splitlines() if line.startswith(("# Please", "# FILL"))]
         say("\n  ".join([f"wrote {path}", *(line.removeprefix("# ") for line in doubts)]))
     if export.is_dir():
-        say(f"Put each round into the folder data/{called}, as a folder of its own.")
-    made = shlex.join(str(path) for path in places if path.parent.name == "projects")
-    say(f"Then see what is decided: agreement-pipeline judge {made}")
+        say(f"Put each round into the folder data/{project_name}, as a folder of its own.")
+    project_files = shlex.join(str(path) for path in places if path.parent.name == "projects")
+    say(f"Then see what is decided: agreement-pipeline judge {project_files}")
     return 0
 
 
@@ -86,18 +86,26 @@ def _settings(ctx: click.Context, reading: Mapping[str, Any]) -> dict[str, Any]:
             f"found {option}; expected none, since a project reads every round of its inbox, with "
             "one row a rating or one column a rater. Leave it out."
         )
-    given = {
+    typed_options = {
         str(param.name): reading[str(param.name)]
         for param in ctx.command.params
         if isinstance(param, Option)
         and param.group in OF_TABLES
         and ctx.get_parameter_source(str(param.name)) is ParameterSource.COMMANDLINE
     }
-    scale = {name: given.pop(name) for name in ("level", "categories") if name in given}
-    columns = said_of(Columns, given)
-    others = {name: given[name] for name in given if name in ("layout", "classifiers")}
-    rules = {name: value for name, value in said_of(Rules, given).items() if name in given}
-    said = {**others, **rules, "columns": columns, "scale": scale}
-    if "limit" in given:
-        said["limits"] = dict(given["limit"])
-    return {name: value for name, value in said.items() if value not in ({}, ())}
+    scale = {
+        name: typed_options.pop(name) for name in ("level", "categories") if name in typed_options
+    }
+    columns = settings_for(Columns, typed_options)
+    layout_settings = {
+        name: typed_options[name] for name in typed_options if name in ("layout", "classifiers")
+    }
+    rules = {
+        name: value
+        for name, value in settings_for(Rules, typed_options).items()
+        if name in typed_options
+    }
+    settings = {**layout_settings, **rules, "columns": columns, "scale": scale}
+    if "limit" in typed_options:
+        settings["limits"] = dict(typed_options["limit"])
+    return {name: value for name, value in settings.items() if value not in ({}, ())}

@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 FILES_HELP = f"{TABLE_HELP} Or the YAML file of a project, for the rounds in its inbox."
 DATABASE = "Database"
-HELD, MOST_WARNINGS = 1, 10
+HELD_STATUS, MOST_WARNINGS = 1, 10
 ALIKE = "labels_that_look_alike"
 
 
@@ -74,20 +74,25 @@ class Query(NamedTuple):
     connection_from: str
 
 
-class Asked(NamedTuple):
+class JudgeRequest(NamedTuple):
     file: str
     judge: Callable[[], tuple[Ratings, Decision, tuple[str, ...]]]
     policy: Policy
-    called: tuple[str, str, str]
+    names_in_commands: tuple[str, str, str]
     left_out: Sequence[str] = ()
-    kept: bool = True
+    is_stored: bool = True
 
     def summarized(
         self, ratings: Ratings, decision: Decision, warnings: tuple[str, ...]
     ) -> Summary:
-        called = self.called
+        names_in_commands = self.names_in_commands
         return summarize(
-            ratings, self.policy, decision, *called, is_stored=self.kept, warnings=warnings
+            ratings,
+            self.policy,
+            decision,
+            *names_in_commands,
+            is_stored=self.is_stored,
+            warnings=warnings,
         )
 
 
@@ -167,41 +172,47 @@ def judge(
         )
     if query is not None and connection_from is not None:
         rows = Query(query, connection_from)
-        asked = [_of_query(ctx, rows, policy, waiver, earlier, contract, reading)]
+        requests = [_of_query(ctx, rows, policy, waiver, earlier, contract, reading)]
     else:
-        asked = [*_asked(ctx, files, policy, waiver, earlier, contract, reading)]
-    of_tables = not any(each.called[0] for each in asked)
+        requests = [*_requests_of_files(ctx, files, policy, waiver, earlier, contract, reading)]
+    of_tables = not any(request.names_in_commands[0] for request in requests)
     if target and not (of_tables and files and all(file.is_file() for file in files)):
         raise click.UsageError("found --statement; expected tables in files with it.")
     if target and target.exists() and any(map(target.samefile, files)):
         raise click.UsageError(f"--statement: found {target}, a table; expected another file.")
     several = len(files) > 1 or not of_tables
-    before = _digests(files) if target else {}
-    answers = [_answer(each, output, several=several) for each in asked]
-    said = [answer for answer, _ in answers]
-    decisions = {each.file: found for each, (_, found) in zip(asked, answers, strict=True) if found}
-    if target and len(decisions) == len(before):
-        if before != _digests(files):
+    digests = _digests(files) if target else {}
+    answers = [_answer(request, output, several=several) for request in requests]
+    printed = [answer for answer, _ in answers]
+    decisions = {
+        request.file: decision
+        for request, (_, decision) in zip(requests, answers, strict=True)
+        if decision
+    }
+    if target and len(decisions) == len(digests):
+        if digests != _digests(files):
             raise RatingsError("found a table that changed while it was judged. Judge it again.")
         from agreement_pipeline.release import statement
 
-        judged = {name: decision.to_mapping() for name, decision in decisions.items()}
-        read = {each.file: each.called[1] for each in asked}
-        target.write_bytes(statement(before, judged, asked[0].policy, datetime.now(UTC), read))
+        decision_mappings = {name: decision.to_mapping() for name, decision in decisions.items()}
+        read_as = {request.file: request.names_in_commands[1] for request in requests}
+        target.write_bytes(
+            statement(digests, decision_mappings, requests[0].policy, datetime.now(UTC), read_as)
+        )
     if output == "json":
-        say(as_json(said if several else said[0]))
-    elif any(said):
-        say(("\n\n" if output == "markdown" else "\n").join(filter(None, said)))
-    if not all(found for _, found in answers):
+        say(as_json(printed if several else printed[0]))
+    elif any(printed):
+        say(("\n\n" if output == "markdown" else "\n").join(filter(None, printed)))
+    if not all(decision for _, decision in answers):
         return UNJUDGED
-    return 0 if all(found and found.admitted for _, found in answers) else HELD
+    return 0 if all(decision and decision.admitted for _, decision in answers) else HELD_STATUS
 
 
 def _digests(files: Iterable[Path]) -> dict[str, str]:
     return {str(file): sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def _asked(
+def _requests_of_files(
     ctx: click.Context,
     files: Iterable[Path],
     policy: Path | None,
@@ -209,7 +220,7 @@ def _asked(
     earlier: Sequence[Path],
     contract: Path | None,
     reading: Mapping[str, Any],
-) -> Iterator[Asked]:
+) -> Iterator[JudgeRequest]:
     on = datetime.now(UTC).date()
     for file in files:
         if is_project(file, given_options(ctx, *OF_TABLES, POLICY), but=("--of-round",)):
@@ -221,11 +232,13 @@ def _asked(
             )
         else:
             waivers = Waivers(tuple(load_waiver(path) for path in waiver), on)
-            called = "", as_written(ctx, file), str(policy)
-            under = load_policy(policy)
+            names_in_commands = "", as_written(ctx, file), str(policy)
+            loaded_policy = load_policy(policy)
             terms = None if contract is None else Contract.load(contract)
-            judged = partial(_of_table, file, earlier, reading, under, waivers, terms)
-            yield Asked(str(file), judged, under, called, reading["exclude_raters"])
+            judge_file = partial(_of_table, file, earlier, reading, loaded_policy, waivers, terms)
+            yield JudgeRequest(
+                str(file), judge_file, loaded_policy, names_in_commands, reading["exclude_raters"]
+            )
 
 
 def _of_query(
@@ -236,13 +249,13 @@ def _of_query(
     earlier: Sequence[Path],
     contract: Path | None,
     reading: Mapping[str, Any],
-) -> Asked:
+) -> JudgeRequest:
     if policy is None:
         raise click.UsageError(
             "found a query without a policy; expected one. Name it, as --policy standard."
         )
     waivers = Waivers(tuple(load_waiver(path) for path in waiver), datetime.now(UTC).date())
-    under = load_policy(policy)
+    loaded_policy = load_policy(policy)
     terms = None if contract is None else Contract.load(contract)
 
     def judge_rows() -> tuple[Ratings, Decision, tuple[str, ...]]:
@@ -252,15 +265,17 @@ def _of_query(
             table = Path(folder, "query.parquet")
             write_query(query.sql, query.connection_from, table)
             try:
-                return _of_table(table, earlier, reading, under, waivers, terms)
+                return _of_table(table, earlier, reading, loaded_policy, waivers, terms)
             except AgreementError as error:
                 message = str(error).replace(str(table), "query").replace(table.name, "query")
                 error.args = (message,)
                 raise
 
     # Commands of other steps need the rows in a file.
-    called = "", as_written(ctx, Path("TABLE")), str(policy)
-    return Asked("query", judge_rows, under, called, reading["exclude_raters"])
+    names_in_commands = "", as_written(ctx, Path("TABLE")), str(policy)
+    return JudgeRequest(
+        "query", judge_rows, loaded_policy, names_in_commands, reading["exclude_raters"]
+    )
 
 
 def _of_table(
@@ -275,10 +290,12 @@ def _of_table(
     say_warnings(file, ratings, warnings)
     if earlier:
         same_level = {**reading, "usable": False, "level": ratings.scale.level}
-        before = [EarlierDelivery(path.name, read_table(path, same_level)) for path in earlier]
+        earlier_deliveries = [
+            EarlierDelivery(path.name, read_table(path, same_level)) for path in earlier
+        ]
         ratings = mark_first_deliveries(
             ratings,
-            before,
+            earlier_deliveries,
             file.name,
             "cumulative",
             times_tell=True,
@@ -291,77 +308,90 @@ def _of_table(
     return ratings, decision, warnings
 
 
-def _of_project(file: Path, of_round: str | None) -> Iterator[Asked]:
+def _of_project(file: Path, of_round: str | None) -> Iterator[JudgeRequest]:
     from agreement_pipeline.projects import Project, load_project
 
     project = Project(load_project(file)).checked()
-    found = project.look()
-    names = [of_round] if of_round else sorted({*found.deliveries, *found.refused}, key=natural)
+    inbox_state = project.look()
+    names = (
+        [of_round]
+        if of_round
+        else sorted({*inbox_state.deliveries, *inbox_state.refused}, key=natural)
+    )
     if not names:
         raise ProjectError(f"{project.inbox}: found no round; expected one. Put a file into it.")
     if not project.store.rounds():
-        where = f"{project.name}: found no round in {project.store.root}"
-        say_aside(f"{where}, so rounds come in the order of their names")
-    by, named = project.terms, project.settings.policy
-    in_commands = named if named in BUNDLED else f"configs/policies/{named}.yaml"
-    due = {each.round for each in project.due(contents=found)}
+        store_phrase = f"{project.name}: found no round in {project.store.root}"
+        say_aside(f"{store_phrase}, so rounds come in the order of their names")
+    by, policy_name = project.terms, project.settings.policy
+    in_commands = policy_name if policy_name in BUNDLED else f"configs/policies/{policy_name}.yaml"
+    due = {delivery.round for delivery in project.due(contents=inbox_state)}
     stored = {*project.store.rounds()}
-    pending = [name for name in sorted(found.deliveries, key=natural) if name not in stored]
+    pending = [name for name in sorted(inbox_state.deliveries, key=natural) if name not in stored]
     not_stored: dict[str, Ratings] = {}
     for name in names:
-        called = project.name, name, in_commands
-        before = pending[: pending.index(name)] if name in pending else []
-        judged = partial(_delivered, project, name, by, before, not_stored)
+        names_in_commands = project.name, name, in_commands
+        rounds_before = pending[: pending.index(name)] if name in pending else []
+        judge_round = partial(_delivered, project, name, by, rounds_before, not_stored)
         left_out = project.settings.exclude_raters
-        kept = name not in due
-        yield Asked(f"{project.name}/{name}", judged, by["policy"], called, left_out, kept)
+        is_stored = name not in due
+        yield JudgeRequest(
+            f"{project.name}/{name}",
+            judge_round,
+            by["policy"],
+            names_in_commands,
+            left_out,
+            is_stored,
+        )
 
 
 def _delivered(
     project: "Project",
     name: str,
     by: Mapping[str, Any],
-    before: Sequence[str],
+    rounds_before: Sequence[str],
     not_stored: dict[str, Ratings],
 ) -> tuple[Ratings, Decision, tuple[str, ...]]:
-    """Rounds `before` this one come first, as they will when they are judged. They are read once,
+    """`rounds_before` this one come first, as they will when they are judged. They are read once,
     into `not_stored`.
     """
     from agreement_pipeline.release import judge_delivered
 
-    for earlier in before:
+    for earlier in rounds_before:
         if earlier not in not_stored:
             with suppress(*EXPECTED):  # a round that cannot be read is told when its turn comes
                 _, not_stored[earlier] = project.delivered(earlier, not_stored)
     delivery, ratings = project.delivered(name, not_stored)
     not_stored[name] = ratings
-    judged = judge_delivered(project.store, name, ratings, delivered=delivery.table, **by)
-    return ratings, judged.decision, ()
+    judged_round = judge_delivered(project.store, name, ratings, delivered=delivery.table, **by)
+    return ratings, judged_round.decision, ()
 
 
-def _answer(asked: Asked, output: str, *, several: bool) -> tuple[Any, Decision | None]:
+def _answer(request: JudgeRequest, output: str, *, several: bool) -> tuple[Any, Decision | None]:
     try:
-        ratings, decision, warnings = asked.judge()
+        ratings, decision, warnings = request.judge()
     except EXPECTED as error:
-        why = in_a_sentence(error)
-        say_aside(f"error: {why}")
+        message = in_a_sentence(error)
+        say_aside(f"error: {message}")
         answer = {
             "table": "",
-            "json": {**why_in_json(error), "file": asked.file},
-            "markdown": f"### not judged: {markdown_text(asked.file)}\n\n- {markdown_text(why)}",
+            "json": {**why_in_json(error), "file": request.file},
+            "markdown": (
+                f"### not judged: {markdown_text(request.file)}\n\n- {markdown_text(message)}"
+            ),
         }
         return answer[output], None
     if output == "json":
-        head = {"format": JSON_FORMAT, "file": asked.file}
+        head = {"format": JSON_FORMAT, "file": request.file}
         alike = (f"{ALIKE}: {group}" for group in declared_labels_alike(ratings))
-        more = {"first_labels": first_labels(ratings), "warnings": [*warnings, *alike]}
-        return {**head, **decision.to_mapping(), **more}, decision
-    summary = asked.summarized(ratings, decision, warnings)
+        extras = {"first_labels": first_labels(ratings), "warnings": [*warnings, *alike]}
+        return {**head, **decision.to_mapping(), **extras}, decision
+    summary = request.summarized(ratings, decision, warnings)
     if output == "markdown":
-        return summary_as_markdown(summary, asked.file, asked.left_out), decision
-    decided, *rest = map(printable, summary_lines(summary, asked.left_out))
-    named = f": {printable(asked.file)}" if several else ""
-    return "\n  ".join([f"{decided}{named}", *rest]), decision
+        return summary_as_markdown(summary, request.file, request.left_out), decision
+    decided, *lines = map(printable, summary_lines(summary, request.left_out))
+    file_suffix = f": {printable(request.file)}" if several else ""
+    return "\n  ".join([f"{decided}{file_suffix}", *lines]), decision
 
 
 def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) -> str:
@@ -372,8 +402,8 @@ def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) ->
         [
             f"### {summary.decision.word}: {markdown_text(file)}",
             "",
-            *(f"- {markdown_text(each)}" for each in _said(summary, left_out)),
-            *(f"- {markdown_text(f'warning: {each}')}" for each in summary.warnings),
+            *(f"- {markdown_text(line)}" for line in _summary_sentences(summary, left_out)),
+            *(f"- {markdown_text(f'warning: {warning}')}" for warning in summary.warnings),
             "",
             *(f"| {' | '.join(markdown_text(str(cell)) for cell in row)} |" for row in cells),
             *(["", "What to do now:", ""] if summary.steps else []),
@@ -384,13 +414,13 @@ def summary_as_markdown(summary: Summary, file: str, left_out: Sequence[str]) ->
 
 def summary_lines(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
     yield summary.decision.word
-    yield from _said(summary, left_out)
+    yield from _summary_sentences(summary, left_out)
     if summary.steps:
         yield "what to do now:"
         yield from "\n".join(steps_as_text(summary.steps)).splitlines()
 
 
-def _said(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
+def _summary_sentences(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
     decision = summary.decision
     yield from decision.reasons
     if not decision.admitted:  # then the reasons name no waiver that is in force
@@ -412,9 +442,9 @@ def _said(summary: Summary, left_out: Sequence[str]) -> Iterator[str]:
 def _warnings(summary: Summary) -> Iterator[str]:
     if summary.no_ratings:
         yield f"no ratings: {summary.no_ratings}"
-    for line in _only_warning(summary, met=True):
+    for line in _only_warning(summary, is_met=True):
         yield f"met: {line}"
-    for line in _only_warning(summary, met=False):
+    for line in _only_warning(summary, is_met=False):
         yield f"warning: {line}"
     for finding in summary.decision.findings:
         if not finding.passed and not finding.holds:
@@ -423,13 +453,13 @@ def _warnings(summary: Summary) -> Iterator[str]:
         yield f"warning: {ALIKE}: {group}"
 
 
-def _only_warning(summary: Summary, *, met: bool) -> Iterator[str]:
-    said = [
+def _only_warning(summary: Summary, *, is_met: bool) -> Iterator[str]:
+    reasons = [
         result.reason
         for result in summary.results
-        if not result.holds and (result.kind in summary.policy.admit) is met
+        if not result.holds and (result.kind in summary.policy.admit) is is_met
     ]
-    yield from said[:MOST_WARNINGS]
-    if more := len(said[MOST_WARNINGS:]):
-        rest = f"{counted(more, 'more rule')} {'is' if more == 1 else 'are'}"
-        yield f"{rest} {'' if met else 'not '}met; --format json has them all"
+    yield from reasons[:MOST_WARNINGS]
+    if n_more := len(reasons[MOST_WARNINGS:]):
+        phrase = f"{counted(n_more, 'more rule')} {'is' if n_more == 1 else 'are'}"
+        yield f"{phrase} {'' if is_met else 'not '}met; --format json has them all"

@@ -30,7 +30,7 @@ from agreement_pipeline.cli.options import (
     table_options,
     tell_models,
 )
-from agreement_pipeline.cli.output import as_json, say, say_aside, say_found
+from agreement_pipeline.cli.output import as_json, say, say_aside, say_results
 from agreement_pipeline.counting import Rated, read_contingency, read_counts
 from agreement_pipeline.estimates import (
     DEFAULT_OF_ROUNDS,
@@ -51,7 +51,7 @@ from agreement_pipeline.readers import Columns
 from agreement_pipeline.text import counted
 
 OF_POLICIES = "tail_adaptive_bootstrap"
-MOVED = ("at_least", "step")
+VARIED_SETTINGS = ("at_least", "step")
 OF_COUNTS = ("--layout", "--limit", "--item", "--encoding", "--sheet", "--header-row")
 HEADLINES = ("round", "classifier", "stratum", "label")
 
@@ -164,22 +164,28 @@ def measure(
         say(as_json(reliability.to_mapping()) if output == "json" else in_words)
         return 0
     source, settings = on_disk(file), _settings(at_each, reading)
-    found: list[Estimate] = []
-    before: list[dict[str, Any]] = []
-    for each in settings:
-        units = replace(reading["units"], **each) if each else reading["units"]
+    estimates: list[Estimate] = []
+    leading_columns: list[dict[str, Any]] = []
+    for setting in settings:
+        units = replace(reading["units"], **setting) if setting else reading["units"]
         ratings = _open(source, {**reading, "units": units})
         names = measure or _possible(ratings)
         for name in names:
             require_defined(ratings.scale, name)
-        shown = Shown.of(ratings) if everything else None
+        shown_raters = Shown.of(ratings) if everything else None
         scopes = SCOPE_KINDS if everything else scope or HEADLINES
-        every = survey(ratings, names, inference, scopes=scopes, shown=shown, trains=named_label)
-        found += sorted(every, key=lambda found: found.scope.kind == "classifier")  # people first
-        told = {name: at if output == "json" else f"{at:g}" for name, at in each.items()}
-        before += [told] * (len(found) - len(before))
-    say_found(found, estimate_rows, output, before)
-    if shown and (left_out := shown.left_out()):
+        new_estimates = survey(
+            ratings, names, inference, scopes=scopes, shown=shown_raters, trains=named_label
+        )
+        estimates += sorted(
+            new_estimates, key=lambda estimate: estimate.scope.kind == "classifier"
+        )  # people first
+        setting_cells = {
+            name: value if output == "json" else f"{value:g}" for name, value in setting.items()
+        }
+        leading_columns += [setting_cells] * (len(estimates) - len(leading_columns))
+    say_results(estimates, estimate_rows, output, leading_columns)
+    if shown_raters and (left_out := shown_raters.left_out()):
         say_aside(left_out)
     if ratings.scale.continuous and interval_method == DEFAULT_METHOD:
         say_aside(f"limits are by {DEFAULT_METHOD}, those of bundled policies by {OF_POLICIES}")
@@ -187,20 +193,22 @@ def measure(
 
 
 def _settings(
-    at_each: Sequence[float] | None, reading: Mapping[str, Any]
+    values: Sequence[float] | None, reading: Mapping[str, Any]
 ) -> Sequence[dict[str, float]]:
-    if not at_each:
+    if not values:
         return [{}]
     from agreement_pipeline.units import RULES
 
     units = reading["units"]
-    moved = [name for name in MOVED if units and name in RULES[units.rule].settings]
-    if not moved:
+    setting_names = [
+        name for name in VARIED_SETTINGS if units and name in RULES[units.rule].settings
+    ]
+    if not setting_names:
         raise click.UsageError(
             "found --at-each without units that have a similarity or a step; expected --units "
             "with a rule that does, as boxes."
         )
-    return [{moved[0]: value} for value in at_each]
+    return [{setting_names[0]: value} for value in values]
 
 
 def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
@@ -209,20 +217,20 @@ def _open(source: str | Path, reading: Mapping[str, Any]) -> Rated:
         ratings = read_table(source, reading)
         tell_models(source, ratings)
         if ratings.origin and (n_same := ratings.origin.left_out.get(SAME_LABEL_TWICE)):
-            told = f"{counted(n_same, 'rating')} had the item, rater and label of another one"
-            say_aside(f"{Path(source).name}: {told}, and each such label counts once")
+            note = f"{counted(n_same, 'rating')} had the item, rater and label of another one"
+            say_aside(f"{Path(source).name}: {note}, and each such label counts once")
         return ratings
-    given = given_options(click.get_current_context(), INPUT, COLUMNS)
-    if of_ratings := [name for name in given if name not in OF_COUNTS]:
+    typed_options = given_options(click.get_current_context(), INPUT, COLUMNS)
+    if of_ratings := [name for name in typed_options if name not in OF_COUNTS]:
         raise click.UsageError(
             f"found {of_ratings[0]} with --layout {layout}; expected it for ratings only. "
             "Leave it out."
         )
     name = None if reading["item"] == "item" else reading["item"]
     count = read_counts if layout == "counts" else read_contingency
-    columns = Columns(**{each: reading[each] for each in ("encoding", "sheet", "header_row")})
-    more = scale_and_limits(on_nominal_level(reading))
-    return count(Path(source), name, columns=columns, **more)
+    columns = Columns(**{key: reading[key] for key in ("encoding", "sheet", "header_row")})
+    scale_settings = scale_and_limits(on_nominal_level(reading))
+    return count(Path(source), name, columns=columns, **scale_settings)
 
 
 def _possible(ratings: Rated) -> tuple[str, ...]:

@@ -62,14 +62,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 INPUT, COLUMNS, SCALE = OF_TABLES = ("Input", "Columns", "Scale")
 MEASURES, INTERVALS, POLICY, OUTPUT = "Measures", "Intervals", "Policy", "Output"
-OTHER = "Other"
+OTHER_GROUP = "Other"
 STANDARD_INPUT = "standard input"
-WRITTEN = "agreement_pipeline.written"
+WRITTEN_KEY = "agreement_pipeline.written"
 NAMING = ("--raters", "--exclude-rater", "--same-rater", "--different-raters")
 STORES = Path(".agreement/store")
 OF_PROJECT = (".yaml", ".yml")
 OF_MACHINE = "of_the_machine"
-REFUSED = 1
+REFUSED_STATUS = 1
 NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)([.,]\d+)?(\s*%)?")
 
 JSON_FORMAT = 1
@@ -94,7 +94,7 @@ def say_refused(error: CertificateError | DrawError, output: str) -> int:
     if output == "json":
         say(as_json(why_in_json(error)))
     say_aside(f"refused ({error.code}): {error}")
-    return REFUSED
+    return REFUSED_STATUS
 
 
 class Option(click.Option):
@@ -115,12 +115,18 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         in_json = ("--format", "json") in pairwise(args) or "--format=json" in args
         try:
-            said, _, given = (
+            values, _, params_in_order = (
                 ({}, [], []) if ctx.resilient_parsing else self.make_parser(ctx).parse_args([*args])
             )
-            ctx.meta[WRITTEN] = [(each, said[each.name]) for each in dict.fromkeys(given)]
-            for param in given:
-                if isinstance(param, Option) and not param.multiple and given.count(param) > 1:
+            ctx.meta[WRITTEN_KEY] = [
+                (param, values[param.name]) for param in dict.fromkeys(params_in_order)
+            ]
+            for param in params_in_order:
+                if (
+                    isinstance(param, Option)
+                    and not param.multiple
+                    and params_in_order.count(param) > 1
+                ):
                     raise click.BadParameter(
                         "found twice; expected once at most. Leave one of them out.", ctx, param
                     )
@@ -146,7 +152,7 @@ class Command(click.Command):
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
             if record and isinstance(param, click.Option):
-                groups.setdefault(getattr(param, "group", OTHER), []).append(record)
+                groups.setdefault(getattr(param, "group", OTHER_GROUP), []).append(record)
         for heading, records in groups.items():
             with formatter.section(heading):
                 formatter.write_dl(records)
@@ -160,14 +166,14 @@ class Command(click.Command):
 def _refuse_overwriting(ctx: click.Context) -> None:
     files: dict[bool, list[tuple[click.Parameter, Path]]] = {False: [], True: []}
     for param in ctx.command.params:
-        said = ctx.params.get(param.name or "")
-        for each in said if isinstance(said, tuple) else (said,):
-            if isinstance(each, Path) and each.is_file():
-                files[getattr(param, "group", None) == OUTPUT].append((param, each))
-    for param, written in files[True]:
-        if any(written.samefile(read) for _, read in files[False]):
+        value_or_values = ctx.params.get(param.name or "")
+        for value in value_or_values if isinstance(value_or_values, tuple) else (value_or_values,):
+            if isinstance(value, Path) and value.is_file():
+                files[getattr(param, "group", None) == OUTPUT].append((param, value))
+    for param, target in files[True]:
+        if any(target.samefile(source) for _, source in files[False]):
             raise click.BadParameter(
-                f"found {written}, which is read; expected another file. Name another one.",
+                f"found {target}, which is read; expected another file. Name another one.",
                 ctx,
                 param,
             )
@@ -187,16 +193,16 @@ def given_options(ctx: click.Context, *groups: str) -> list[str]:
     ]
 
 
-def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> bool:
+def is_project(file: Path, typed_options: Sequence[str], but: Collection[str] = ()) -> bool:
     """True for the file of a project. No option that is given may say what the project does."""
-    beside = [name for name in given if name not in but]
+    extra_options = [name for name in typed_options if name not in but]
     if file.suffix not in OF_PROJECT:
         return False
-    if beside:
-        where = " Put the waiver into configs/waivers." if "--waiver" in beside else ""
+    if extra_options:
+        hint = " Put the waiver into configs/waivers." if "--waiver" in extra_options else ""
         raise ProjectError(
-            f"{file}: found a project with {listed(beside)}; expected none of them, since the "
-            f"project names them. Leave them out.{where}"
+            f"{file}: found a project with {listed(extra_options)}; expected none of them, since "
+            f"the project names them. Leave them out.{hint}"
         )
     return True
 
@@ -204,12 +210,12 @@ def is_project(file: Path, given: Sequence[str], but: Collection[str] = ()) -> b
 def as_written(ctx: click.Context, file: Path, *, names: bool = True) -> str:
     """A shell takes it so. Without names, a mark stands for each rater."""
     words = [shlex.quote(str(file))]
-    for param, value in ctx.meta[WRITTEN]:
+    for param, value in ctx.meta[WRITTEN_KEY]:
         if isinstance(param, Option) and param.group in OF_TABLES:
-            for each in value if isinstance(value, list) else [value]:
+            for text in value if isinstance(value, list) else [value]:
                 hidden = param.human_readable_name in NAMING and not names
-                said = [] if param.is_flag else ["…" if hidden else shlex.quote(each)]
-                words += [param.human_readable_name, *said]
+                shown_value = [] if param.is_flag else ["…" if hidden else shlex.quote(text)]
+                words += [param.human_readable_name, *shown_value]
     return " ".join(words)
 
 
@@ -222,10 +228,10 @@ class ReadBy(FuncParamType[Any, Any]):
     def __init__(
         self,
         name: str,
-        read: Callable[[str], Any],
+        parse: Callable[[str], Any],
         completes: Literal["file", "dir"] | Collection[str] = (),
     ) -> None:
-        super().__init__(read)
+        super().__init__(parse)
         self.name = name
         self.completes = completes
 
@@ -234,7 +240,9 @@ class ReadBy(FuncParamType[Any, Any]):
     ) -> list[CompletionItem]:
         if isinstance(self.completes, str):
             return [CompletionItem(incomplete, type=self.completes)]
-        return [CompletionItem(each) for each in self.completes if each.startswith(incomplete)]
+        return [
+            CompletionItem(choice) for choice in self.completes if choice.startswith(incomplete)
+        ]
 
 
 class OneOf(click.Choice[str]):
@@ -304,13 +312,13 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def _limit(text: str) -> tuple[str, int]:
-    name, _, most = text.partition("=")
-    if name not in LIMITED or not most.isdecimal():
+    name, _, maximum = text.partition("=")
+    if name not in LIMITED or not maximum.isdecimal():
         raise ValueError(
             f"found {text}; expected a limit and a whole number, as rows=50000000. "
             f"The limits are {', '.join(LIMITED)}."
         )
-    return name, int(most)
+    return name, int(maximum)
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -340,7 +348,7 @@ def _units(text: str) -> "UnitSettings":
             settings[name] = tuple(value.split("|"))
         elif name == "sigmas":
             settings[name] = tuple(map(_number, value.split("|")))
-    unknown = sorted({*settings} - {each.name for each in fields(UnitSettings)})
+    unknown = sorted({*settings} - {setting.name for setting in fields(UnitSettings)})
     if unknown or "kind" in settings:
         raise ValueError(
             f"found {', '.join(unknown) or 'kind'}; expected settings of units, as at_least=0.7."
@@ -367,8 +375,8 @@ column = partial(option, group=COLUMNS, metavar="NAME")
 
 def together(*options: Callable[[F], F]) -> Callable[[F], F]:
     def add(command: F) -> F:
-        for each in reversed(options):
-            command = each(command)
+        for decorate in reversed(options):
+            command = decorate(command)
         return command
 
     return add
@@ -736,7 +744,7 @@ def read_table(source: str | Path, reading: Mapping[str, Any]) -> Ratings:
 def say_warnings(source: str | Path, ratings: Ratings, warnings: Iterable[str]) -> None:
     """Words that do not meet are among the findings of a decision, and no warnings there."""
     name = STANDARD_INPUT if str(source) == "-" else Path(source).name
-    for sentence in (*(each.sentence for each in ratings.foreign_words), *warnings):
+    for sentence in (*(words.sentence for words in ratings.foreign_words), *warnings):
         say_aside(f"warning: {name}: {sentence}")
 
 
@@ -752,17 +760,20 @@ def read_with_warnings(
             f"found --layout {reading['layout']}; expected long or wide, since only `measure` "
             "reads tables without raters or items. Give one row a rating."
         )
-    columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
-    more = scale_and_limits(reading)
-    guessed = guess_columns(place, columns, reading["layout"], rules, more["limits"])
-    how = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
+    columns, rules = (
+        Columns(**settings_for(Columns, reading)),
+        Rules(**settings_for(Rules, reading)),
+    )
+    scale_settings = scale_and_limits(reading)
+    guessed = guess_columns(place, columns, reading["layout"], rules, scale_settings["limits"])
+    read_options = ("layout", "classifiers", "engine", "memory_limit", "usable", "in_order")
     ratings = read(
         place,
         replace(columns, **guessed),
         round_name=reading["of_round"],
         rules=rules,
-        **{name: reading[name] for name in how if name in reading},
-        **more,
+        **{name: reading[name] for name in read_options if name in reading},
+        **scale_settings,
     )
     of_columns = (
         f"column {column!r} is read as {name}; if it is none, name another with --{name}"
@@ -778,7 +789,10 @@ def check_suite(
     from agreement_pipeline.release import check_delivery
 
     place = on_disk(source)
-    columns, rules = Columns(**said_of(Columns, reading)), Rules(**said_of(Rules, reading))
+    columns, rules = (
+        Columns(**settings_for(Columns, reading)),
+        Rules(**settings_for(Rules, reading)),
+    )
     limits = scale_and_limits(reading)["limits"]
     guessed = guess_columns(place, columns, reading["layout"], rules, limits)
     return check_delivery(
@@ -839,12 +853,12 @@ def _of_level(scale: Scale) -> Iterator[str]:
 
 
 def tell_models(source: str | Path, ratings: Ratings) -> None:
-    if likely := like_models(ratings.raters):
+    if likely_models := like_models(ratings.raters):
         from agreement_pipeline.evidence import asked_of_models
 
-        named = " ".join(f"--classifier {shlex.quote(name)}" for name in likely)
-        told = f"{asked_of_models(likely)} Then give {named}."
-        say_aside(f"warning: {Path(source).name}: the raters are taken for people. {told}")
+        options_text = " ".join(f"--classifier {shlex.quote(name)}" for name in likely_models)
+        question = f"{asked_of_models(likely_models)} Then give {options_text}."
+        say_aside(f"warning: {Path(source).name}: the raters are taken for people. {question}")
 
 
 def _like_numbers(labels: Collection[str]) -> bool:
@@ -868,14 +882,14 @@ def read_population(
     return read_table(source, {**reading, **(wide if predicted else long), "usable": False})
 
 
-def said_of(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
-    where: dict[str, tuple[str, ...]] = {}
+def settings_for(record: type[Columns] | type[Rules], reading: Mapping[str, Any]) -> dict[str, Any]:
+    values_by_column: dict[str, tuple[str, ...]] = {}
     for name, value in reading.get("where", ()):
-        where[name] = (*where.get(name, ()), value)
-    said = {**reading, "where": where}
+        values_by_column[name] = (*values_by_column.get(name, ()), value)
+    values = {**reading, "where": values_by_column}
     if "predictions" in reading:
-        said["predictions"] = dict(reading["predictions"])
-    return {each.name: said[each.name] for each in fields(record) if each.name in said}
+        values["predictions"] = dict(reading["predictions"])
+    return {field.name: values[field.name] for field in fields(record) if field.name in values}
 
 
 def on_nominal_level(reading: Mapping[str, Any]) -> dict[str, Any]:

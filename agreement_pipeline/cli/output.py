@@ -75,19 +75,21 @@ def _print(text: str, stream: TextIO) -> None:
     click.echo(text, file=stream)
 
 
-def say_found(
-    found: Sequence[Any],
+def say_results(
+    results: Sequence[Any],
     rows: Callable[[Sequence[Any]], list[dict[str, str]]],
     output: str,
-    before: Sequence[Mapping[str, Any]] = (),
+    leading_columns: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    said = [each.to_mapping() for each in found] if output == "json" else rows(found)
-    if before:
-        said = [{**at, **each} for at, each in zip(before, said, strict=True)]
+    records = [result.to_mapping() for result in results] if output == "json" else rows(results)
+    if leading_columns:
+        records = [
+            {**leading, **row} for leading, row in zip(leading_columns, records, strict=True)
+        ]
     if output == "json":
-        say(as_json(said))
+        say(as_json(records))
     else:
-        say_table(said)
+        say_table(records)
 
 
 def say_table(rows: Sequence[Mapping[Any, object]], wrapped: str | None = None) -> None:
@@ -106,12 +108,12 @@ def as_json(data: object) -> str:
       "\u2028"
     ]
     """
-    written = json.dumps(data, indent=2, ensure_ascii=False)
+    text = json.dumps(data, indent=2, ensure_ascii=False)
     try:
-        written.encode(sys.stdout.encoding or "utf-8")
+        text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
         return json.dumps(data, indent=2)
     return "".join(
         character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
-        for character in written
+        for character in text
     )

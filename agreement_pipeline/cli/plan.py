@@ -23,7 +23,7 @@ from agreement_pipeline.cli.options import (
     read_table,
     table_options,
 )
-from agreement_pipeline.cli.output import say_aside, say_found
+from agreement_pipeline.cli.output import say_aside, say_results
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import plan_figure, plan_rows
 from agreement_pipeline.policy import (
@@ -63,19 +63,19 @@ def _image(text: str) -> Path:
     return path
 
 
-def _drawn(policy: Policy, wrong: float, probability: float) -> str:
+def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
     from agreement_pipeline.models import items_to_draw
 
     if policy.silver is None:
         return ""
-    most, raters = policy.silver.most_wrong, policy.silver.majority_of
+    max_wrong, raters = policy.silver.most_wrong, policy.silver.majority_of
     level = policy.confidence_level
-    n = items_to_draw(most, wrong, probability=probability, confidence_level=level)
+    n = items_to_draw(max_wrong, wrong, probability=probability, confidence_level=level)
     draw = f"draw {n:,} items" if n else "no draw of 10,000 items or fewer is enough"
     return (
         f"of a round that a classifier labelled: {draw}, if {wrong:.2%} of its labels are wrong "
-        f"and the limit of {most:.2%} is to be met with {probability:.0%}; {raters} people label "
-        "each item"
+        f"and the limit of {max_wrong:.2%} is to be met with {probability:.0%}; {raters} people "
+        "label each item"
     )
 
 
@@ -167,22 +167,22 @@ def plan(
     Of the label that trains, it says so for each number of raters, and what would help.
     If a classifier labels the rounds, a line says how many items to draw.
     """
-    given = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
-    if given and file:
+    typed_options = given_options(ctx, *([ASSUMED] if file else OF_TABLES))
+    if typed_options and file:
         raise PolicyError(
-            f"{file}: found a table with {listed(given)}; expected a table, or what to assume "
-            "without one. Leave one of them out."
+            f"{file}: found a table with {listed(typed_options)}; expected a table, or what to "
+            "assume without one. Leave one of them out."
         )
-    if given:
+    if typed_options:
         raise PolicyError(
-            f"plan without a table: found {listed(given)}; expected a table to read with it, "
-            "since a plan without one takes categories without order, one for each share of "
+            f"plan without a table: found {listed(typed_options)}; expected a table to read with "
+            "it, since a plan without one takes categories without order, one for each share of "
             "--prevalence. Name the file of an earlier round, or leave it out."
         )
     judged_by = load_policy(policy)
     earlier = read_table(file, options) if file else None
     label = Trains(trains) if trains else None
-    found = plan_items(
+    plans = plan_items(
         judged_by,
         earlier,
         **{name: options[name] for name in ("expected", "prevalence", "labels_an_item")},
@@ -191,13 +191,13 @@ def plan(
         where=str(file),
         trains=label,
     )
-    say_found(found, plan_rows, output)
+    say_results(plans, plan_rows, output)
     for rule in judged_by.rules:
         if earlier is not None and rule.scope == "label":
             say_aside(what_would_help(earlier, rule.reliable, label))
             items_by_ratings = {
                 int(each.labels_an_item): each.n_items
-                for each in found
+                for each in plans
                 if each.measure == rule.measure and each.n_items is not None
             }
             trained = label.label if label else default_label(earlier.scale)
@@ -205,9 +205,9 @@ def plan(
                 say_aside(f"{sentence} Draw them: agreement-pipeline draw --second-panel ROUND.")
     if cost := unplanned_look(judged_by):
         say_aside(cost)
-    if silver := _drawn(judged_by, wrong, probability):
+    if silver := _draw_sentence(judged_by, wrong, probability):
         say_aside(silver)
-    figure = plan_figure(found) if plot else None
+    figure = plan_figure(plans) if plot else None
     if plot and figure:
         plot.write_text(svg_file(figure), encoding="utf-8")
     elif plot:

@@ -22,13 +22,13 @@ def pull(project: Path) -> int:
     from agreement_pipeline.projects import Project, load_project
 
     pulled_from = Project(load_project(project)).checked()
-    taken, exchange = pulled_from.pull(), pulled_from.exchange_disputed()
-    of_all = f"{counted(len(taken.pulled), 'delivery')} of {len(taken.rounds)} taken"
-    say(f"{of_all}: {joined(taken.pulled)}" if taken.pulled else of_all)
+    pull_result, exchange = pulled_from.pull(), pulled_from.exchange_disputed()
+    of_all = f"{counted(len(pull_result.pulled), 'delivery')} of {len(pull_result.rounds)} taken"
+    say(f"{of_all}: {joined(pull_result.pulled)}" if pull_result.pulled else of_all)
     for adjudicated in exchange.rounds.values():
         items = counted(adjudicated.n_items, "disputed item")
         say(f"{adjudicated.title}: {adjudicated.n_answered} of {items} answered")
-    failed = {**taken.failed, **exchange.failed}
+    failed = {**pull_result.failed, **exchange.failed}
     for name, reason in failed.items():
         say_aside(f"error: {name}: {reason}")
     return UNJUDGED if failed else 0

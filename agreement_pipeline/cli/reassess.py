@@ -28,11 +28,11 @@ def reassess(file: Path) -> int:
     looked_at = judge_again(project.store, **terms)
     n, anew, failed, unreleased = 0, 0, False, list[str]()
     rows: list[dict[str, str]] = []
-    for each in looked_at:
-        n, anew, failed = n + 1, anew + (each.judged is not None), failed or bool(each.error)
-        unreleased += [each.round] if each.unreleased else []
-        rows += [each.row] if each.changed or each.error else []
-        del each  # so the next round is judged without the ratings of this one in memory
+    for outcome in looked_at:
+        n, anew, failed = n + 1, anew + (outcome.judged is not None), failed or bool(outcome.error)
+        unreleased += [outcome.round] if outcome.unreleased else []
+        rows += [outcome.row] if outcome.changed or outcome.error else []
+        del outcome  # so the next round is judged without the ratings of this one in memory
     policy = terms["policy"]
     say(
         f"{counted(n, 'round')} looked at, {anew} decided anew, {len(rows)} changed or failed, by "

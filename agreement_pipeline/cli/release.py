@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from agreement_pipeline.cli.options import FILE, REFUSED, command, output_option
+from agreement_pipeline.cli.options import FILE, REFUSED_STATUS, command, output_option
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.report import printable
@@ -44,26 +44,26 @@ def release(project: Path, round_name: str | None, output: str) -> int:
     try:
         if round_name is not None:
             opened.ingest(round_name)
-        found = opened.release(round_name)
+        new_release = opened.release(round_name)
     except ReleaseHeldError as error:
-        of_others = _release_without_gold(opened, n_withdrawals)
+        other_releases = _release_without_gold(opened, n_withdrawals)
         if output == "json":
-            facts = {"released": False, "code": error.code, "why": str(error), **of_others}
+            facts = {"released": False, "code": error.code, "why": str(error), **other_releases}
             say(as_json(facts))
         else:
             say(printable(f"held: {error}"))
             if round_name is not None:
-                again = f"agreement-pipeline judge {project} --of-round {round_name}"
-                say(printable(f"  {again} says what to do now"))
-            _say_of_others(of_others)
-        return REFUSED
-    of_others = _release_without_gold(opened, n_withdrawals)
-    facts = {**_facts(found), **of_others}
+                judge_command = f"agreement-pipeline judge {project} --of-round {round_name}"
+                say(printable(f"  {judge_command} says what to do now"))
+            _say_of_others(other_releases)
+        return REFUSED_STATUS
+    other_releases = _release_without_gold(opened, n_withdrawals)
+    facts = {**_facts(new_release), **other_releases}
     if output == "json":
         say(as_json(facts))
     else:
         say("\n  ".join(map(printable, _in_words(facts))))
-        _say_of_others(of_others)
+        _say_of_others(other_releases)
     return 0
 
 
@@ -93,8 +93,8 @@ def _say_of_others(facts: Mapping[str, Any]) -> None:
         say(printable(f"withdrawn: {reason}"))
     for name, path in facts.get("released_anew", {}).items():
         say(printable(f"released anew: round {name}: {path}"))
-    for name, why in facts.get("not_released_anew", {}).items():
-        say(printable(f"not released anew: round {name}: {why}"))
+    for name, message in facts.get("not_released_anew", {}).items():
+        say(printable(f"not released anew: round {name}: {message}"))
 
 
 def _facts(release: "Release") -> dict[str, Any]:
@@ -122,9 +122,9 @@ def _facts(release: "Release") -> dict[str, Any]:
 def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
     yield f"released: {facts['path']}"
     left_out = facts["without_label"]
-    rest = f"; {counted(left_out, 'item')} without a label" if left_out else ""
+    unlabelled = f"; {counted(left_out, 'item')} without a label" if left_out else ""
     tentative = "; admitted as tentative" if facts["tentative"] else ""
-    yield f"{counted(facts['training_rows'], 'training row')}{rest}{tentative}"
+    yield f"{counted(facts['training_rows'], 'training row')}{unlabelled}{tentative}"
     yield from facts["what_trains"]
     rounds = f"{'round' if len(facts['rounds']) == 1 else 'rounds'} {joined(facts['rounds'])}"
     yield f"{rounds}; policy {facts['policy']}, version {facts['policy_version']}"

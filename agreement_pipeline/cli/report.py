@@ -91,16 +91,16 @@ def report(
         raise click.UsageError(
             f"--output: found {target}; expected a name ending in .html, or a folder."
         )
-    given = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
-    several = [] if given else sorted(file.glob("*.yaml"))
-    if several or is_project(file, given):
+    typed_options = given_options(ctx, *OF_TABLES, POLICY) + (["--images"] if images else [])
+    several = [] if typed_options else sorted(file.glob("*.yaml"))
+    if several or is_project(file, typed_options):
         if several and round_name:
             raise AgreementError(
                 f"{file}: found projects with round {round_name!r}; expected no round. "
                 "Name the YAML file of one project with it."
             )
-        written = _of_projects if several else partial(_of_project, round_name=round_name)
-        say("\n".join(written(file, names=names, target=target)))
+        write_pages = _of_projects if several else partial(_of_project, round_name=round_name)
+        say("\n".join(write_pages(file, names=names, target=target)))
         return 0
     if round_name:
         raise AgreementError(
@@ -116,11 +116,11 @@ def report(
     ratings, warnings = read_with_warnings(file, {**reading, "in_order": True})
     if target:  # else they stand in the text that is printed
         say_warnings(file, ratings, warnings)
-    called: dict[str, str] | None = {} if names else None
-    page = partial(report_page, ratings, load_policy(policy), name=file.name, names=called)
+    shown_names: dict[str, str] | None = {} if names else None
+    page = partial(report_page, ratings, load_policy(policy), name=file.name, names=shown_names)
     in_commands = as_written(ctx, file, names=names), str(policy)
-    asked = partial(page, images=images, in_commands=in_commands, warnings=warnings)
-    say(_shown(asked, target))
+    build_page = partial(page, images=images, in_commands=in_commands, warnings=warnings)
+    say(_print_or_write(build_page, target))
     return 0
 
 
@@ -134,16 +134,18 @@ def _of_projects(folder: Path, *, names: bool, target: Path | None) -> Iterator[
     projects = [Project(settings) for settings in load_projects(folder)]
     of_all = partial(projects_page, projects, datetime.now(UTC).timestamp(), names=names)
     if target is None or _is_page(target):
-        yield _shown(of_all, target)
+        yield _print_or_write(of_all, target)
         return
     pages: dict[str, str] = {}
-    for each in projects:
+    for project in projects:
         try:
-            yield from _pages(each, target / each.name, names, {"All projects": f"../{INDEX}"})
-            pages[each.name] = f"{each.name}/{INDEX}"
+            yield from _pages(
+                project, target / project.name, names, {"All projects": f"../{INDEX}"}
+            )
+            pages[project.name] = f"{project.name}/{INDEX}"
         except EXPECTED as error:
-            yield f"{each.name}: no page, since {in_a_sentence(error)}"
-    yield _shown(partial(of_all, pages), target / INDEX)
+            yield f"{project.name}: no page, since {in_a_sentence(error)}"
+    yield _print_or_write(partial(of_all, pages), target / INDEX)
 
 
 def _of_project(
@@ -154,9 +156,11 @@ def _of_project(
     project = Project(load_project(file))
     if round_name:
         today = datetime.now(UTC).date()
-        yield _shown(partial(round_page, project, round_name, on=today, names=names), target)
+        yield _print_or_write(
+            partial(round_page, project, round_name, on=today, names=names), target
+        )
     elif target is None or _is_page(target):
-        yield _shown(partial(project_page, project, names=names), target)
+        yield _print_or_write(partial(project_page, project, names=names), target)
     else:
         yield from _pages(project, target, names, {})
 
@@ -173,14 +177,14 @@ def _pages(
             "(agreement-pipeline guide project), since `judge` keeps none."
         )
     of_all = partial(project_page, project, rounds, names=names, links=links)
-    yield _shown(of_all, folder / INDEX)
+    yield _print_or_write(of_all, folder / INDEX)
     today = datetime.now(UTC).date()
     for name in rounds:
         of_round = partial(round_page, project, name, on=today, names=names, other_rounds=rounds)
-        yield _shown(of_round, folder / page_of(name))
+        yield _print_or_write(of_round, folder / page_of(name))
 
 
-def _shown(page: Callable[..., str], target: Path | None) -> str:
+def _print_or_write(page: Callable[..., str], target: Path | None) -> str:
     if target is None:
         from agreement_pipeline.report import as_text
 

@@ -45,23 +45,23 @@ def run(projects: tuple[Path, ...], root: Path, release: bool) -> int:
     from agreement_pipeline.projects import Project, load_project, load_projects
 
     folder = root / "configs" / "projects"
-    files = [_file_of(each, folder) for each in projects]
+    files = [_file_of(name, folder) for name in projects]
     settings = [load_project(file) for file in files] if files else load_projects(folder)
-    asked = [Project(each) for each in settings]
-    runs = run_projects(asked, release=release)
+    loaded_projects = [Project(project_settings) for project_settings in settings]
+    runs = run_projects(loaded_projects, release=release)
     say(describe_runs(runs, terminal_width()))
     return max(run.exit_status for run in runs)
 
 
 def _file_of(project: Path, folder: Path) -> Path:
     """The file of a project, which may be called by its name alone."""
-    named = folder / f"{project}.yaml"
+    file = folder / f"{project}.yaml"
     if project.is_file() or project.suffix in OF_PROJECT:
         return project
-    if not named.is_file():
-        names = sorted(each.stem for each in folder.glob("*.yaml"))
+    if not file.is_file():
+        names = sorted(path.stem for path in folder.glob("*.yaml"))
         raise ProjectError(
             f"found no project {str(project)!r} among {listed(names)} of {folder}; expected a "
             f"project's name or its YAML file. {meant(str(project), names, 'Correct the name.')}"
         )
-    return named
+    return file

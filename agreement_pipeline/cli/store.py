@@ -49,17 +49,17 @@ def store(
     from agreement_pipeline.store import Store, erase
 
     if action == "erase":
-        asked = [("rater", rater), ("item", item)]
-        subjects = [(what, name) for what, name in asked if name]
+        candidates = [("rater", rater), ("item", item)]
+        subjects = [(kind, name) for kind, name in candidates if name]
         if len(subjects) != 1 or not why:
             raise click.UsageError("to erase, give one of --rater and --item, and --why.")
-        [(what, name)] = subjects
-        found = erase(old, new, what, name, by, why)
-        say(f"erased: {found.subject} is not in {new}. Name it in the project: store: {new}")
-        if found.rounds:
-            say(f"Judge again: {listed(found.rounds, 50)}.")
-        if found.releases:
-            say(f"Withdrawn, so delete their copies: {listed(found.releases, 50)}.")
+        [(kind, name)] = subjects
+        erasure = erase(old, new, kind, name, by, why)
+        say(f"erased: {erasure.subject} is not in {new}. Name it in the project: store: {new}")
+        if erasure.rounds:
+            say(f"Judge again: {listed(erasure.rounds, 50)}.")
+        if erasure.releases:
+            say(f"Withdrawn, so delete their copies: {listed(erasure.releases, 50)}.")
         say(f"Then delete {old}, its backups, and the delivered files with what was erased.")
         return 0
     adopted = Store(old)

@@ -8,7 +8,7 @@ from agreement_pipeline.cli.options import (
     output_option,
     store_option,
 )
-from agreement_pipeline.cli.output import say_aside, say_found
+from agreement_pipeline.cli.output import say_aside, say_results
 from agreement_pipeline.estimates import applicable, require_defined, survey
 from agreement_pipeline.evidence import estimate_rows
 from agreement_pipeline.intervals import Inference
@@ -41,14 +41,16 @@ def to_date(
 
     inference = Inference(confidence_level, n_resamples)
     inference.require_enough_resamples()
-    found = Store(store)
-    ratings = to_date(found)
-    last = {each["round"]: each["decision"] for each in of_event("decided", found.history())}
-    if held := [name for name, decision in last.items() if decision == "held"]:
-        say_aside(f"with {counted(len(held), 'held round')}: {listed(held)}")
+    opened_store = Store(store)
+    ratings = to_date(opened_store)
+    decision_by_round = {
+        entry["round"]: entry["decision"] for entry in of_event("decided", opened_store.history())
+    }
+    if held_rounds := [name for name, decision in decision_by_round.items() if decision == "held"]:
+        say_aside(f"with {counted(len(held_rounds), 'held round')}: {listed(held_rounds)}")
     names = measure or applicable(ratings)
     for name in names:
         require_defined(ratings.scale, name)
     scopes = ("round", "category", "classifier")
-    say_found(survey(ratings, names, inference, scopes=scopes), estimate_rows, output)
+    say_results(survey(ratings, names, inference, scopes=scopes), estimate_rows, output)
     return 0

@@ -28,7 +28,7 @@ from agreement_pipeline.version import __version__
 if TYPE_CHECKING:
     from agreement_pipeline.release import Demands, Release
 
-REFUSED = {
+STATUS_BY_CODE = {
     "release_invalid": 1,
     "release_unfinished": 10,
     "release_withdrawn": 11,
@@ -47,7 +47,7 @@ REFUSED = {
     "release_certificate_ended": 23,
 }
 DEMANDS = "Demands"
-COUNTED = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]{1,9})")
+COUNT_DEMAND = re.compile(r"(?P<what>raters|items)\s*>=\s*(?P<least>[0-9]{1,9})")
 OF_POLICY = re.compile(r"policy\s*=\s*(?P<name>[^@]+?)(?:@(?P<version>[0-9]{1,9}))?")
 WRONG = re.compile(r"wrong\s*<\s*(?P<most>[0-9.]+)")
 NUMBERS = ("measure", "scope", "value", "low", "high", "n_items", "verdict")
@@ -142,23 +142,30 @@ def verify(
             f"--statement: found {target} inside the release; expected a file beside it."
         )
     by = Signed(signed, signed_by) if signed and signed_by else None
-    of = Store(store) if store else None
+    opened_store = Store(store) if store else None
     demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)
     try:
-        found = open_release(release, require=demands, store=of, auditor=ModelsAuditor())
+        opened_release = open_release(
+            release, require=demands, store=opened_store, auditor=ModelsAuditor()
+        )
     except (ReleaseInvalidError, ReleaseHeldError) as error:
         if output == "json":
             say(as_json({"verified": False, "code": error.code, "why": str(error)}))
         else:
             say(printable(f"refused ({error.code}): {error}"))
-        return REFUSED[error.code]
+        return STATUS_BY_CODE[error.code]
     if target:
-        target.write_bytes(statement_of(found, datetime.now(UTC)))
-    said = {
-        **_mapping(found, None if of is None else superseded(found, of)),
-        "vouched_by": [who for who, there in (("log", of), ("signature", by)) if there],
+        target.write_bytes(statement_of(opened_release, datetime.now(UTC)))
+    facts = {
+        **_mapping(
+            opened_release,
+            None if opened_store is None else superseded(opened_release, opened_store),
+        ),
+        "vouched_by": [
+            voucher for voucher, is_given in (("log", opened_store), ("signature", by)) if is_given
+        ],
     }
-    say(as_json(said) if output == "json" else "\n".join(map(printable, _in_words(said))))
+    say(as_json(facts) if output == "json" else "\n".join(map(printable, _in_words(facts))))
     return 0
 
 
@@ -166,24 +173,24 @@ def _demands(texts: Sequence[str]) -> "Demands":
     """Texts such as `alpha>=0.8`, `raters>=3`, `wrong<0.05` and `policy=standard@2`."""
     from agreement_pipeline.release import Demands
 
-    least: dict[str, int] = {}
-    named: list[tuple[str, int | None]] = []
+    min_counts: dict[str, int] = {}
+    policies: list[tuple[str, int | None]] = []
     rules: list[Rule] = []
     limits: list[Silver] = []
     for text in texts:
-        if size := COUNTED.fullmatch(text.strip()):
-            what = size["what"]
-            least[what] = max(least.get(what, 0), int(size["least"]))
+        if size := COUNT_DEMAND.fullmatch(text.strip()):
+            noun = size["what"]
+            min_counts[noun] = max(min_counts.get(noun, 0), int(size["least"]))
         elif policy := OF_POLICY.fullmatch(text.strip()):
-            named.append((policy["name"], int(policy["version"]) if policy["version"] else None))
+            policies.append((policy["name"], int(policy["version"]) if policy["version"] else None))
         elif wrong := WRONG.fullmatch(text.strip()):
             limits.append(_limit(text, wrong["most"]))
         else:
             rules.append(_rule(text))
-    for several, what in ((named, "policies"), (limits, "limits of wrong labels")):
+    for several, noun in ((policies, "policies"), (limits, "limits of wrong labels")):
         if len(several) > 1:
             raise PolicyError(
-                f"--require: found {len(several)} {what}; expected one, since a release has one. "
+                f"--require: found {len(several)} {noun}; expected one, since a release has one. "
                 "Correct it."
             )
     if limits and not rules:
@@ -202,12 +209,12 @@ def _demands(texts: Sequence[str]) -> "Demands":
         if rules
         else None
     )
-    return Demands(required, least, named[0] if named else None)
+    return Demands(required, min_counts, policies[0] if policies else None)
 
 
-def _limit(text: str, most: str) -> Silver:
+def _limit(text: str, maximum: str) -> Silver:
     try:
-        return Silver(float(most))
+        return Silver(float(maximum))
     except ValueError as error:
         raise PolicyError(f"--require {text}: {error}") from None
 
@@ -254,7 +261,7 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
         "tentative": release.tentative,
         "written_by": release.written_by,
         "ignored_files": list(foreign_files(release.path)),
-        "held_today": {name: list(why) for name, why in release.held_today.items()},
+        "held_today": {name: list(reasons) for name, reasons in release.held_today.items()},
         "rounds": {
             name: {
                 **counts(release.ratings[name]),
@@ -283,38 +290,41 @@ def _mapping(release: "Release", superseded: Sequence[str] | None) -> dict[str, 
     }
 
 
-def _in_words(said: Mapping[str, Any]) -> Iterator[str]:
-    tentative = "; admitted as tentative" if said["tentative"] else ""
+def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
+    tentative = "; admitted as tentative" if facts["tentative"] else ""
     yield (
-        f"verified: rounds {', '.join(said['rounds'])}; "
-        f"{said['training_rows']} training rows{tentative}"
+        f"verified: rounds {', '.join(facts['rounds'])}; "
+        f"{facts['training_rows']} training rows{tentative}"
     )
     for whose, key in (("an adjudicator's", "adjudicated"), ("a classifier's", "silver")):
-        if said[key]:
-            labels = f"{counted(said[key], 'label')} {'is' if said[key] == 1 else 'are'}"
+        if facts[key]:
+            labels = f"{counted(facts[key], 'label')} {'is' if facts[key] == 1 else 'are'}"
             yield f"  {labels} {whose}; the card says more"
-    yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(said['vouched_by'])]}"
-    for sentence in said["what_trains"]:
+    yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(facts['vouched_by'])]}"
+    for sentence in facts["what_trains"]:
         yield f"  {sentence}"
-    yield f"  project {said['project']}; policy {said['policy']}, version {said['policy_version']}"
-    if said["written_by"] != __version__:
-        yield f"  {_today(said['written_by'], said['held_today'])}"
-    if ignored := said["ignored_files"]:
+    policy = f"policy {facts['policy']}, version {facts['policy_version']}"
+    yield f"  project {facts['project']}; {policy}"
+    if facts["written_by"] != __version__:
+        yield f"  {_today(facts['written_by'], facts['held_today'])}"
+    if ignored := facts["ignored_files"]:
         yield f"  ignored, as no part of the release: {joined(ignored)}"
-    for name, found in said["rounds"].items():
-        present = PRESENT[found.get("present")]
-        panel = f"{counted(found['items'], 'item')}, {counted(found['raters'], 'rater')}"
+    for name, round_facts in facts["rounds"].items():
+        present = PRESENT[round_facts.get("present")]
+        panel = (
+            f"{counted(round_facts['items'], 'item')}, {counted(round_facts['raters'], 'rater')}"
+        )
         yield f"  round {name}: {panel}{present}"
-        for verdict in found["verdicts"]:
+        for verdict in round_facts["verdicts"]:
             yield f"    {_verdict(verdict)}"
-        for waiver in found["waivers"]:
+        for waiver in round_facts["waivers"]:
             sample = waiver.get("sample", {}).get("round")
             yield (
                 f"    {'remedied' if sample else 'waived'} by {waiver['who']} until "
                 f"{waiver['until']}: {waived(waiver)} ({waiver['why']})"
                 f"{f'; round {sample} judged the raters' if sample else ''}"
             )
-        yield from _recorded_in_words(found.get("recorded", ()))
+        yield from _recorded_in_words(round_facts.get("recorded", ()))
 
 
 def _recorded_in_words(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -330,10 +340,12 @@ def _recorded_in_words(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"      {finding['severity']}: {finding['description']}"
 
 
-def _today(writer: str, held: Mapping[str, Sequence[str]]) -> str:
-    said = "; ".join(f"round {name}: {'; '.join(why)}" for name, why in held.items())
-    now = f"would hold it, since {said}" if held else "admits it too"
-    return f"written by agreement_pipeline {writer}; {__version__} {now}"
+def _today(writer: str, reasons_by_round: Mapping[str, Sequence[str]]) -> str:
+    reasons_text = "; ".join(
+        f"round {name}: {'; '.join(reasons)}" for name, reasons in reasons_by_round.items()
+    )
+    outcome = f"would hold it, since {reasons_text}" if reasons_by_round else "admits it too"
+    return f"written by agreement_pipeline {writer}; {__version__} {outcome}"
 
 
 def _verdict(verdict: Mapping[str, Any]) -> str:

@@ -15,11 +15,11 @@ import dagster as dg
 from agreement_pipeline.errors import AgreementError, ProjectError, in_a_sentence
 from agreement_pipeline.orchestration.host import Host
 from agreement_pipeline.orchestration.metrics import record_notices
-from agreement_pipeline.orchestration.runs import WHY, unreleased_tag
+from agreement_pipeline.orchestration.runs import REASON_TAG, unreleased_tag
 from agreement_pipeline.orchestration.sensors import (
     declare_sensor,
     find_unjudged,
-    said_by,
+    read_cursor,
 )
 from agreement_pipeline.projects import (
     Notice,
@@ -57,9 +57,9 @@ def checked_url(variable: str, environment: Mapping[str, str]) -> str:
     """The error does not repeat what the variable holds instead of a URL."""
     url = environment.get(variable, "").strip()
     if not url.startswith(HTTP):
-        found = "something else than a URL" if url else "nothing"
+        content = "something else than a URL" if url else "nothing"
         raise ProjectError(
-            f"environment variable {variable}: found {found}; expected a URL that begins with "
+            f"environment variable {variable}: found {content}; expected a URL that begins with "
             "https://. Set it where the project's code runs: the code server, or dagster dev."
         )
     return url
@@ -74,16 +74,16 @@ def post(url: str, body: Mapping[str, Any]) -> None:
             return
     except urllib.error.HTTPError as error:
         error.close()
-        why = f"the server answered {error.code}"
+        reason = f"the server answered {error.code}"
     except urllib.error.URLError as error:
-        why = f"no answer ({type(error.reason).__name__})"
+        reason = f"no answer ({type(error.reason).__name__})"
     except (OSError, HTTPException, ValueError) as error:
-        why = f"no answer ({type(error).__name__})"
-    raise NotPostedError(why)
+        reason = f"no answer ({type(error).__name__})"
+    raise NotPostedError(reason)
 
 
 @dataclass
-class Told:
+class AlertCursor:
     """The cursor of the sensor. `states` has the state of each notice that the webhook took.
 
     One that no longer holds is forgotten, so the team hears if it comes back. After `failures` in a
@@ -98,33 +98,35 @@ class Told:
     last_heartbeat: float = 0.0
 
     @classmethod
-    def of(cls, cursor: str | None) -> "Told":
+    def of(cls, cursor: str | None) -> "AlertCursor":
         try:
-            found = cls(**said_by(cursor))
+            restored = cls(**read_cursor(cursor))
         except TypeError:
             return cls()
-        times = (found.next, found.down_since, found.last_heartbeat)
-        numbers = isinstance(found.failures, int) and all(
-            isinstance(at, float | int) for at in times
+        times = (restored.next, restored.down_since, restored.last_heartbeat)
+        numbers = isinstance(restored.failures, int) and all(
+            isinstance(moment, float | int) for moment in times
         )
-        usable = numbers and found.failures >= 0 and isinstance(found.states, dict)
-        return found if usable else cls()
+        usable = numbers and restored.failures >= 0 and isinstance(restored.states, dict)
+        return restored if usable else cls()
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
 
-    def untold(self, found: list[Notice]) -> list[Notice]:
-        now = {_key(each): each.state for each in found}
+    def untold(self, current_notices: list[Notice]) -> list[Notice]:
+        state_by_key = {_key(notice): notice.state for notice in current_notices}
         if self.down_since:
-            now |= {DOWN: ""}
-        self.states = {key: state for key, state in self.states.items() if key in now}
-        return [each for each in found if self.states.get(_key(each)) != each.state]
+            state_by_key |= {DOWN: ""}
+        self.states = {key: state for key, state in self.states.items() if key in state_by_key}
+        return [
+            notice for notice in current_notices if self.states.get(_key(notice)) != notice.state
+        ]
 
-    def untold_outage(self, project: str, error: Exception, now: float) -> list[Notice]:
+    def untold_outage(self, project: str, error: Exception, now_seconds: float) -> list[Notice]:
         """What was told of rounds stays told, since nothing is known of them now."""
-        if not 0 < self.down_since <= now:
-            self.down_since = now
-        if now < self.down_since + OUTAGE_SECONDS:
+        if not 0 < self.down_since <= now_seconds:
+            self.down_since = now_seconds
+        if now_seconds < self.down_since + OUTAGE_SECONDS:
             return []
         notice = outage(project, self.down_since, in_a_sentence(error))
         return [] if self.states.get(DOWN) == notice.state else [notice]
@@ -144,9 +146,9 @@ class Told:
             self.states[_key(notice)] = notice.state
         self.failures, self.next = 0, 0.0
 
-    def failed(self, now: float) -> float:
+    def failed(self, now_seconds: float) -> float:
         wait = min(EVERY_SECONDS * 2.0 ** min(self.failures, MOST_DOUBLED), LONGEST_WAIT)
-        self.failures, self.next = self.failures + 1, now + wait
+        self.failures, self.next = self.failures + 1, now_seconds + wait
         return wait
 
 
@@ -163,46 +165,48 @@ def build_alert_sensor(host: Host) -> list[dg.SensorDefinition]:
         f"{project.name}_alerts",
         "Tells the webhook once of each round that is held, broken, overdue or not released, and "
         "if the store or the inbox cannot be read.",
-        every=EVERY_SECONDS,
+        interval_seconds=EVERY_SECONDS,
         is_stopped=project.settings.automation == "stopped",
     )
     def alerts(context: dg.SensorEvaluationContext) -> dg.SkipReason:
-        told = Told.of(context.cursor)
+        cursor = AlertCursor.of(context.cursor)
         try:
-            said = _tick(context, host, variable, told)
+            outcome = _tick(context, host, variable, cursor)
         except AgreementError as error:
             return dg.SkipReason(str(error))
-        context.update_cursor(told.to_cursor())
-        return dg.SkipReason(said)
+        context.update_cursor(cursor.to_cursor())
+        return dg.SkipReason(outcome)
 
     return [alerts]
 
 
-def _tick(context: dg.SensorEvaluationContext, host: Host, variable: str | None, told: Told) -> str:
-    now, project = time.time(), host.project
-    waiting = _untold(context, host, told, now)
+def _tick(
+    context: dg.SensorEvaluationContext, host: Host, variable: str | None, cursor: AlertCursor
+) -> str:
+    now_seconds, project = time.time(), host.project
+    waiting = _find_untold(context, host, cursor, now_seconds)
     if variable is None:
         return "a heartbeat alone: the project names no webhook (alerts_url_from)"
     if not waiting:
-        down = "the rounds cannot be looked at; " if told.down_since else ""
+        down = "the rounds cannot be looked at; " if cursor.down_since else ""
         return f"{down}nothing new to tell"
-    if now < told.next <= now + LONGEST_WAIT:
+    if now_seconds < cursor.next <= now_seconds + LONGEST_WAIT:
         return f"{len(waiting)} to tell; the webhook did not answer, and is tried again later"
-    url, first = checked_url(variable, os.environ), waiting[0]
+    url, notice = checked_url(variable, os.environ), waiting[0]
     try:
-        told_now = with_who_differs(project, first)
-        post(url, told_now.body(project.settings.alerts_form))
+        full_notice = with_who_differs(project, notice)
+        post(url, full_notice.body(project.settings.alerts_form))
     except NotPostedError as error:
-        wait = told.failed(now)
-        said = f"not told of {_key(first)}: {error}; the next try is in {wait:g} s"
-        context.log.warning(said)
-        return said
-    told.took(first)
-    return f"told of {_key(first)}; {len(waiting) - 1} more to tell"
+        wait = cursor.failed(now_seconds)
+        message = f"not told of {_key(notice)}: {error}; the next try is in {wait:g} s"
+        context.log.warning(message)
+        return message
+    cursor.took(notice)
+    return f"told of {_key(notice)}; {len(waiting) - 1} more to tell"
 
 
-def _untold(
-    context: dg.SensorEvaluationContext, host: Host, told: Told, now: float
+def _find_untold(
+    context: dg.SensorEvaluationContext, host: Host, cursor: AlertCursor, now_seconds: float
 ) -> list[Notice]:
     """A store that cannot be read is news as well, so no error ends the tick."""
     project = host.project
@@ -210,16 +214,19 @@ def _untold(
         if reason := project.no_inbox():
             raise ProjectError(reason)
         current = notices(
-            project, now, find_unjudged(context.instance, host), _unreleased(context, project)
+            project,
+            now_seconds,
+            find_unjudged(context.instance, host),
+            _unreleased(context, project),
         )
     except Exception as error:  # the client of a bucket raises errors of its own
         context.log.error(in_a_sentence(error))
-        down = [outage(project.name, now, in_a_sentence(error))]
+        down = [outage(project.name, now_seconds, in_a_sentence(error))]
         _record(context, project, down)
-        return told.untold_outage(project.name, error, now)
+        return cursor.untold_outage(project.name, error, now_seconds)
     _record(context, project, current)
-    _send_heartbeat(context, project, told, now)
-    return told.untold_recovery(project.name) + told.untold(current)
+    _send_heartbeat(context, project, cursor, now_seconds)
+    return cursor.untold_recovery(project.name) + cursor.untold(current)
 
 
 def _record(
@@ -230,14 +237,14 @@ def _record(
 
 
 def _send_heartbeat(
-    context: dg.SensorEvaluationContext, project: Project, told: Told, now: float
+    context: dg.SensorEvaluationContext, project: Project, cursor: AlertCursor, now_seconds: float
 ) -> None:
     variable = project.settings.heartbeat_url_from
-    if variable is None or now - HEARTBEAT_SECONDS < told.last_heartbeat <= now:
+    if variable is None or now_seconds - HEARTBEAT_SECONDS < cursor.last_heartbeat <= now_seconds:
         return
     try:
         post(checked_url(variable, os.environ), {"project": project.name, "what": "up"})
-        told.last_heartbeat = now
+        cursor.last_heartbeat = now_seconds
     except (NotPostedError, ProjectError) as error:
         context.log.warning(f"no heartbeat: {error}")
 
@@ -245,13 +252,13 @@ def _send_heartbeat(
 # Dagster opens its instance when it is first asked for, which takes longer than all else here.
 def _unreleased(context: dg.SensorEvaluationContext, project: Project) -> dict[str, str]:
     """Why the last run could not release an admitted round, or all of them together."""
-    wanted = joint_release(project)
-    waiting = [name for name in wanted.rounds if not project.is_released(name)]
+    planned_release = joint_release(project)
+    waiting = [name for name in planned_release.rounds if not project.is_released(name)]
     reasons = {}
-    for name in [*waiting, *([""] if wanted.is_due else [])]:
+    for name in [*waiting, *([""] if planned_release.is_due else [])]:
         tagged = dg.RunsFilter(tags=unreleased_tag(project.name, name))
         for run in context.instance.get_runs(tagged, limit=1):
-            reasons[name] = run.tags.get(WHY, "")
+            reasons[name] = run.tags.get(REASON_TAG, "")
     return reasons
 
 

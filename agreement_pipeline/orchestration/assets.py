@@ -104,10 +104,14 @@ CHANGED_COLUMNS = {
 
 def build_assets(host: Host) -> list[dg.AssetsDefinition]:
     """The assets of a round are one step, so a round costs one process on any executor."""
-    others = (agreement_history, release, reassessment, drawn_items, delivered_table)
+    steps_without_rounds = (agreement_history, release, reassessment, drawn_items, delivered_table)
     return [
         _build_round_assets(host),
-        *(_build_asset(host, step) for step in others if step.__name__ in host.assets),
+        *(
+            _build_asset(host, step)
+            for step in steps_without_rounds
+            if step.__name__ in host.assets
+        ),
     ]
 
 
@@ -116,7 +120,7 @@ def delivered_table(project: Project) -> Result:
     delivered = project.look()
     if delivered.refused:
         raise RatingsError(" ".join(delivered.refused.values()))
-    digests = [each.digest for each in delivered.deliveries.values()]
+    digests = [delivery.digest for delivery in delivered.deliveries.values()]
     return dg.MaterializeResult(
         data_version=dg.DataVersion(digests[0]),
         metadata={"rounds": len(digests), "original_digest": digests[0][:12]},
@@ -126,9 +130,9 @@ def delivered_table(project: Project) -> Result:
 def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
     """The round's ratings as delivered. They are checked and stored under their digest."""
     delivered, ratings = project.delivered(round_name)
-    policy, contract, said = project.policy, project.contract, project.settings
-    found = check_round(ratings, policy, contract)
-    findings = (*found, *project.left_out(delivered))
+    policy, contract, settings = project.policy, project.contract, project.settings
+    contract_findings = check_round(ratings, policy, contract)
+    findings = (*contract_findings, *project.left_out(delivered))
     version = project.keep(delivered, ratings)
     del delivered  # its table is kept, and is read from there when the suite is asked
     by_suite = check_kept_delivery(project.store, version, contract, ratings.scale.categories)
@@ -140,7 +144,7 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
         ],
         metadata={
             "dagster/row_count": len(ratings),
-            **rendered(delivery(ratings, (*said.classifiers, *said.optional_classifiers))),
+            **rendered(delivery(ratings, (*settings.classifiers, *settings.optional_classifiers))),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
             "original_digest": version.original_digest[:12],
@@ -148,7 +152,7 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
         },
     )
     digests = policy.digest, contract.digest
-    return result, Checked(version, ratings, digests, found, by_suite)
+    return result, Checked(version, ratings, digests, contract_findings, by_suite)
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,10 +174,10 @@ def rating_patterns(stored: StoredRound) -> Result:
 
 def inter_rater_agreement(stored: StoredRound) -> Result:
     """Do the raters agree with each other?"""
-    last = round_before(stored.name, stored.project.store)
-    before = None if last is None else Before(*last)
-    changed = since(stored.ratings, stored.name, before, stored.project.policy)
-    return _agreement(stored, "inter-rater", **changed)
+    name_and_ratings = round_before(stored.name, stored.project.store)
+    earlier_round = None if name_and_ratings is None else Before(*name_and_ratings)
+    changes = since(stored.ratings, stored.name, earlier_round, stored.project.policy)
+    return _agreement(stored, "inter-rater", **changes)
 
 
 def intra_rater_agreement(stored: StoredRound) -> Result:
@@ -192,13 +196,13 @@ def disputed_items(stored: StoredRound) -> Result:
 
 
 def acceptability(
-    project: Project, round_name: str, kept: Checked | None = None
+    project: Project, round_name: str, checked: Checked | None = None
 ) -> tuple[Judged, bool]:
     """The decision: does the policy admit this round, and why?
 
     A release that the decision no longer allows is withdrawn.
     """
-    return judge_round(project.store, round_name, **project.terms, kept=kept)
+    return judge_round(project.store, round_name, **project.terms, kept=checked)
 
 
 def training_data(project: Project, round_name: str) -> Result:
@@ -225,7 +229,7 @@ def agreement_history(project: Project) -> Result:
     rounds = table_of_rows(standing.rows, project.unjudged(due))
     chart = charted(rounds, project.policy, standing.chart)
     late, unused = overdue(project, time.time()), project.unused_waivers()
-    why = "; ".join(late.why) if late else ""
+    late_reasons = "; ".join(late.why) if late else ""
     if project.settings.pages:
         of_store = table_of_rows(standing.rows)
         keep_page(project, INDEX, project_page(project, standing.rows, rounds=of_store))
@@ -233,11 +237,11 @@ def agreement_history(project: Project) -> Result:
     return dg.MaterializeResult(
         data_version=dg.DataVersion(state),
         check_results=[
-            *checks.history_results(rounds, project.policy, unused, why, chart),
+            *checks.history_results(rounds, project.policy, unused, late_reasons, chart),
             *checks.certificates(project),
         ],
         metadata={
-            **rendered(history(rounds, project.policy, chart, why)),
+            **rendered(history(rounds, project.policy, chart, late_reasons)),
             **link(project, INDEX),
             **refused("files_refused", project.look().refused, "file"),
             **refused("waivers_unused", unused, "file"),
@@ -247,17 +251,23 @@ def agreement_history(project: Project) -> Result:
 
 def drawn_items(project: Project) -> Result:
     """Which items must people label, of those that a classifier labelled? One draw a population."""
-    found = [(file.name, each) for file, each in project.draws()]
-    drawn = {name: each for name, each in found if isinstance(each, Draw)}
+    outcomes = [(file.name, draw_or_reason) for file, draw_or_reason in project.draws()]
+    draw_by_file = {
+        name: draw_or_reason
+        for name, draw_or_reason in outcomes
+        if isinstance(draw_or_reason, Draw)
+    }
     rows = pd.DataFrame(
-        {"file": name, "draw": each.in_words, "seed": each.seed[:12]}
-        for name, each in drawn.items()
+        {"file": name, "draw": draw.in_words, "seed": draw.seed[:12]}
+        for name, draw in draw_by_file.items()
     )
-    why = {name: each for name, each in found if isinstance(each, str)}
-    items = {"items": sum(len(each.items) for each in drawn.values())}
+    reason_by_file = {
+        name: draw_or_reason for name, draw_or_reason in outcomes if isinstance(draw_or_reason, str)
+    }
+    items = {"items": sum(len(draw.items) for draw in draw_by_file.values())}
     draws, not_drawn = (
         table("draws", rows, DRAW_COLUMNS),
-        refused("populations_refused", why, "file"),
+        refused("populations_refused", reason_by_file, "file"),
     )
     return dg.MaterializeResult(metadata={**items, **draws, **not_drawn})
 
@@ -276,61 +286,67 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     that fails, is gone on with by the next run.
     """
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
-    changed: list[dict[str, str]] = []
+    changed_rows: list[dict[str, str]] = []
     failed: dict[str, str] = {}
     project = host.project
     looked_at = or_fail(context, lambda: reassess(project.store, **project.terms))
-    while each := or_fail(context, lambda: next(looked_at, None)):
+    while outcome := or_fail(context, lambda: next(looked_at, None)):
         counts["rounds"] += 1
-        counts["decided_anew"] += each.judged is not None
-        counts["withdrawn"] += each.withdrawn
-        if each.changed:
-            changed.append(each.row)
-        if why := each.error or _released_and_shown(host, context, each):
-            failed[each.round] = why
-        del each  # so the next round is judged without the ratings of this one in memory
+        counts["decided_anew"] += outcome.judged is not None
+        counts["withdrawn"] += outcome.withdrawn
+        if outcome.changed:
+            changed_rows.append(outcome.row)
+        if reason := outcome.error or _release_and_show(host, context, outcome):
+            failed[outcome.round] = reason
+        del outcome  # so the next round is judged without the ratings of this one in memory
     failed |= _release_without_gold(host, context)
     yield dg.MaterializeResult(
         check_results=[checks.reassessed(failed)],
         metadata={
             **counts,
-            "changed": len(changed),
+            "changed": len(changed_rows),
             **(
-                table("decisions_changed", pd.DataFrame(changed), CHANGED_COLUMNS)
-                if changed
+                table("decisions_changed", pd.DataFrame(changed_rows), CHANGED_COLUMNS)
+                if changed_rows
                 else {}
             ),
             **refused("rounds_failed", failed, "round"),
         },
     )
     if failed:
-        said = "; ".join(f"round {name}: {why}" for name, why in failed.items())
-        raise failure(f"not judged again, or not released or shown: {said}", "not_judged")
+        failures = "; ".join(f"round {name}: {reason}" for name, reason in failed.items())
+        raise failure(f"not judged again, or not released or shown: {failures}", "not_judged")
 
 
-def _agreement(stored: StoredRound, question: Question, **more: Content) -> Result:
+def _agreement(stored: StoredRound, question: Question, **extra_sections: Content) -> Result:
     ratings, policy = stored.ratings, stored.project.policy
     measures, part = applicable(ratings, question), judged_part(ratings, policy)
-    judged = {rule.scope for rule in policy.rules}
+    judged_scopes = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
-    shown = Shown.of(ratings)
-    every = survey(
+    shown_raters = Shown.of(ratings)
+    estimates = survey(
         part,
         measures,
         policy.inference,
         scopes=scopes,
-        judged=judged,
-        shown=shown,
+        judged=judged_scopes,
+        shown=shown_raters,
         trains=stored.project.settings.trains,
     )
     holding = {rule.measure for rule in policy.rules if rule.effect == "hold"}
     # what decides comes before what only warns, and what nobody asks for comes last
-    found = sorted(
-        every, key=lambda each: (each.measure not in holding, each.measure not in policy.measures)
+    ordered = sorted(
+        estimates,
+        key=lambda estimate: (
+            estimate.measure not in holding,
+            estimate.measure not in policy.measures,
+        ),
     )
     return dg.MaterializeResult(
         data_version=dg.DataVersion(ratings.digest),
-        metadata=rendered({**details(question, ratings, policy, found, shown), **more}),
+        metadata=rendered(
+            {**details(question, ratings, policy, ordered, shown_raters), **extra_sections}
+        ),
     )
 
 
@@ -342,52 +358,58 @@ def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) ->
     )
 
 
-def _shown(project: Project, judged: Judged, withdrawn: bool) -> Result:
-    name, decision = judged.version.round, judged.decision
-    summary = summarize_anyway(judged.ratings, judged.policy, decision, project.name, name)
-    shown = decision_metadata(summary, link(project, page_of(name)))
+def _decision_result(project: Project, judged_round: Judged, withdrawn: bool) -> Result:
+    name, decision = judged_round.version.round, judged_round.decision
+    summary = summarize_anyway(
+        judged_round.ratings, judged_round.policy, decision, project.name, name
+    )
+    metadata = decision_metadata(summary, link(project, page_of(name)))
     fault = record_decision(summary)
     return dg.MaterializeResult(
         metadata={
-            **shown,
+            **metadata,
             "release_withdrawn": withdrawn,
             **({"metrics": fault} if fault else {}),
         },
-        check_results=list(checks.policy_results(summary, judged.gate.audit.of_labels)),
+        check_results=list(checks.policy_results(summary, judged_round.gate.audit.of_labels)),
         data_version=dg.DataVersion(decision.digest),
     )
 
 
-def _released_and_shown(host: Host, context: dg.AssetExecutionContext, each: Reassessed) -> str:
+def _release_and_show(host: Host, context: dg.AssetExecutionContext, outcome: Reassessed) -> str:
     """Release an admitted round that has no release, and show what changed as its own run would.
 
     What failed, in words.
     """
     failed, release = list[str](), None
-    if each.unreleased:
+    if outcome.unreleased:
         try:
-            release = host.project.release(each.round)
+            release = host.project.release(outcome.round)
         except EXPECTED as error:
             failed.append(in_a_sentence(error))
-    if (judged := each.judged) is not None and each.changed:
-        shown = _shown(host.project, judged, each.withdrawn)
-        _log(context, host.key("acceptability"), each.round, shown)
-        if not judged.decision.admitted:
-            _show_held(host, context, each.round, judged.decision, each.withdrawn)
-        failed += [str(said)] if (said := (shown.metadata or {}).get(NOT_KNOWN)) else []
+    if (judged_round := outcome.judged) is not None and outcome.changed:
+        result = _decision_result(host.project, judged_round, outcome.withdrawn)
+        _log(context, host.key("acceptability"), outcome.round, result)
+        if not judged_round.decision.admitted:
+            _show_held(host, context, outcome.round, judged_round.decision, outcome.withdrawn)
+        failed += [str(not_known)] if (not_known := (result.metadata or {}).get(NOT_KNOWN)) else []
     if release is not None:
-        shown = _released(release, [checks.released()])
-        _log(context, host.key("training_data"), each.round, shown)
+        result = _released(release, [checks.released()])
+        _log(context, host.key("training_data"), outcome.round, result)
     return "; ".join(failed)
 
 
 def _log(
-    context: dg.AssetExecutionContext, asset: dg.AssetKey, round_name: str, shown: Result
+    context: dg.AssetExecutionContext, asset: dg.AssetKey, round_name: str, materialization: Result
 ) -> None:
-    tags = {DATA_VERSION: shown.data_version.value} if shown.data_version else {}
-    context.log_event(dg.AssetMaterialization(asset, None, shown.metadata, round_name, tags))
-    for result in shown.check_results:
-        _answered(context, asset, round_name, result)
+    tags = (
+        {DATA_VERSION: materialization.data_version.value} if materialization.data_version else {}
+    )
+    context.log_event(
+        dg.AssetMaterialization(asset, None, materialization.metadata, round_name, tags)
+    )
+    for result in materialization.check_results:
+        _log_check_result(context, asset, round_name, result)
 
 
 EVIDENCE: Mapping[str, Callable[[StoredRound], Result]] = {
@@ -469,10 +491,10 @@ class RoundRun:
             except Exception as error:  # whatever it is: what comes after other assets is shown
                 self.errors[name] = error
         if self.errors:
-            first, *others = self.errors
-            for name in others:
+            first_name, *other_names = self.errors
+            for name in other_names:
                 self.context.log.error(f"{name}: {self.errors[name]}")
-            raise self.errors[first]
+            raise self.errors[first_name]
 
     def _ended_before(self, name: str) -> bool:
         """True if an asset that this one comes after was ended by an error in this run."""
@@ -499,37 +521,46 @@ class RoundRun:
             result, self.checked = self._or_fail(lambda: annotations(self.project, self.round_name))
         except dg.Failure:
             of_suite = _suite_results_of_refused(self.project, self.round_name)
-            asked = [check for check in loaded if check in of_suite]
-            for answer in checks.of_loaded(of_suite.values(), asked):
+            suite_checks = [check for check in loaded if check in of_suite]
+            for answer in checks.of_loaded(of_suite.values(), suite_checks):
                 yield answer._replace(asset_key=self.host.key("annotations"))
             raise
-        yield self._of("annotations", result, checks.of_loaded(result.check_results, loaded))
+        yield self._with_answers(
+            "annotations", result, checks.of_loaded(result.check_results, loaded)
+        )
 
     def _judge(self) -> Iterator[Result]:
         """If the round is held, the run ends, and its first line says why.
 
         Each check that was loaded is answered, and no other: the policy may have other rules now.
         """
-        judged, withdrawn = self._or_fail(
+        judged_round, withdrawn = self._or_fail(
             lambda: acceptability(self.project, self.round_name, self.checked)
         )
-        decision, shown = judged.decision, _shown(self.project, judged, withdrawn)
+        decision, result = (
+            judged_round.decision,
+            _decision_result(self.project, judged_round, withdrawn),
+        )
         loaded = self._loaded_checks("acceptability")
-        answered = [each for each in shown.check_results if each.check_name in loaded]
-        gone = sorted({*loaded} - {each.check_name for each in answered})
-        answers = [*answered, *map(checks.without_rule, gone)]
+        answered = [
+            check_result
+            for check_result in result.check_results
+            if check_result.check_name in loaded
+        ]
+        removed_checks = sorted({*loaded} - {check_result.check_name for check_result in answered})
+        answers = [*answered, *map(checks.without_rule, removed_checks)]
         self.is_decided = True
         self._or_fail(lambda: _release_without_gold(self.host, self.context))
         if decision.admitted:
             tag(self.context, ADMITTED)
-            yield self._of("acceptability", shown, answers)
+            yield self._with_answers("acceptability", result, answers)
             return
         _show_held(self.host, self.context, self.round_name, decision, withdrawn)
-        why = chained(decision.reasons)
-        tag(self.context, HELD, why, **NOT_AGAIN)
+        reasons = chained(decision.reasons)
+        tag(self.context, HELD, reasons, **NOT_AGAIN)
         # What is logged before a step fails is lost, unless the step yields something after it.
-        yield self._of("acceptability", shown, answers)
-        raise failure(f"held: round {self.round_name}: {why}", "held", self._to_decision)
+        yield self._with_answers("acceptability", result, answers)
+        raise failure(f"held: round {self.round_name}: {reasons}", "held", self._to_decision)
 
     def _release(self) -> Iterator[Result | dg.AssetCheckResult]:
         """The lock: it trusts nothing of this run, and judges the round from its stored bytes."""
@@ -543,11 +574,15 @@ class RoundRun:
             if answer.check_name in loaded:
                 yield answer
             raise
-        answers = [each for each in result.check_results if each.check_name in loaded]
-        yield self._of("training_data", result, answers)
+        answers = [
+            check_result
+            for check_result in result.check_results
+            if check_result.check_name in loaded
+        ]
+        yield self._with_answers("training_data", result, answers)
 
     def _show(self, name: str) -> Iterator[Result]:
-        yield self._of(name, self._or_fail(lambda: EVIDENCE[name](self._stored)))
+        yield self._with_answers(name, self._or_fail(lambda: EVIDENCE[name](self._stored)))
 
     @cached_property
     def _stored(self) -> StoredRound:
@@ -559,7 +594,9 @@ class RoundRun:
         selected, asset = self.context.selected_asset_check_keys, self.host.key(name)
         return sorted(check.name for check in selected if check.asset_key == asset)
 
-    def _of(self, name: str, result: Result, answers: Iterable[dg.AssetCheckResult] = ()) -> Result:
+    def _with_answers(
+        self, name: str, result: Result, answers: Iterable[dg.AssetCheckResult] = ()
+    ) -> Result:
         key = self.host.key(name)
         of_asset = [answer._replace(asset_key=key) for answer in answers]
         return result._replace(asset_key=key, check_results=of_asset)
@@ -666,7 +703,10 @@ def _suite_results_of_refused(project: Project, round_name: str) -> dict[str, dg
         check = check_table(contract.suite, table, project.settings.scale.categories)
     except EXPECTED:  # the run fails with what the reading of the round says
         return {}
-    return {str(each.check_name): each for each in checks.suite_results(contract.suite, check)}
+    return {
+        str(check_result.check_name): check_result
+        for check_result in checks.suite_results(contract.suite, check)
+    }
 
 
 def _show_held(
@@ -676,16 +716,16 @@ def _show_held(
     decision: Decision,
     withdrawn: bool,
 ) -> None:
-    asset, why = host.key("training_data"), printable(chained(decision.reasons))
-    said = f"{'withdrawn' if withdrawn else 'held'}: {why}"
+    asset, reasons = host.key("training_data"), printable(chained(decision.reasons))
+    outcome = f"{'withdrawn' if withdrawn else 'held'}: {reasons}"
     if withdrawn:
-        _answered(context, asset, round_name, checks.not_released("training_data", said))
+        _log_check_result(context, asset, round_name, checks.not_released("training_data", outcome))
         if not joint_release(host.project).is_made:
-            because = f"round {round_name} is {said}"
+            because = f"round {round_name} is {outcome}"
             result = checks.not_released("release", because)
-            _answered(context, host.key("release"), None, result)
-    shown = {"release": said, **host.to_decision(round_name)}
-    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=shown))
+            _log_check_result(context, host.key("release"), None, result)
+    metadata = {"release": outcome, **host.to_decision(round_name)}
+    context.log_event(dg.AssetObservation(asset, partition=round_name, metadata=metadata))
 
 
 def _release_without_gold(host: Host, context: dg.AssetExecutionContext) -> dict[str, str]:
@@ -699,13 +739,13 @@ def _release_without_gold(host: Host, context: dg.AssetExecutionContext) -> dict
             _log(context, asset, name, _released(release, [checks.released()]))
             continue
         failed[name] = release
-        said = (
+        outcome = (
             "withdrawn: it trained on items that are gold in another round; "
             f"not released anew: {release}"
         )
-        context.log.warning(f"round {name}: {said}")
-        _answered(context, asset, name, checks.not_released("training_data", said))
-        context.log_event(dg.AssetObservation(asset, partition=name, metadata={"release": said}))
+        context.log.warning(f"round {name}: {outcome}")
+        _log_check_result(context, asset, name, checks.not_released("training_data", outcome))
+        context.log_event(dg.AssetObservation(asset, partition=name, metadata={"release": outcome}))
     return failed
 
 
@@ -722,20 +762,20 @@ def _show_unreleased(
     that only looks for the training data of a round that is held stays tagged as held.
     """
     by_us = error.description if isinstance(error, dg.Failure) else None
-    why, key = by_us or in_a_sentence(error), host.key(asset)
+    reason, key = by_us or in_a_sentence(error), host.key(asset)
     mark = unreleased_tag(host.project.name, round_name)
     run = context.instance.get_run_by_id(context.run.run_id)
     if round_name and run and run.tags.get(DECISION) == HELD:
         context.instance.add_run_tags(context.run.run_id, mark)
     else:
-        tag(context, NOT_RELEASED, why, **mark)
-    said = f"not released: {why}"
-    shown = {"release": said, **host.to_decision(round_name)}
-    context.log_event(dg.AssetObservation(key, partition=round_name, metadata=shown))
-    return checks.not_released(asset, said)._replace(asset_key=key)
+        tag(context, NOT_RELEASED, reason, **mark)
+    outcome = f"not released: {reason}"
+    metadata = {"release": outcome, **host.to_decision(round_name)}
+    context.log_event(dg.AssetObservation(key, partition=round_name, metadata=metadata))
+    return checks.not_released(asset, outcome)._replace(asset_key=key)
 
 
-def _answered(
+def _log_check_result(
     context: dg.AssetExecutionContext,
     asset: dg.AssetKey,
     round_name: str | None,

@@ -46,7 +46,7 @@ IN_TIME, LIKE_BEFORE, SAME_POLICY = "in_time", "like_before", "by_todays_policy"
 RELEASED_TOGETHER = "released_together"
 EVERY_ROUND_JUDGED, CERTIFICATES = "every_round_judged", "certificates_answer"
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
-KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
+CONTRACT_KEPT, ADVICE, SILVER = "contract_kept", "contract_advice", "silver_labels"
 MOST_RULES = 16
 """A round has twenty checks at most. Rules beyond these stand in the table of the decision."""
 
@@ -57,7 +57,10 @@ FINDING_COLUMNS = {
     "observed": "The numbers that the check found.",
 }
 ASKS = {
-    KEPT: ("annotations", "Does the round keep every critical check of the data contract?"),
+    CONTRACT_KEPT: (
+        "annotations",
+        "Does the round keep every critical check of the data contract?",
+    ),
     ADVICE: (
         "annotations",
         "Does the round follow the advice of the data contract? It holds nothing.",
@@ -78,7 +81,9 @@ ASKS = {
 
 def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
     """What follows in the same run waits for `admitted`."""
-    asks = {name: asked for name, (of, asked) in ASKS.items() if of == asset}
+    asks = {
+        name: question for name, (check_asset, question) in ASKS.items() if check_asset == asset
+    }
     if IN_TIME in asks:
         days = counted(host.project.settings.overdue_after_days, "day")
         asks[IN_TIME] = asks[IN_TIME].format(days=days)
@@ -97,29 +102,35 @@ def specs(host: Host, asset: str) -> list[dg.AssetCheckSpec]:
         check_spec(
             name,
             asset=host.key(asset),
-            description=asked,
+            description=question,
             partitions=host.partitions if by_round else None,
             blocking=name == ADMITTED,
         )
-        for name, asked in asks.items()
+        for name, question in asks.items()
     ]
 
 
 def contract_results(findings: Sequence[Finding]) -> Iterator[dg.AssetCheckResult]:
-    for name, severity in ((KEPT, ERROR), (ADVICE, WARN)):
-        found = [each for each in findings if (each.severity == "error") is (name == KEPT)]
-        failed = [each.description for each in found if not each.passed]
+    for name, severity in ((CONTRACT_KEPT, ERROR), (ADVICE, WARN)):
+        of_severity = [
+            finding
+            for finding in findings
+            if (finding.severity == "error") is (name == CONTRACT_KEPT)
+        ]
+        failed = [finding.description for finding in of_severity if not finding.passed]
         rows = pd.DataFrame(
             {
-                "check": each.check,
-                "passed": "yes" if each.passed else "no",
-                "found": each.description,
-                "observed": "; ".join(f"{name}: {in_cell(value)}" for name, value in each.observed),
+                "check": finding.check,
+                "passed": "yes" if finding.passed else "no",
+                "found": finding.description,
+                "observed": "; ".join(
+                    f"{name}: {in_cell(value)}" for name, value in finding.observed
+                ),
             }
-            for each in found
+            for finding in of_severity
         )
-        said = _answer(not failed, failed)
-        yield _result(name, not failed, said, severity, table("findings", rows, FINDING_COLUMNS))
+        answer = _answer(not failed, failed)
+        yield _result(name, not failed, answer, severity, table("findings", rows, FINDING_COLUMNS))
 
 
 def suite_results(
@@ -129,9 +140,9 @@ def suite_results(
     if suite is None or check is None:
         return
     rows = failed_rows(suite, check.result) if check.result else {}
-    found = {finding.check: finding for finding in check.findings}
+    finding_by_check = {finding.check: finding for finding in check.findings}
     for entry in suite.entries:
-        finding = found.get(entry.check) or check.findings[0]
+        finding = finding_by_check.get(entry.check) or check.findings[0]
         counts = {name: value for name, value in finding.observed if value is not None}
         checked = counts.get("element_count", 0) - counts.get("missing_count", 0)
         if checked and "unexpected_count" in counts:
@@ -144,8 +155,8 @@ def suite_results(
             **({} if failed.empty else table("failed_rows", failed, delivered)),
         }
         severity = ERROR if finding.severity == "error" else WARN
-        said = _answer(finding.passed, [finding.description])
-        yield _result(entry.check, finding.passed, said, severity, metadata)
+        answer = _answer(finding.passed, [finding.description])
+        yield _result(entry.check, finding.passed, answer, severity, metadata)
 
 
 def of_loaded(
@@ -164,20 +175,20 @@ def policy_results(
     summary: Summary, silver: Finding | None = None
 ) -> Iterator[dg.AssetCheckResult]:
     decision, grid = summary.decision, rendered({"verdicts": verdict_grid(summary.results)})
-    said = _answer(decision.admitted, decision.reasons)
-    yield _result(ADMITTED, decision.admitted, said, ERROR, grid)
+    answer = _answer(decision.admitted, decision.reasons)
+    yield _result(ADMITTED, decision.admitted, answer, ERROR, grid)
     if silver is not None:
-        numbers = {name: number(each) for name, each in silver.observed if each is not None}
-        said = _answer(silver.passed, [silver.description])
-        yield _result(SILVER, silver.passed, said, ERROR, numbers)
+        numbers = {name: number(value) for name, value in silver.observed if value is not None}
+        answer = _answer(silver.passed, [silver.description])
+        yield _result(SILVER, silver.passed, answer, ERROR, numbers)
     for rule in _with_check(summary.policy):
         results = [result for result in summary.results if result.rule == rule.name]
         # A stratum of few items may only be told of, under a rule that holds.
-        counted = (result for result in results if result.holds == (rule.effect == "hold"))
-        met = all(result.is_met for result in counted)
+        relevant = (result for result in results if result.holds == (rule.effect == "hold"))
+        is_met = all(result.is_met for result in relevant)
         grid = rendered({"verdicts": verdict_grid(results)})
-        said = _answer(met, [result.reason for result in results])
-        yield _result(rule.name, met, said, metadata={**grid, **_numbers(results)})
+        answer = _answer(is_met, [result.reason for result in results])
+        yield _result(rule.name, is_met, answer, metadata={**grid, **_numbers(results)})
 
 
 def without_rule(name: str) -> dg.AssetCheckResult:
@@ -192,15 +203,15 @@ def released_together() -> dg.AssetCheckResult:
     return _result(RELEASED_TOGETHER, True, "Yes: released, and not withdrawn.", ERROR)
 
 
-def not_released(asset: str, why: str) -> dg.AssetCheckResult:
+def not_released(asset: str, reason: str) -> dg.AssetCheckResult:
     """Of a release that could not be made, or that was withdrawn."""
     name = RELEASED_TOGETHER if asset == "release" else IN_FORCE
-    return _result(name, False, why, ERROR, {"release": why})
+    return _result(name, False, reason, ERROR, {"release": reason})
 
 
 def reassessed(failed: Mapping[str, str]) -> dg.AssetCheckResult:
-    said = [f"round {name}: {why}" for name, why in failed.items()]
-    return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, said), ERROR)
+    reasons = [f"round {name}: {reason}" for name, reason in failed.items()]
+    return _result(EVERY_ROUND_JUDGED, not failed, _answer(not failed, reasons), ERROR)
 
 
 def history_results(
@@ -210,28 +221,33 @@ def history_results(
     late: str,
     chart: Sequence[Charted],
 ) -> Iterator[dg.AssetCheckResult]:
-    found = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
+    problems = [*not_admitted(rounds), *(f"unused waiver {name}" for name in unused)]
     good = "no round yet" if rounds.empty else "every round is admitted"
-    said = printable("; ".join(found)) or good
-    yield _result(NO_ROUND_HELD, not found, said, metadata={"health": health(rounds, late)})
+    answer = printable("; ".join(problems)) or good
+    yield _result(NO_ROUND_HELD, not problems, answer, metadata={"health": health(rounds, late)})
     yield _result(IN_TIME, not late, _answer(not late, [late] if late else []))
     yield like_before(chart)
-    changed = policy_changed(rounds, policy)
-    yield _result(SAME_POLICY, not changed, _answer(not changed, [changed] if changed else []))
+    policy_note = policy_changed(rounds, policy)
+    yield _result(
+        SAME_POLICY, not policy_note, _answer(not policy_note, [policy_note] if policy_note else [])
+    )
 
 
 def certificates(project: Project) -> Iterator[dg.AssetCheckResult]:
     if not _has_classifiers(project):
         return
-    by, said, ended = project.certified_by, list[str](), list[str]()
+    by, statements, ended = project.certified_by, list[str](), list[str]()
     for identity in project.identities:
         try:
-            found = open_certificate(by.store if by else project.store, identity)
-            said += [found.statement, *([found.anchored.in_words] if found.anchored else [])]
+            certificate = open_certificate(by.store if by else project.store, identity)
+            statements += [
+                certificate.statement,
+                *([certificate.anchored.in_words] if certificate.anchored else []),
+            ]
         except CertificateError as error:
             if error.code != "certificate_absent":
                 ended.append(f"{error.code}: {error}")
-    words = printable("; ".join((*ended, *said))) or "no classifier is certified"
+    words = printable("; ".join((*ended, *statements))) or "no classifier is certified"
     yield _result(CERTIFICATES, not ended, words)
 
 
@@ -241,19 +257,23 @@ def _has_classifiers(project: Project) -> bool:
 
 def like_before(chart: Sequence[Charted]) -> dg.AssetCheckResult:
     """It never holds a round."""
-    found = fallen_out(chart[-1:])
-    return _result(LIKE_BEFORE, not found, "; ".join(found) or like_others(chart))
+    fallen_rounds = fallen_out(chart[-1:])
+    return _result(LIKE_BEFORE, not fallen_rounds, "; ".join(fallen_rounds) or like_others(chart))
 
 
 def _result(
     name: str,
     passed: bool,
-    said: str,
+    description: str,
     severity: dg.AssetCheckSeverity = WARN,
     metadata: Mapping[str, Any] | None = None,
 ) -> dg.AssetCheckResult:
     return dg.AssetCheckResult(
-        check_name=name, passed=passed, severity=severity, description=said, metadata=metadata
+        check_name=name,
+        passed=passed,
+        severity=severity,
+        description=description,
+        metadata=metadata,
     )
 
 
@@ -263,8 +283,8 @@ def _with_check(policy: Policy) -> Sequence[Rule]:
 
 
 def _answer(passed: bool, reasons: Iterable[str]) -> str:
-    said = printable(chained(first_of(list(reasons))))
-    return f"{'Yes' if passed else 'No'}{f': {said}' if said else '.'}"
+    text = printable(chained(first_of(list(reasons))))
+    return f"{'Yes' if passed else 'No'}{f': {text}' if text else '.'}"
 
 
 def _numbers(results: Sequence[RuleResult]) -> dict[str, float | str]:

@@ -50,8 +50,8 @@ def descriptions(described: type) -> dict[str, str]:
     {'width': 'In metres.', 'height': 'In metres.'}
     """
     _, _, section = (getdoc(described) or "").partition("Attributes\n----------\n")
-    found = re.findall(r"^(\S.*)\n((?:[ ]{4}.*(?:\n|\Z))+)", section, re.MULTILINE)
-    return {name: " ".join(text.split()) for names, text in found for name in names.split(", ")}
+    entries = re.findall(r"^(\S.*)\n((?:[ ]{4}.*(?:\n|\Z))+)", section, re.MULTILINE)
+    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
 
 
 YAML = """# Every key: agreement-pipeline guide project, or the page of this component in `dg docs`.
@@ -102,11 +102,11 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
         folder = request.target_path.parent if request.append else request.target_path
         project = request.params.project or folder.name
         inbox = request.params.inbox or f"data/{project}"
-        said = {
+        values = {
             "type": request.type_name,
             "project": project,
             "inbox": inbox,
-            "categories": [each.strip() for each in request.params.categories.split(",")],
+            "categories": [category.strip() for category in request.params.categories.split(",")],
         }
         if request.project_root is None:
             raise ProjectError(
@@ -118,17 +118,17 @@ class ProjectScaffolder(dg.Scaffolder[ProjectParams]):
         python = request.scaffold_format == "python"
         if request.append and not python:
             with request.target_path.open("a", encoding="utf-8") as file:
-                file.write(f"---\n{YAML.format(**said)}")
+                file.write(f"---\n{YAML.format(**values)}")
             return
         name, text = ("component.py", PYTHON) if python else ("defs.yaml", YAML)
-        (request.target_path / name).write_text(text.format(**said), encoding="utf-8")
+        (request.target_path / name).write_text(text.format(**values), encoding="utf-8")
 
 
 def as_written(context: dg.ResolutionContext, value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: as_written(context, each) for key, each in value.items()}
+        return {key: as_written(context, entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [as_written(context, each) for each in value]
+        return [as_written(context, entry) for entry in value]
     # Dagster would read the text 12 as a number, though it is no template.
     is_plain = isinstance(value, str) and "{{" not in value and "{%" not in value
     return value if is_plain else context.resolve_value(value)
@@ -201,9 +201,9 @@ class AnnotationProject(dg.Component, ProjectSettings, dg.Resolvable):
     @classmethod
     def model(cls) -> type[BaseModel]:
         model = super().model()
-        said = {**descriptions(ProjectSettings), **descriptions(AnnotationProject)}
+        description_by_name = {**descriptions(ProjectSettings), **descriptions(AnnotationProject)}
         for name, field in model.model_fields.items():
-            field.description = said.get(name)
+            field.description = description_by_name.get(name)
         model.model_rebuild(force=True)
         return model
 
@@ -324,9 +324,9 @@ def _schedule(host: Host, job: AssetJob) -> dg.ScheduleDefinition:
         rounds = sorted(project.statuses.refresh().rows)
         if not rounds:
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
-        there = set(context.instance.get_dynamic_partitions(partitions))
-        if gone := [name for name in rounds if name not in there]:
-            context.instance.add_dynamic_partitions(partitions, gone)
+        existing = set(context.instance.get_dynamic_partitions(partitions))
+        if missing := [name for name in rounds if name not in existing]:
+            context.instance.add_dynamic_partitions(partitions, missing)
         return dg.RunRequest(run_key=context.scheduled_execution_time.isoformat())
 
     return again

@@ -79,16 +79,22 @@ class Host:
             tags={"agreement_pipeline/shows": asset.shows},
         )
         translated = self.translate(spec) if self.translate else spec
-        changed = [each for each in FIXED if getattr(translated, each) != getattr(spec, each)]
-        if changed:
+        changed_attributes = [
+            attribute
+            for attribute in FIXED
+            if getattr(translated, attribute) != getattr(spec, attribute)
+        ]
+        if changed_attributes:
             raise ProjectError(
-                f"project {self.project.name}: translation: found {', '.join(changed)}; expected "
-                f"only {', '.join(TRANSLATED)}. Leave the others out."
+                f"project {self.project.name}: translation: found "
+                f"{', '.join(changed_attributes)}; expected only {', '.join(TRANSLATED)}. Leave the others out."
             )
         loaded_by = {"dagster/io_manager_key": self.io_manager_key} if asset.is_loaded else {}
         completed = translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})
-        taken_whole = name == "delivered_table" and self.project.settings.automation == "eager"
-        if taken_whole or (asset.by_round and self.is_asked_for_by_conditions):
+        is_delivered_whole = (
+            name == "delivered_table" and self.project.settings.automation == "eager"
+        )
+        if is_delivered_whole or (asset.by_round and self.is_asked_for_by_conditions):
             condition = dg.AutomationCondition.eager()
             return completed.replace_attributes(automation_condition=condition)
         return completed
@@ -137,8 +143,8 @@ class Host:
         taking = "delivered_table" if self.project.delivers_whole else "annotations"
         if name == taking:
             return [] if self.upstream is None else [self.upstream]
-        after = taking if name == "annotations" else ASSETS[name].after
-        return [self.key(after)] if after else []
+        parent = taking if name == "annotations" else ASSETS[name].after
+        return [self.key(parent)] if parent else []
 
     def to_decision(self, round_name: str | None) -> dict[str, Any]:
         page = {} if round_name is None else link(self.project, page_of(round_name))
@@ -150,13 +156,13 @@ class Host:
 
     @property
     def assets(self) -> list[str]:
-        said = self.project.settings
-        wanted = {
-            "round_page": said.pages,
-            "drawn_items": said.populations,
+        settings = self.project.settings
+        is_present_by_name = {
+            "round_page": settings.pages,
+            "drawn_items": settings.populations,
             "delivered_table": self.project.delivers_whole,
         }
-        return [name for name in ASSETS if wanted.get(name, "always")]
+        return [name for name in ASSETS if is_present_by_name.get(name, "always")]
 
 
 def rounds_of(project: str) -> dg.DynamicPartitionsDefinition:

@@ -76,7 +76,7 @@ def run_projects(projects: Iterable[Project], *, release: bool = False) -> list[
     """
     with ExitStack() as opened:
         instance_of = cache(lambda root: opened.enter_context(_open_instance(root)))
-        return [_run_project(each, instance_of(each.root), release) for each in projects]
+        return [_run_project(project, instance_of(project.root), release) for project in projects]
 
 
 def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
@@ -84,8 +84,8 @@ def describe_runs(runs: Sequence[ProjectRun], width: int | None = None) -> str:
     folders = "\n".join(f"  {_seen_from_here(run.project.store.root / 'releases')}" for run in runs)
     roots = dict.fromkeys(_seen_from_here(run.project.root) for run in runs)
     show = " and ".join(f"agreement-pipeline ui{_root_option(root)}" for root in roots)
-    where = f"Releases:\n{folders}\nSee it all in the Dagster UI: {show}"
-    return "\n\n".join([*(_describe_run(run, width) for run in runs), where])
+    footer = f"Releases:\n{folders}\nSee it all in the Dagster UI: {show}"
+    return "\n\n".join([*(_describe_run(run, width) for run in runs), footer])
 
 
 def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) -> ProjectRun:
@@ -134,9 +134,9 @@ def _run_project(project: Project, instance: dg.DagsterInstance, release: bool) 
     return ProjectRun(project, rounds, new, unreleased, withdrawn)
 
 
-def _is_release_due(project: Project, changed: bool) -> bool:
+def _is_release_due(project: Project, has_changes: bool) -> bool:
     by_itself = project.settings.release == "by_itself"
-    return by_itself and (changed or joint_release(project).is_due)
+    return by_itself and (has_changes or joint_release(project).is_due)
 
 
 def _reasons_not_released(
@@ -175,10 +175,10 @@ def _describe_run(run: ProjectRun, width: int | None) -> str:
         list(rounds.columns), rounds.to_numpy().tolist(), wrapped="reason", width=width
     )
     title = ": ".join(filter(None, (run.project.name, run.project.settings.description)))
-    notes = [f"withdrawn: {printable(why)}" for why in run.withdrawn]
+    notes = [f"withdrawn: {printable(reason)}" for reason in run.withdrawn]
     notes += [
-        f"not released: {f'round {name}' if name else JOINT_RELEASE_NAME}: {printable(why)}"
-        for name, why in run.unreleased.items()
+        f"not released: {f'round {name}' if name else JOINT_RELEASE_NAME}: {printable(reason)}"
+        for name, reason in run.unreleased.items()
     ]
     return "\n".join([title, "", table, *([""] if notes else []), *notes])
 
@@ -189,7 +189,7 @@ def _root_option(root: str) -> str:
 
 def _seen_from_here(place: object) -> str:
     """A path below the working directory without it, and any other place in full."""
-    here = Path.cwd()
-    if isinstance(place, Path) and place.is_relative_to(here):
-        return str(place.relative_to(here))
+    working_folder = Path.cwd()
+    if isinstance(place, Path) and place.is_relative_to(working_folder):
+        return str(place.relative_to(working_folder))
     return str(place)

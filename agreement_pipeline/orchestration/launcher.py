@@ -44,11 +44,11 @@ class WatchedRunLauncher(DefaultRunLauncher):
             answer = client.can_cancel_execution(CanCancelExecutionRequest(run_id=run.run_id))
         except CodeServerUnreachable:
             return CheckRunHealthResult(WorkerStatus.RUNNING, "its code server does not answer")
-        known = deserialize_value(answer, CanCancelExecutionResult).can_cancel
-        if known or self._silent_for(run.run_id) < SILENT_SECONDS:
+        is_alive = deserialize_value(answer, CanCancelExecutionResult).can_cancel
+        if is_alive or self._silent_for(run.run_id) < SILENT_SECONDS:
             return CheckRunHealthResult(WorkerStatus.RUNNING)
         return CheckRunHealthResult(WorkerStatus.FAILED, "its process ended with its code server")
 
     def _silent_for(self, run_id: str) -> float:
-        said = self._instance.get_records_for_run(run_id, limit=1, ascending=False).records
-        return time.time() - said[0].event_log_entry.timestamp if said else 0.0
+        records = self._instance.get_records_for_run(run_id, limit=1, ascending=False).records
+        return time.time() - records[0].event_log_entry.timestamp if records else 0.0

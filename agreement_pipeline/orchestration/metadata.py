@@ -86,7 +86,7 @@ DATA_COLUMNS = {
     "resolution": "How the label follows from those of the raters.",
 }
 """What the columns of ratings and of training data hold."""
-WHY_REFUSED = {
+REFUSED_COLUMNS = {
     "file": "The file.",
     "round": "The round.",
     "why": "The reason, in words.",
@@ -97,19 +97,19 @@ NARROW = 6
 
 
 def rendered(section: Section) -> dict[str, Any]:
-    shown: dict[str, Any] = {}
-    for name, found in section.items():
-        shown |= _rendered(name, found)
-    return shown
+    metadata: dict[str, Any] = {}
+    for name, content in section.items():
+        metadata |= _rendered(name, content)
+    return metadata
 
 
-def _rendered(name: str, found: Content) -> dict[str, Any]:
-    if isinstance(found, Grid):
-        left_out = {f"{name}_left_out": found.left_out} if found.left_out else {}
-        return {**_table(name, found.to_frame(), found.descriptions), **left_out}
-    if isinstance(found, pd.DataFrame):
-        return _table(name, found, {})
-    content: Any = _plot(name, found) if isinstance(found, Figure | Glance) else found
+def _rendered(name: str, value: Content) -> dict[str, Any]:
+    if isinstance(value, Grid):
+        left_out = {f"{name}_left_out": value.left_out} if value.left_out else {}
+        return {**_table(name, value.to_frame(), value.descriptions), **left_out}
+    if isinstance(value, pd.DataFrame):
+        return _table(name, value, {})
+    content: Any = _plot(name, value) if isinstance(value, Figure | Glance) else value
     if isinstance(content, float):
         content = number(content)
     return {} if content is None else {name: content}
@@ -128,19 +128,19 @@ def number(value: float) -> float | str:
     """
     if not math.isfinite(value):
         return str(value)
-    known = round(float(value), DIGITS) + 0.0
-    return round(known, PLACES) if abs(known) >= 1 else float(f"{known:.{PLACES}g}")
+    rounded = round(float(value), DIGITS) + 0.0
+    return round(rounded, PLACES) if abs(rounded) >= 1 else float(f"{rounded:.{PLACES}g}")
 
 
-def refused(name: str, found: Mapping[str, str], what: str) -> dict[str, Any]:
-    rows = pd.DataFrame(found.items(), columns=[what, "why"])
-    return table(name, rows, WHY_REFUSED) if found else {}
+def refused(name: str, reason_by_name: Mapping[str, str], subject: str) -> dict[str, Any]:
+    rows = pd.DataFrame(reason_by_name.items(), columns=[subject, "why"])
+    return table(name, rows, REFUSED_COLUMNS) if reason_by_name else {}
 
 
-def _plot(name: str, drawn: Figure | Glance) -> Any:
+def _plot(name: str, figure: Figure | Glance) -> Any:
     """A plot never fails its asset."""
     try:
-        address = draw_glance(drawn.figure) if isinstance(drawn, Glance) else svg_data_url(drawn)
+        address = draw_glance(figure.figure) if isinstance(figure, Glance) else svg_data_url(figure)
     except Exception as error:  # whatever a drawing raises: the numbers stand beside it
         return f"{name}: found {type(error).__name__} while it was drawn ({error}); see the table"
     return address and dg.MetadataValue.md(f"![{markdown_text(name)}]({address})")
@@ -150,14 +150,14 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
     decision = summary.decision
     rated = " ".join(filter(None, (summary.who_rated, summary.what_is_new)))
     numbered = "\n".join(steps_as_markdown(summary.steps))
-    said = [*decision.reasons, *filter(None, [summary.who_differs])]
+    reasons = [*decision.reasons, *filter(None, [summary.who_differs])]
     waivers = printable("; ".join(map(str, decision.waived)))
     # A waiver names the digest of the ratings, so digests are shown in full.
-    named = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
-    digests = pd.DataFrame(named.items(), columns=["of", "digest"])
+    digest_by_name = {"ratings": decision.ratings_digest, "policy": decision.policy_digest}
+    digests = pd.DataFrame(digest_by_name.items(), columns=["of", "digest"])
     return {
         "decision": decision.word,
-        "why": dg.MetadataValue.md(_bullets(said)),
+        "why": dg.MetadataValue.md(_bullets(reasons)),
         **({"what_to_do": dg.MetadataValue.md(numbered)} if numbered else {}),
         **table("rules", rule_rows(summary.results), RULE_COLUMNS),
         **page,
@@ -178,17 +178,17 @@ def decision_metadata(summary: Summary, page: Mapping[str, Any]) -> dict[str, An
 
 
 def _bullets(reasons: Sequence[str]) -> str:
-    shown = [f"- {markdown_text(reason)}" for reason in reasons]
-    n = len(shown)
-    while n > 1 and len("\n".join(shown[:n])) > IN_PLACE - len("\n- and 0000000 more"):
+    lines = [f"- {markdown_text(reason)}" for reason in reasons]
+    n = len(lines)
+    while n > 1 and len("\n".join(lines[:n])) > IN_PLACE - len("\n- and 0000000 more"):
         n -= 1
-    more = [f"- and {len(shown) - n} more"] if n < len(shown) else []
-    return "\n".join([*shown[:n], *more])
+    overflow = [f"- and {len(lines) - n} more"] if n < len(lines) else []
+    return "\n".join([*lines[:n], *overflow])
 
 
 def release_metadata(released: Release) -> dict[str, Any]:
     rows = released.labels.resolved
-    first = released.first_training_rows(20)
+    sample_rows = released.first_training_rows(20)
     return {
         "path": dg.MetadataValue.path(str(released.path)),
         "rounds": ", ".join(released.rounds),
@@ -196,13 +196,13 @@ def release_metadata(released: Release) -> dict[str, Any]:
         "tentative": released.tentative,
         "trains": released.trains.label if released.trains else "",
         "what_trains": dg.MetadataValue.md("\n\n".join(released.what_trains)),
-        **first_rows(first),
+        **first_rows(sample_rows),
     }
 
 
-def first_of(said: Sequence[str]) -> list[str]:
-    more = len(said) - MAX_ROWS
-    return [*said[:MAX_ROWS], *([f"and {more} more"] if more > 0 else [])]
+def first_of(texts: Sequence[str]) -> list[str]:
+    n_more = len(texts) - MAX_ROWS
+    return [*texts[:MAX_ROWS], *([f"and {n_more} more"] if n_more > 0 else [])]
 
 
 def table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> dict[str, Any]:
@@ -213,10 +213,10 @@ def table(name: str, frame: pd.DataFrame, descriptions: Mapping[str, str]) -> di
     ]
     kinds = {str(column): "string" for column in (frame if records else ["nothing"])}
     schema = _schema(kinds, {**descriptions, "nothing": "There are no rows."})
-    shown = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
+    left_out_note = f"the first {MAX_ROWS} of {len(frame)} rows are shown"
     return {
         name: dg.MetadataValue.table(records, schema=schema),
-        **({f"{name}_left_out": shown} if len(frame) > MAX_ROWS else {}),
+        **({f"{name}_left_out": left_out_note} if len(frame) > MAX_ROWS else {}),
     }
 
 
@@ -224,13 +224,13 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     """A click opens the table in a window of its own, with a row for each record."""
     if frame.empty:
         return {name: "nothing"}
-    shown = _readable(name, frame).head(MAX_ROWS)
-    cells = [list(shown.columns), *shown.astype(object).values.tolist()]
-    texts = ([markdown_text(" ".join(in_cell(each).split())) for each in row] for row in cells)
+    readable = _readable(name, frame).head(MAX_ROWS)
+    cells = [list(readable.columns), *readable.astype(object).values.tolist()]
+    texts = ([markdown_text(" ".join(in_cell(value).split())) for value in row] for row in cells)
     head, *rows = (f"| {' | '.join(row)} |" for row in texts)
-    left_out = len(frame) - len(shown)
-    said = f"\n\nand {counted(left_out, 'more row')}" if left_out else ""
-    text = "\n".join([head, "|---" * len(frame.columns) + "|", *rows]) + said
+    left_out = len(frame) - len(readable)
+    overflow_note = f"\n\nand {counted(left_out, 'more row')}" if left_out else ""
+    text = "\n".join([head, "|---" * len(frame.columns) + "|", *rows]) + overflow_note
     return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
 
 
@@ -249,17 +249,17 @@ def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     order = sorted(
         range(len(frame.columns)),
-        key=lambda at: (frame.columns[at] not in ABOUT, frame.columns[at] not in READINGS),
+        key=lambda index: (frame.columns[index] not in ABOUT, frame.columns[index] not in READINGS),
     )
     return frame.iloc[:, order]
 
 
 def _schema(
-    kinds: Mapping[str, str], known: Mapping[str, str], other: str | None = None
+    kinds: Mapping[str, str], descriptions: Mapping[str, str], default: str | None = None
 ) -> dg.TableSchema:
     return dg.TableSchema(
         [
-            dg.TableColumn(name, kind, description=known.get(name, other))
+            dg.TableColumn(name, kind, description=descriptions.get(name, default))
             for name, kind in kinds.items()
         ]
     )

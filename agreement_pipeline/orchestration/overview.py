@@ -45,7 +45,7 @@ def overview_definitions(
     automation: Literal["sensor", "stopped"] = "sensor", name: str = "all_projects"
 ) -> dg.Definitions:
     job_name = f"{name}_page"
-    asked = check_spec(
+    check = check_spec(
         IN_ORDER,
         asset=dg.AssetKey(name),
         description="Is nothing held, waiting or overdue in any project?",
@@ -58,24 +58,26 @@ def overview_definitions(
         description=DESCRIPTION,
         kinds={"dashboard"},
         code_version=__version__,
-        check_specs=[asked],
+        check_specs=[check],
     )
     def all_projects(context: dg.AssetExecutionContext) -> dg.MaterializeResult:  # type: ignore[type-arg]  # Dagster reads the bare class
         projects = _projects_in(definitions_around(context))
-        state, now = _state_of(projects), time.time()
-        found = [state_of(each, now, names=True) for each in projects]
-        wanting = [f"{each.name}: {each.words}" for each in found if each.why]
-        said = f"No: {joined(wanting)}" if wanting else "Yes."
+        state, now_seconds = _state_of(projects), time.time()
+        project_states = [state_of(project, now_seconds, names=True) for project in projects]
+        wanting = [f"{state.name}: {state.words}" for state in project_states if state.why]
+        answer_text = f"No: {joined(wanting)}" if wanting else "Yes."
         answer = dg.AssetCheckResult(
             check_name=IN_ORDER,
             passed=not wanting,
             severity=dg.AssetCheckSeverity.WARN,
-            description=said,
+            description=answer_text,
         )
         return dg.MaterializeResult(
             data_version=dg.DataVersion(state),
             check_results=[answer],
-            metadata=rendered({"projects": state_grid(found), "need_somebody": len(wanting)}),
+            metadata=rendered(
+                {"projects": state_grid(project_states), "need_somebody": len(wanting)}
+            ),
         )
 
     job = dg.define_asset_job(
@@ -85,7 +87,7 @@ def overview_definitions(
     @declare_sensor(
         f"{name}_changed",
         "Writes the page of all projects again.",
-        every=60,
+        interval_seconds=60,
         job=job,
         is_stopped=automation == "stopped",
     )
@@ -108,13 +110,12 @@ def _projects_in(definitions: Iterable[dg.AssetsDefinition]) -> list[Project]:
 def _state_of(projects: Iterable[Project]) -> str:
     """What cannot be read is a state too."""
     states = []
-    for each in projects:
+    for project in projects:
         try:
-            found = each.look()
-            refused = "; ".join(found.refused.values())
-            states.append(
-                f"{each.no_inbox()}{refused}{shown_state(each, each.due(contents=found))}"
-            )
+            inbox_state = project.look()
+            refusals = "; ".join(inbox_state.refused.values())
+            due = project.due(contents=inbox_state)
+            states.append(f"{project.no_inbox()}{refusals}{shown_state(project, due)}")
         except EXPECTED as error:
-            states.append(f"{each.name}: {error}")
+            states.append(f"{project.name}: {error}")
     return digest_of("\n".join(states).encode())

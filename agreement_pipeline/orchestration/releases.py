@@ -56,35 +56,41 @@ class ReleaseIOManager(dg.IOManager):
         return or_fail(run, lambda: self._load(context, of_round), to_decision)
 
     def _load(self, context: dg.InputContext, of_round: str | None) -> Any:
-        wanted, project = _find_type(context), self.host.project
+        requested_type, project = _find_type(context), self.host.project
         is_joint = context.asset_key == self.host.key("release")
         if is_joint or of_round is not None:
-            release = _let_out(project, None if is_joint else of_round, context.log)
-            return release if wanted is Release else CONVERT[wanted](release.train_arrow)
-        if wanted is Release:
+            release = _release_and_warn(project, None if is_joint else of_round, context.log)
+            return (
+                release
+                if requested_type is Release
+                else CONVERT[requested_type](release.train_arrow)
+            )
+        if requested_type is Release:
             raise ProjectError(
                 f"{context.asset_key.to_user_string()}: found several rounds for one Release; "
                 f"expected a table. Or load {self.host.key('release').to_user_string()}, the "
                 "release of all admitted rounds together."
             )
-        return CONVERT[wanted](self._load_rounds(context))
+        return CONVERT[requested_type](self._load_rounds(context))
 
     def _load_rounds(self, context: dg.InputContext) -> pa.Table:
         project, tables, left_out = self.host.project, list[pa.Table](), dict[str, str]()
-        known = project.store.rounds()
-        wanted = list(context.asset_partition_keys) if context.has_asset_partitions else known
-        for name in wanted:
-            if name not in known:
+        stored_rounds = project.store.rounds()
+        requested_rounds = (
+            list(context.asset_partition_keys) if context.has_asset_partitions else stored_rounds
+        )
+        for name in requested_rounds:
+            if name not in stored_rounds:
                 left_out[name] = "no such round was delivered"
                 continue
             try:
-                tables.append(_let_out(project, name, context.log).train_arrow)
+                tables.append(_release_and_warn(project, name, context.log).train_arrow)
             except ReleaseHeldError as error:
                 left_out[name] = str(error)
         if not tables:
             raise ReleaseHeldError(
                 f"{context.asset_key.to_user_string()}: found no admitted round among "
-                f"{listed(wanted)}; expected at least one. {' '.join(left_out.values())}"
+                f"{listed(requested_rounds)}; expected at least one. {' '.join(left_out.values())}"
             )
         log = context.log.warning if left_out else context.log.info
         words = f"{counted(len(tables), 'round')} loaded, {len(left_out)} left out"
@@ -93,7 +99,9 @@ class ReleaseIOManager(dg.IOManager):
         return pa.concat_tables(tables, promote_options="permissive")
 
 
-def _let_out(project: Project, round_name: str | None, log: dg.DagsterLogManager) -> Release:
+def _release_and_warn(
+    project: Project, round_name: str | None, log: dg.DagsterLogManager
+) -> Release:
     """The release of a round, or of all admitted ones. The log tells if it is a new one beside
     others.
 
@@ -101,13 +109,15 @@ def _let_out(project: Project, round_name: str | None, log: dg.DagsterLogManager
     that it rests on something else it writes a new one, as after a change of the policy.
     """
     name = round_name or f"{project.name}.dataset"
-    before = [entry["release"] for entry in of_event("released", project.store.history(name))]
+    released_before = [
+        entry["release"] for entry in of_event("released", project.store.history(name))
+    ]
     release = project.release(round_name)
-    called = f"{name}/{release.path.name}"
-    if before and called not in before:
+    release_name = f"{name}/{release.path.name}"
+    if released_before and release_name not in released_before:
         log.warning(
-            f"{called}: released as it was loaded, beside {listed(dict.fromkeys(before))}. If "
-            "nothing that decides was changed since, that one was edited: "
+            f"{release_name}: released as it was loaded, beside "
+            f"{listed(dict.fromkeys(released_before))}. If nothing that decides was changed since, that one was edited: "
             "agreement-pipeline verify tells."
         )
     return release
@@ -200,28 +210,30 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
     host, name = or_fail(context, lambda: _find_host(context, project))
     or_fail(context, lambda: decide_as(context, host.project.store))
     to_decision = host.to_decision(name)
-    return or_fail(context, lambda: _let_out(host.project, name, context.log), to_decision)
+    return or_fail(context, lambda: _release_and_warn(host.project, name, context.log), to_decision)
 
 
 def _find_host(context: dg.AssetExecutionContext, project: str | None) -> tuple[Host, str | None]:
     """The project that an asset asks for, and the round of its partition if it has partitions."""
     assets = sorted(key.to_user_string() for key in context.selected_asset_keys)
-    where, hosts = f"release_of in {joined(assets)}", hosts_in(definitions_around(context))
+    place, hosts = f"release_of in {joined(assets)}", hosts_in(definitions_around(context))
     partitions = context.assets_def.partitions_def
     name = getattr(partitions, "name", None)
-    of_rounds = next((each for each in hosts if rounds_of(each).name == name), None)
-    wanted = project or of_rounds
-    if wanted not in hosts:
+    of_rounds = next(
+        (project_name for project_name in hosts if rounds_of(project_name).name == name), None
+    )
+    requested = project or of_rounds
+    if requested not in hosts:
         raise ProjectError(
-            f"{where}: found {'no project' if wanted is None else repr(wanted)}; expected one of "
-            f"the projects around it, {listed(sorted(hosts))}. Give the asset "
+            f"{place}: found {'no project' if requested is None else repr(requested)}; "
+            f"expected one of the projects around it, {listed(sorted(hosts))}. Give the asset "
             "partitions_def=rounds_of(project), or name the project; and let it depend on "
             "training_data or release of the project."
         )
-    if partitions is not None and wanted != of_rounds:
+    if partitions is not None and requested != of_rounds:
         raise ProjectError(
-            f"{where}: found partitions {repr(name) if name else 'without a name'}; "
-            f"expected {rounds_of(wanted).name!r}, or none. "
+            f"{place}: found partitions {repr(name) if name else 'without a name'}; "
+            f"expected {rounds_of(requested).name!r}, or none. "
             "Give the asset partitions_def=rounds_of(project)."
         )
-    return hosts[wanted], None if partitions is None else context.partition_key
+    return hosts[requested], None if partitions is None else context.partition_key

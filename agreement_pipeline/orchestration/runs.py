@@ -16,12 +16,12 @@ from agreement_pipeline.errors import PASSING, AgreementError, ReleaseHeldError,
 from agreement_pipeline.report import printable
 from agreement_pipeline.store import Store
 
-DECISION, WHY = "agreement_pipeline/decision", "agreement_pipeline/why"
+DECISION, REASON_TAG = "agreement_pipeline/decision", "agreement_pipeline/why"
 ADMITTED, HELD, NOT_JUDGED = "admitted", "held", "not judged"
 NOT_RELEASED = "not released"
 UNRELEASED = "agreement_pipeline/unreleased"
 """The tag of a run that could not make a release. It names the project and the round, or none."""
-FAULT, MAY_PASS, LASTS = "agreement_pipeline/fault", "may pass", "lasts"
+FAULT, MAY_PASS, FAULT_LASTS = "agreement_pipeline/fault", "may pass", "lasts"
 NOT_AGAIN = {"dagster/retry_on_asset_or_op_failure": "false"}
 """An instance with retries of runs must not make a run with this tag again."""
 LONGEST_TAG = 300
@@ -57,15 +57,15 @@ def or_fail(
     try:
         return step()
     except ReleaseHeldError as error:
-        tag(context, HELD, str(error), **{FAULT: LASTS}, **NOT_AGAIN)
+        tag(context, HELD, str(error), **{FAULT: FAULT_LASTS}, **NOT_AGAIN)
         raise failure(str(error), error.code, if_held) from None
     except AgreementError as error:
         _tag_fault(context, error, str(error), is_decided)
         raise failure(str(error), error.code) from error
     except PASSING as error:
-        said = of_machine(error)
-        _tag_fault(context, error, said, is_decided)
-        raise dg.Failure(description=printable(said)) from error
+        message = of_machine(error)
+        _tag_fault(context, error, message, is_decided)
+        raise dg.Failure(description=printable(message)) from error
 
 
 def unreleased_tag(project: str, round_name: str | None) -> dict[str, str]:
@@ -73,28 +73,32 @@ def unreleased_tag(project: str, round_name: str | None) -> dict[str, str]:
     return {UNRELEASED: f"{project}/{round_name or ''}"}
 
 
-def failure(said: str, code: str, more: Mapping[str, Any] = MappingProxyType({})) -> dg.Failure:
+def failure(
+    message: str, code: str, extra_metadata: Mapping[str, Any] = MappingProxyType({})
+) -> dg.Failure:
     """It is not tried again, since another try finds the same bytes."""
     return dg.Failure(
-        description=printable(said), metadata={"reason_code": code, **more}, allow_retries=False
+        description=printable(message),
+        metadata={"reason_code": code, **extra_metadata},
+        allow_retries=False,
     )
 
 
-def tag(context: RunContext, decision: str, why: str = "", **more: str) -> None:
-    why = printable(why)
-    short = why if len(why) <= LONGEST_TAG else f"{why[: LONGEST_TAG - 1]}…"
+def tag(context: RunContext, decision: str, reason: str = "", **tags: str) -> None:
+    reason = printable(reason)
+    short = reason if len(reason) <= LONGEST_TAG else f"{reason[: LONGEST_TAG - 1]}…"
     context.instance.add_run_tags(
-        context.run.run_id, {DECISION: decision, **({WHY: short} if short else {}), **more}
+        context.run.run_id, {DECISION: decision, **({REASON_TAG: short} if short else {}), **tags}
     )
 
 
-def _tag_fault(context: RunContext, error: BaseException, said: str, is_decided: bool) -> None:
+def _tag_fault(context: RunContext, error: BaseException, message: str, is_decided: bool) -> None:
     """The sensor reads if the fault may pass by itself."""
-    more = {FAULT: MAY_PASS} if passes(error) else {FAULT: LASTS, **NOT_AGAIN}
+    tags = {FAULT: MAY_PASS} if passes(error) else {FAULT: FAULT_LASTS, **NOT_AGAIN}
     if is_decided:
-        context.instance.add_run_tags(context.run.run_id, more)
+        context.instance.add_run_tags(context.run.run_id, tags)
     else:
-        tag(context, NOT_JUDGED, said, **more)
+        tag(context, NOT_JUDGED, message, **tags)
 
 
 def decide_as(context: RunContext, store: Store) -> None:
@@ -106,24 +110,26 @@ def decide_as(context: RunContext, store: Store) -> None:
 
 
 @contextmanager
-def progress(say: Callable[[str], object], what: str) -> Iterator[None]:
+def progress(say: Callable[[str], object], activity: str) -> Iterator[None]:
     """Say so after five seconds, and then every half minute. The time of a long step is said at the
     end.
     """
-    done, start = threading.Event(), time.monotonic()
-    speaker = threading.Thread(target=_speak, args=(say, what, done, start), daemon=True)
+    finished, start = threading.Event(), time.monotonic()
+    speaker = threading.Thread(target=_speak, args=(say, activity, finished, start), daemon=True)
     speaker.start()
     try:
         yield
     finally:
-        done.set()
+        finished.set()
         speaker.join()
     if (seconds := time.monotonic() - start) > PATIENCE_SECONDS:
-        say(f"{what}: done after {seconds:.0f} s")
+        say(f"{activity}: done after {seconds:.0f} s")
 
 
-def _speak(say: Callable[[str], object], what: str, done: threading.Event, start: float) -> None:
+def _speak(
+    say: Callable[[str], object], activity: str, finished: threading.Event, start: float
+) -> None:
     waiting = PATIENCE_SECONDS
-    while not done.wait(waiting):
-        say(f"{what}: at work for {time.monotonic() - start:.0f} s")
+    while not finished.wait(waiting):
+        say(f"{activity}: at work for {time.monotonic() - start:.0f} s")
         waiting = EVERY_SECONDS

@@ -26,7 +26,14 @@ from agreement_pipeline.orchestration.compat import (
     storage_ids_by_partition,
 )
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
-from agreement_pipeline.orchestration.runs import DECISION, FAULT, HELD, LASTS, NOT_JUDGED, WHY
+from agreement_pipeline.orchestration.runs import (
+    DECISION,
+    FAULT,
+    FAULT_LASTS,
+    HELD,
+    NOT_JUDGED,
+    REASON_TAG,
+)
 from agreement_pipeline.projects import Delivery, JointRelease, Project, joint_release, overdue
 from agreement_pipeline.readers import UNFINISHED
 from agreement_pipeline.store import check_round_name, digest_of
@@ -47,7 +54,7 @@ def declare_sensor(
     name: str,
     description: str,
     *,
-    every: int,
+    interval_seconds: int,
     job: AssetJob | None = None,
     is_stopped: bool = False,
 ) -> Callable[..., dg.SensorDefinition]:
@@ -56,19 +63,19 @@ def declare_sensor(
     return dg.sensor(
         name=name,
         job=job,
-        minimum_interval_seconds=every,
+        minimum_interval_seconds=interval_seconds,
         default_status=status.STOPPED if is_stopped else status.RUNNING,
         description=description,
     )
 
 
-def said_by(cursor: str | None) -> dict[str, Any]:
+def read_cursor(cursor: str | None) -> dict[str, Any]:
     """A cursor of another form says nothing."""
     try:
-        said = json.loads(cursor or "{}")
+        content = json.loads(cursor or "{}")
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def tags_of(project: Project, delivery: Delivery) -> dict[str, str]:
@@ -96,12 +103,12 @@ def last_tags(
     delivery: Delivery,
     among: Mapping[str, str] = NO_TAGS,
 ) -> Mapping[str, str]:
-    wanted = dg.RunsFilter(tags={**tags_of(project, delivery), **among})
-    return next((run.tags for run in instance.get_runs(wanted, limit=1)), NO_TAGS)
+    run_filter = dg.RunsFilter(tags={**tags_of(project, delivery), **among})
+    return next((run.tags for run in instance.get_runs(run_filter, limit=1)), NO_TAGS)
 
 
 @dataclass
-class Asked:
+class RoundCursor:
     """The rounds that were asked for, and the digest of what they are judged by.
 
     A round that is not decided is asked for again: after 20 seconds, then after twice as long each
@@ -115,61 +122,64 @@ class Asked:
     rounds: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, cursor: str | None, judged_by: str) -> "Asked":
-        said = said_by(cursor)
-        rounds = said.get("rounds")
-        if said.get("judged_by") != judged_by or not isinstance(rounds, dict):
+    def of(cls, cursor: str | None, judged_by: str) -> "RoundCursor":
+        content = read_cursor(cursor)
+        rounds = content.get("rounds")
+        if content.get("judged_by") != judged_by or not isinstance(rounds, dict):
             return cls(judged_by)
-        return cls(judged_by, rounds if all(map(_is_known, rounds.values())) else {})
+        return cls(judged_by, rounds if all(map(_is_valid_state, rounds.values())) else {})
 
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
 
-    def resting(self, deliveries: Iterable[Delivery], now: float) -> dict[str, str]:
+    def resting(self, deliveries: Iterable[Delivery], now_seconds: float) -> dict[str, str]:
         return {
-            each.round: each.digest
-            for each in deliveries
+            delivery.round: delivery.digest
+            for delivery in deliveries
             # No wait is longer, unless the clock was put back since.
-            if (until := self._known(each)["next"]) is None or now < until <= now + LONGEST_WAIT
+            if (until := self._state_of(delivery)["next"]) is None
+            or now_seconds < until <= now_seconds + LONGEST_WAIT
         }
 
     def settle(
-        self, deliveries: Collection[Delivery], due: Collection[Delivery], now: float
+        self, deliveries: Collection[Delivery], due: Collection[Delivery], now_seconds: float
     ) -> None:
-        known = {"tries": 0, "next": None}
-        found = {each.round: {"digest": each.digest, **known} for each in deliveries}
-        waiting = {*self.resting(deliveries, now), *(each.round for each in due)}
+        decided_state = {"tries": 0, "next": None}
+        state_by_round = {
+            delivery.round: {"digest": delivery.digest, **decided_state} for delivery in deliveries
+        }
+        waiting = {*self.resting(deliveries, now_seconds), *(delivery.round for delivery in due)}
         self.rounds = {
             name: self.rounds[name] if name in waiting else decided
-            for name, decided in found.items()
+            for name, decided in state_by_round.items()
             if name in self.rounds or name not in waiting
         }
 
-    def ask(self, delivery: Delivery, now: float) -> None:
-        tries = self._known(delivery)["tries"] + 1
+    def ask(self, delivery: Delivery, now_seconds: float) -> None:
+        tries = self._state_of(delivery)["tries"] + 1
         wait = min(FIRST_WAIT * 2 ** min(tries - 1, MOST_DOUBLED), LONGEST_WAIT)
-        self._wait(delivery, tries, now + wait)
+        self._wait(delivery, tries, now_seconds + wait)
 
     def is_tried(self, delivery: Delivery) -> bool:
-        return bool(self._known(delivery)["tries"])
+        return bool(self._state_of(delivery)["tries"])
 
-    def rest(self, delivery: Delivery, now: float) -> None:
-        self._wait(delivery, 0, now + LONGEST_WAIT)
+    def rest(self, delivery: Delivery, now_seconds: float) -> None:
+        self._wait(delivery, 0, now_seconds + LONGEST_WAIT)
 
     def _wait(self, delivery: Delivery, tries: int, until: float) -> None:
         self.rounds[delivery.round] = {"digest": delivery.digest, "tries": tries, "next": until}
 
-    def _known(self, delivery: Delivery) -> dict[str, Any]:
-        known = self.rounds.get(delivery.round, {})
-        return known if known.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
+    def _state_of(self, delivery: Delivery) -> dict[str, Any]:
+        state = self.rounds.get(delivery.round, {})
+        return state if state.get("digest") == delivery.digest else {"tries": 0, "next": 0.0}
 
 
-def _is_known(said: object) -> bool:
+def _is_valid_state(state: object) -> bool:
     kinds = {"digest": str, "tries": int, "next": float | int | None}
     return (
-        isinstance(said, dict)
-        and all(name in said and isinstance(said[name], kind) for name, kind in kinds.items())
-        and said["tries"] >= 0
+        isinstance(state, dict)
+        and all(name in state and isinstance(state[name], kind) for name, kind in kinds.items())
+        and state["tries"] >= 0
     )
 
 
@@ -189,7 +199,7 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         f"{project.name}_new_rounds",
         "Runs a round when its delivery, or what judges it, is new. "
         "After a fault that may pass, until it is decided.",
-        every=project.source.interval_seconds if project.source else 15,
+        interval_seconds=project.source.interval_seconds if project.source else 15,
         job=job,
         is_stopped=project.settings.automation == "stopped",
     )
@@ -208,18 +218,18 @@ def _add_partitions(
 ) -> dg.SensorResult | dg.SkipReason:
     """The partitions of the upstream asset as rounds, for which the conditions then ask."""
     partitions = rounds_of(host.project.name)
-    there = set(context.instance.get_dynamic_partitions(str(partitions.name)))
-    names, refused = list[str](), list[str]()
+    existing = set(context.instance.get_dynamic_partitions(str(partitions.name)))
+    names, refusals = list[str](), list[str]()
     for name in _versions(context.instance, host):
         try:
-            names += [] if name in there else [check_round_name(name)]
+            names += [] if name in existing else [check_round_name(name)]
         except AgreementError as error:
-            refused.append(str(error))
-    for message in refused:
+            refusals.append(str(error))
+    for message in refusals:
         context.log.warning(message)
     if not names:
         source = host.project.settings.rounds_from
-        return dg.SkipReason("; ".join(refused) or f"no new partition of {source}")
+        return dg.SkipReason("; ".join(refusals) or f"no new partition of {source}")
     return dg.SensorResult(dynamic_partitions_requests=[partitions.build_add_request(names)])
 
 
@@ -231,7 +241,7 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
     @declare_sensor(
         f"{host.project.name}_new_delivery",
         "Takes the table of all rounds when its source has a new one.",
-        every=host.project.source.interval_seconds if host.project.source else 15,
+        interval_seconds=host.project.source.interval_seconds if host.project.source else 15,
         job=job,
         is_stopped=host.project.settings.automation == "stopped",
     )
@@ -245,11 +255,11 @@ def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
     project = host.project
     if project.settings.rounds_from is not None and not project.delivers_whole:
         return _of_source(instance, host)
-    seen = project.look()
+    inbox_state = project.look()
     return Arrivals(
-        seen.deliveries.values(),
-        lambda resting: project.due(resting, seen),
-        seen.refused.values(),
+        inbox_state.deliveries.values(),
+        lambda resting: project.due(resting, inbox_state),
+        inbox_state.refused.values(),
     )
 
 
@@ -314,7 +324,7 @@ def find_unjudged(instance: dg.DagsterInstance, host: Host) -> dict[str, str]:
         broken = instance.get_runs(dg.RunsFilter(tags={**of_project, DECISION: NOT_JUDGED}))
         names = {*_versions(instance, host)} & {run.tags.get(PARTITION) for run in broken}
         return {
-            name: run.tags.get(WHY, "")
+            name: run.tags.get(REASON_TAG, "")
             for name in names
             for run in instance.get_runs(
                 dg.RunsFilter(tags={**of_project, PARTITION: name}), limit=1
@@ -325,58 +335,62 @@ def find_unjudged(instance: dg.DagsterInstance, host: Host) -> dict[str, str]:
         delivery.round: last_tags(instance, project, delivery, {DECISION: NOT_JUDGED})
         for delivery in arrivals_of_rounds(instance, host).find_due({})
     }
-    return {name: tags.get(WHY, "") for name, tags in tags_by_round.items() if tags}
+    return {name: tags.get(REASON_TAG, "") for name, tags in tags_by_round.items() if tags}
 
 
 def _tick(
     context: dg.SensorEvaluationContext, project: Project, arrivals: Arrivals
 ) -> dg.SensorResult | dg.SkipReason:
-    now, asked = time.time(), Asked.of(context.cursor, project.judged_by)
+    now_seconds, cursor = time.time(), RoundCursor.of(context.cursor, project.judged_by)
     deliveries = arrivals.deliveries
-    due = arrivals.find_due(asked.resting(deliveries, now))
-    asked.settle(deliveries, due, now)
-    there, unready = _ready(due, project.settings.settle_seconds, now)
+    due = arrivals.find_due(cursor.resting(deliveries, now_seconds))
+    cursor.settle(deliveries, due, now_seconds)
+    settled, unready = _ready(due, project.settings.settle_seconds, now_seconds)
     waiting = (*unready, *arrivals.refused)
     for message in waiting:
         context.log.warning(message)
     ready = []
-    for each in there:
-        if n_runs(context.instance, project, each, IN_PROGRESS):
+    for delivery in settled:
+        if n_runs(context.instance, project, delivery, IN_PROGRESS):
             continue
         # A fault that only people can mend is let rest.
-        if asked.is_tried(each) and last_tags(context.instance, project, each).get(FAULT) == LASTS:
-            asked.rest(each, now)
+        if (
+            cursor.is_tried(delivery)
+            and last_tags(context.instance, project, delivery).get(FAULT) == FAULT_LASTS
+        ):
+            cursor.rest(delivery, now_seconds)
         else:
-            asked.ask(each, now)
-            ready.append(each)
+            cursor.ask(delivery, now_seconds)
+            ready.append(delivery)
     if not ready:
-        context.update_cursor(asked.to_cursor())
+        context.update_cursor(cursor.to_cursor())
         place = project.settings.rounds_from or project.inbox
         return dg.SkipReason("; ".join(waiting) or f"nothing new in {place}")
-    names = [each.round for each in ready if each.round]
+    names = [delivery.round for delivery in ready if delivery.round]
     return dg.SensorResult(
         run_requests=_requests(context.instance, project, ready),
         dynamic_partitions_requests=[rounds_of(project.name).build_add_request(names)],
-        cursor=asked.to_cursor(),
+        cursor=cursor.to_cursor(),
     )
 
 
 def _ready(
-    deliveries: Iterable[Delivery], settle_seconds: float, now: float
+    deliveries: Iterable[Delivery], settle_seconds: float, now_seconds: float
 ) -> tuple[list[Delivery], list[str]]:
-    ready, unsettled, refused = [], [], []
+    ready, unsettled, refusals = [], [], []
     for delivery in deliveries:
-        early = any(each.modified > now for each in delivery.files)
+        early = any(file.modified > now_seconds for file in delivery.files)
         # A date in the future is not believed.
         unsettled_files = (
-            each.name.endswith(UNFINISHED)
-            or now - (each.modified if each.modified <= now else each.changed) < settle_seconds
-            for each in delivery.files
+            file.name.endswith(UNFINISHED)
+            or now_seconds - (file.modified if file.modified <= now_seconds else file.changed)
+            < settle_seconds
+            for file in delivery.files
         )
         if any(unsettled_files):
-            what = "a date in the future" if early else "a file that is still being written"
+            problem = "a date in the future" if early else "a file that is still being written"
             unsettled.append(
-                f"{delivery.path.name}: found {what}; expected a file at rest for "
+                f"{delivery.path.name}: found {problem}; expected a file at rest for "
                 f"{settle_seconds:g} s. The next tick looks at it again."
             )
             continue
@@ -385,8 +399,8 @@ def _ready(
                 check_round_name(delivery.round)
             ready.append(delivery)
         except AgreementError as error:
-            refused.append(str(error))
-    return ready, [*unsettled, *refused]
+            refusals.append(str(error))
+    return ready, [*unsettled, *refusals]
 
 
 def _requests(
@@ -398,22 +412,26 @@ def _requests(
     drops a run whose key it has seen.
     """
     with project.store.reading():
-        arrived = {each.round: project.times_arrived(each.round) for each in ready if each.round}
+        arrived = {
+            delivery.round: project.times_arrived(delivery.round)
+            for delivery in ready
+            if delivery.round
+        }
     return [
         dg.RunRequest(
             run_key=":".join(
                 (
                     project.name,
-                    each.round,
-                    each.digest,
-                    str(arrived.get(each.round, 0)),
-                    str(n_runs(instance, project, each)),
+                    delivery.round,
+                    delivery.digest,
+                    str(arrived.get(delivery.round, 0)),
+                    str(n_runs(instance, project, delivery)),
                 )
             ),
-            partition_key=each.round or None,
-            tags={PROJECT: project.name, ORIGINAL: each.digest[:12]},
+            partition_key=delivery.round or None,
+            tags={PROJECT: project.name, ORIGINAL: delivery.digest[:12]},
         )
-        for each in ready
+        for delivery in ready
     ]
 
 
@@ -428,43 +446,45 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
     @declare_sensor(
         f"{project.name}_history_changed",
         "Writes the table of all rounds again when it changes, or a round is overdue.",
-        every=30,
+        interval_seconds=30,
         job=job,
         is_stopped=project.settings.automation == "stopped",
     )
     def history_changed(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
         due = project.due()
-        now = shown_state(project, due)
-        if now == context.cursor:
+        state = shown_state(project, due)
+        if state == context.cursor:
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         instance = context.instance
         if not project.store.log.head and not any(
-            n_runs(instance, project, each, ENDED) for each in due
+            n_runs(instance, project, delivery, ENDED) for delivery in due
         ):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
-        last = instance.get_latest_materialization_event(table)
-        made = None if last is None else last.asset_materialization
-        shown = made and (made.tags or {}).get(DATA_VERSION)
-        if now == shown:
+        last_event = instance.get_latest_materialization_event(table)
+        materialization = None if last_event is None else last_event.asset_materialization
+        last_state = materialization and (materialization.tags or {}).get(DATA_VERSION)
+        if state == last_state:
             return dg.SkipReason("nothing has changed since the last table of all rounds")
         if instance.get_runs_count(dg.RunsFilter(job_name=job.name, statuses=WAITING)):
             return dg.SkipReason("the table of all rounds is about to be written again")
         # An instance that lost its database has no partitions, and the store knows them.
-        known = rounds_of(project.name).build_add_request(sorted(project.statuses.refresh().rows))
+        add_request = rounds_of(project.name).build_add_request(
+            sorted(project.statuses.refresh().rows)
+        )
         return dg.SensorResult(
             run_requests=[dg.RunRequest()],
-            dynamic_partitions_requests=[known] if known.partition_keys else [],
-            cursor=now,
+            dynamic_partitions_requests=[add_request] if add_request.partition_keys else [],
+            cursor=state,
         )
 
     return history_changed
 
 
 def shown_state(project: Project, due: Iterable[Delivery]) -> str:
-    waiting = [f"{each.round} {each.digest}" for each in due]
+    waiting = [f"{delivery.round} {delivery.digest}" for delivery in due]
     late = "late" if overdue(project, time.time()) else ""
-    said = [project.store.log.head, project.policy.digest, *waiting, late]
-    return digest_of("\n".join(said).encode())
+    parts = [project.store.log.head, project.policy.digest, *waiting, late]
+    return digest_of("\n".join(parts).encode())
 
 
 @dataclass
@@ -485,7 +505,7 @@ class ReleaseCursor:
     def of(cls, cursor: str | None) -> "ReleaseCursor":
         """A cursor of another form is as if there were none: the release is then made once more."""
         kinds = {"state": str, "since": float, "tries": int, "next": float, "done": str}
-        content = said_by(cursor)
+        content = read_cursor(cursor)
         if content.keys() != kinds.keys() or not all(
             isinstance(content[name], kind) for name, kind in kinds.items()
         ):
@@ -495,19 +515,19 @@ class ReleaseCursor:
     def to_cursor(self) -> str:
         return json.dumps(vars(self), sort_keys=True)
 
-    def see(self, state: str, now: float) -> None:
-        if state != self.state or now < self.since:
-            self.state, self.since, self.tries = state, now, 0
-            self.next = now + SETTLING_SECONDS
+    def see(self, state: str, now_seconds: float) -> None:
+        if state != self.state or now_seconds < self.since:
+            self.state, self.since, self.tries = state, now_seconds, 0
+            self.next = now_seconds + SETTLING_SECONDS
 
-    def wait_again(self, now: float) -> None:
+    def wait_again(self, now_seconds: float) -> None:
         wait = min(FIRST_WAIT * 2 ** min(self.tries, MOST_DOUBLED), LONGEST_WAIT)
-        self.tries, self.next = self.tries + 1, now + wait
+        self.tries, self.next = self.tries + 1, now_seconds + wait
 
-    def rest_after(self, run: dg.DagsterRun, now: float) -> None:
+    def rest_after(self, run: dg.DagsterRun, now_seconds: float) -> None:
         """What only people can mend is tried once a day, and at once when something changes."""
-        if run.tags.get(FAULT) == LASTS and self.tries < MOST_DOUBLED:
-            self.tries, self.next = MOST_DOUBLED, now + LONGEST_WAIT
+        if run.tags.get(FAULT) == FAULT_LASTS and self.tries < MOST_DOUBLED:
+            self.tries, self.next = MOST_DOUBLED, now_seconds + LONGEST_WAIT
 
 
 def build_release_sensor(host: Host, jobs: Mapping[str, AssetJob]) -> list[dg.SensorDefinition]:
@@ -527,59 +547,64 @@ def build_release_sensor(host: Host, jobs: Mapping[str, AssetJob]) -> list[dg.Se
     @declare_sensor(
         f"{project.name}_admitted_rounds",
         "Releases all admitted rounds together again when one is admitted or withdrawn.",
-        every=RELEASE_INTERVAL_SECONDS,
+        interval_seconds=RELEASE_INTERVAL_SECONDS,
         job=jobs["release"],
         is_stopped=project.settings.automation == "stopped",
     )
     def admitted_rounds_changed(
         context: dg.SensorEvaluationContext,
     ) -> dg.SensorResult | dg.SkipReason:
-        wanted = joint_release(project)
-        if not wanted.rounds:
+        planned_release = joint_release(project)
+        if not planned_release.rounds:
             return dg.SkipReason("no round is admitted")
-        now, known = time.time(), ReleaseCursor.of(context.cursor)
-        known.see(wanted.state, now)
-        if wanted.is_made and known.done == wanted.state:
+        now_seconds, cursor = time.time(), ReleaseCursor.of(context.cursor)
+        cursor.see(planned_release.state, now_seconds)
+        if planned_release.is_made and cursor.done == planned_release.state:
             return dg.SkipReason(RELEASED_TOGETHER)
         filter_by_state = dg.RunsFilter(
-            job_name=jobs["release"].name, tags={RELEASE_STATE: wanted.state}
+            job_name=jobs["release"].name, tags={RELEASE_STATE: planned_release.state}
         )
         last_run = next(iter(context.instance.get_runs(filter_by_state, limit=1)), None)
-        reason_to_wait = _reason_to_wait(wanted, known, now, last_run) or (
+        reason_to_wait = _reason_to_wait(planned_release, cursor, now_seconds, last_run) or (
             "rounds are being judged; the release waits for them"
-            if now < known.since + MAX_WAIT_FOR_RUNS_SECONDS
+            if now_seconds < cursor.since + MAX_WAIT_FOR_RUNS_SECONDS
             and any(map(context.instance.get_runs_count, running_filters))
             else ""
         )
         if reason_to_wait:
-            context.update_cursor(known.to_cursor())
+            context.update_cursor(cursor.to_cursor())
             return dg.SkipReason(reason_to_wait)
-        known.wait_again(now)
+        cursor.wait_again(now_seconds)
         request = dg.RunRequest(
-            run_key=f"{wanted.state}:{context.instance.get_runs_count(filter_by_state)}",
-            tags={RELEASE_STATE: wanted.state},
+            run_key=f"{planned_release.state}:{context.instance.get_runs_count(filter_by_state)}",
+            tags={RELEASE_STATE: planned_release.state},
         )
-        return dg.SensorResult(run_requests=[request], cursor=known.to_cursor())
+        return dg.SensorResult(run_requests=[request], cursor=cursor.to_cursor())
 
     return [admitted_rounds_changed]
 
 
 def _reason_to_wait(
-    wanted: JointRelease, known: ReleaseCursor, now: float, last_run: dg.DagsterRun | None
+    planned_release: JointRelease,
+    cursor: ReleaseCursor,
+    now_seconds: float,
+    last_run: dg.DagsterRun | None,
 ) -> str:
-    """Why no release is asked for now; nothing if one is. What is `known` is brought up to date."""
+    """Why no release is asked for now; nothing if one is. The `cursor` is brought up to date."""
     was_run = last_run is not None and last_run.status == dg.DagsterRunStatus.SUCCESS
-    if wanted.is_made and (was_run or known.done in ("", wanted.state)):
-        known.done = wanted.state
+    if planned_release.is_made and (was_run or cursor.done in ("", planned_release.state)):
+        cursor.done = planned_release.state
         return RELEASED_TOGETHER
     if last_run is not None and last_run.status in IN_PROGRESS:
         return "the release of all admitted rounds is being made"
-    if last_run is not None and known.tries:
-        known.rest_after(last_run, now)
-    if now >= known.next:
+    if last_run is not None and cursor.tries:
+        cursor.rest_after(last_run, now_seconds)
+    if now_seconds >= cursor.next:
         return ""
-    if last_run is not None and known.tries:
-        return f"it could not be made, and is tried again later: {last_run.tags.get(WHY, '')}"
+    if last_run is not None and cursor.tries:
+        return (
+            f"it could not be made, and is tried again later: {last_run.tags.get(REASON_TAG, '')}"
+        )
     return "a round was decided a moment ago; the release waits for those that follow"
 
 
@@ -592,20 +617,26 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
     @declare_sensor(
         f"{project.name}_adjudicated",
         "Releases an admitted round again when its adjudicated labels change.",
-        every=30 if server is None else server.server.interval_seconds,
+        interval_seconds=30 if server is None else server.server.interval_seconds,
         job=job,
         is_stopped=project.settings.automation == "stopped",
     )
     def adjudicated(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        before = said_by(context.cursor)
+        digests_before = read_cursor(context.cursor)
         exchange = project.exchange_disputed()
-        now, mistakes = _answered(project, before)
+        digests, mistakes = _digest_answers(project, digests_before)
         mistakes = "; ".join([*exchange.failed.values(), *([mistakes] if mistakes else [])])
         if mistakes:
             context.log.warning(mistakes)
-        changed = [name for name in sorted({*now, *before}) if now.get(name) != before.get(name)]
-        moved = {name: state for name, state in exchange.rounds.items() if state.is_changed}
-        if not changed and not moved:
+        changed_rounds = [
+            name
+            for name in sorted({*digests, *digests_before})
+            if digests.get(name) != digests_before.get(name)
+        ]
+        changed_on_server = {
+            name: state for name, state in exchange.rounds.items() if state.is_changed
+        }
+        if not changed_rounds and not changed_on_server:
             return dg.SkipReason(mistakes or "no adjudicated labels have changed")
         return dg.SensorResult(
             asset_events=[
@@ -618,31 +649,33 @@ def build_adjudicated_sensor(host: Host, job: AssetJob) -> list[dg.SensorDefinit
                         "items_answered": state.n_answered,
                     },
                 )
-                for name, state in moved.items()
+                for name, state in changed_on_server.items()
             ],
             run_requests=[
                 dg.RunRequest(partition_key=name, asset_selection=[training_data])
-                for name in changed
+                for name in changed_rounds
             ],
-            dynamic_partitions_requests=[rounds_of(project.name).build_add_request(changed)],
-            cursor=json.dumps(now),
+            dynamic_partitions_requests=[rounds_of(project.name).build_add_request(changed_rounds)],
+            cursor=json.dumps(digests),
         )
 
     return [adjudicated]
 
 
-def _answered(project: Project, before: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def _digest_answers(
+    project: Project, digests_before: Mapping[str, str]
+) -> tuple[dict[str, str], str]:
     """A round whose adjudicated labels cannot be read stays as it was before."""
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     mistakes: list[str] = []
     for name in admitted_rounds(project.store):
         try:
             answers = project.adjudicated([name])
         except AgreementError as error:
             mistakes.append(str(error))
-            found |= {name: before[name]} if name in before else {}
+            digests |= {name: digests_before[name]} if name in digests_before else {}
             continue
         if name in answers:
             of_ratings, labels = answers[name].ratings_digest, dict(answers[name].labels)
-            found[name] = digest_of_plain([of_ratings, labels])
-    return found, "; ".join(dict.fromkeys(mistakes))
+            digests[name] = digest_of_plain([of_ratings, labels])
+    return digests, "; ".join(dict.fromkeys(mistakes))

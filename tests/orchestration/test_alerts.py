@@ -18,12 +18,12 @@ from agreement_pipeline.orchestration import alerts
 from agreement_pipeline.orchestration.alerts import (
     EVERY_SECONDS,
     LONGEST_WAIT,
+    AlertCursor,
     NotPostedError,
-    Told,
     checked_url,
     post,
 )
-from agreement_pipeline.orchestration.sensors import Asked, tags_of
+from agreement_pipeline.orchestration.sensors import RoundCursor, tags_of
 from agreement_pipeline.projects import ProjectSettings
 from agreement_pipeline.projects.notices import MAX_TEXT_LENGTH, SECONDS_PER_DAY, Notice, overdue
 from agreement_pipeline.store import Store, log
@@ -453,12 +453,12 @@ def test_a_project_without_a_webhook_has_no_sensor(line):
 
 
 def test_waits_double_up_to_an_hour_and_end_with_an_answer():
-    told = Told()
+    told = AlertCursor()
     waits = [told.failed(0.0) for _ in range(9)]
     assert waits == [30, 60, 120, 240, 480, 960, 1920, 3600, 3600]
     told.took(Notice("p", "w", "held", (), "s"))
     assert (told.failures, told.next) == (0, 0.0)
-    assert Told.of(told.to_cursor()) == told
+    assert AlertCursor.of(told.to_cursor()) == told
 
 
 def test_a_wait_that_began_before_the_clock_was_put_back_is_over(told, webhook):
@@ -471,15 +471,15 @@ def test_a_wait_that_began_before_the_clock_was_put_back_is_over(told, webhook):
 
 @pytest.mark.parametrize("cursor", ["[" * 100_000, json.dumps({"failures": -(10**400)})])
 def test_a_cursor_that_no_sensor_wrote_says_nothing(cursor):
-    assert Told.of(cursor) == Told()
-    assert Asked.of(cursor, "now") == Asked("now")
+    assert AlertCursor.of(cursor) == AlertCursor()
+    assert RoundCursor.of(cursor, "now") == RoundCursor("now")
 
 
 @pytest.mark.parametrize("tries", [0, 3, -1, -(10**400)])
 def test_a_round_was_asked_for_no_less_than_never(tries):
     rounds = {"w1": {"digest": "d", "tries": tries, "next": 0.0}}
     cursor = json.dumps({"judged_by": "now", "rounds": rounds})
-    assert Asked.of(cursor, "now").rounds == (rounds if tries >= 0 else {})
+    assert RoundCursor.of(cursor, "now").rounds == (rounds if tries >= 0 else {})
 
 
 def test_a_reason_that_is_a_sentence_ends_once():

@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.cli import main
 from agreement_pipeline.orchestration import alerts
-from agreement_pipeline.orchestration.runs import DECISION, WHY
+from agreement_pipeline.orchestration.runs import DECISION, REASON_TAG
 from tests.orchestration.conftest import ratings_frame
 
 pytestmark = pytest.mark.slow
@@ -75,7 +75,7 @@ def test_the_release_of_all_rounds_says_why_it_could_not_be_made(make_line, monk
     assert DIFFERENT_TEXTS in answer.description
     tags = line.instance.get_run_by_id(run.run_id).tags
     assert tags[DECISION] == "not released"
-    assert DIFFERENT_TEXTS in tags[WHY]
+    assert DIFFERENT_TEXTS in tags[REASON_TAG]
     (text,) = told.tick()
     assert text.startswith("reviews: all admitted rounds together are not released: ")
     assert DIFFERENT_TEXTS in text

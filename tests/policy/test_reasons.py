@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agreement_pipeline import Scale, errors
-from agreement_pipeline.cli.verify import REFUSED
+from agreement_pipeline.cli.verify import STATUS_BY_CODE
 from agreement_pipeline.engine import Unreadable
 from agreement_pipeline.estimates import ROUND, Estimate, Scope, estimate
 from agreement_pipeline.intervals import Interval
@@ -88,9 +88,9 @@ def verdict_codes():
 
 def test_every_code_is_listed_and_every_listed_code_exists():
     assert len(error_codes()) == 13
-    assert set(REFUSED) <= LISTED
-    assert set(REFUSED) == proof_codes() | {"held", "release_invalid"}
-    assert len(set(REFUSED.values())) == len(REFUSED)
+    assert set(STATUS_BY_CODE) <= LISTED
+    assert set(STATUS_BY_CODE) == proof_codes() | {"held", "release_invalid"}
+    assert len(set(STATUS_BY_CODE.values())) == len(STATUS_BY_CODE)
     refused = error_codes() | proof_codes() | draw_codes() | certificate_codes() | gate_codes()
     of_the_command_line = {"usage", "of_the_machine"}
     assert refused | verdict_codes() | {"no_rule"} | of_the_command_line == LISTED
