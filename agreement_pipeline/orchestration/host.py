@@ -87,7 +87,8 @@ class Host:
         if changed_attributes:
             raise ProjectError(
                 f"project {self.project.name}: translation: found "
-                f"{', '.join(changed_attributes)}; expected only {', '.join(TRANSLATED)}. Leave the others out."
+                f"{', '.join(changed_attributes)}; expected only "
+                f"{', '.join(TRANSLATED)}. Leave the others out."
             )
         loaded_by = {"dagster/io_manager_key": self.io_manager_key} if asset.is_loaded else {}
         completed = translated.merge_attributes(metadata={PROJECT: self.project.name, **loaded_by})

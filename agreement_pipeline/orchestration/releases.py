@@ -117,8 +117,8 @@ def _release_and_warn(
     if released_before and release_name not in released_before:
         log.warning(
             f"{release_name}: released as it was loaded, beside "
-            f"{listed(dict.fromkeys(released_before))}. If nothing that decides was changed since, that one was edited: "
-            "agreement-pipeline verify tells."
+            f"{listed(dict.fromkeys(released_before))}. If nothing that decides "
+            "was changed since, that one was edited: agreement-pipeline verify tells."
         )
     return release
 
