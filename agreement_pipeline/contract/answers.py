@@ -55,7 +55,7 @@ def _is_number(value: object) -> bool:
 
 def _are_names(value: object) -> bool:
     return (
-        isinstance(value, list) and len(value) > 1 and all(isinstance(each, str) for each in value)
+        isinstance(value, list) and len(value) > 1 and all(isinstance(name, str) for name in value)
     )
 
 
@@ -84,20 +84,22 @@ def answer(
 ) -> Answer | None:
     kwargs, kind = expectation.kwargs, expectation.type
     if kind == ROWS:
-        least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
-        return Answer(least <= len(frame) <= most, {"observed_value": len(frame)})
+        minimum, maximum = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
+        return Answer(minimum <= len(frame) <= maximum, {"observed_value": len(frame)})
     if kind == COLUMNS:
         return Answer({*kwargs["column_set"]} <= {*frame}, {"observed_value": sorted(frame)})
     fails = np.zeros(len(frame), dtype=bool)
     if kind == UNIQUE:
-        return _counted(fails, frame.index) if _increase(frame, kwargs["column_list"]) else None
+        return (
+            _count_failing(fails, frame.index) if _increase(frame, kwargs["column_list"]) else None
+        )
     column: Any = frame.get(kwargs["column"])
     mostly = kwargs.get("mostly", 1)
     if column is None or (kind == BETWEEN and column.dtype.kind not in "iuf"):
         return None
     missing = column.isna().to_numpy()
     if kind == PRESENT:
-        return _counted(missing, frame.index, mostly)
+        return _count_failing(missing, frame.index, mostly)
     if is_coded(column):
         values = pd.Series(column.cat.categories)
     else:
@@ -105,25 +107,27 @@ def answer(
     odd = ~_expected(values, kind, kwargs, vocabulary)
     if odd.any():
         fails[~missing] = odd[column.cat.codes[~missing]] if is_coded(column) else odd
-    return _counted(fails, frame.index, mostly, int(missing.sum()))
+    return _count_failing(fails, frame.index, mostly, int(missing.sum()))
 
 
 def _expected(
     values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
 ) -> Codes:
     if kind == BETWEEN:
-        least, most = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
+        minimum, maximum = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
         numbers = values.to_numpy()
-        return np.asarray((least <= numbers) & (numbers <= most))
+        return np.asarray((minimum <= numbers) & (numbers <= maximum))
     if kind == IN_SET:
         return values.isin(vocabulary).to_numpy()
-    found, regex = re.compile(kwargs["regex"]).search, kwargs["regex"]
-    needed = "@" if regex == EMAIL else ""
+    search, regex = re.compile(kwargs["regex"]).search, kwargs["regex"]
+    required_sign = "@" if regex == EMAIL else ""
     texts = values.astype(TEXT).tolist()
-    return np.array([needed not in text or found(text) is None for text in texts], dtype=bool)
+    return np.array(
+        [required_sign not in text or search(text) is None for text in texts], dtype=bool
+    )
 
 
-def _counted(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
+def _count_failing(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: int = 0) -> Answer:
     n_checked, n_failing = len(fails) - n_missing, int(fails.sum())
     return Answer(
         not n_checked or (n_checked - n_failing) / n_checked >= mostly,

@@ -20,7 +20,7 @@ TOKEN = re.compile(
     r"[*+?][?+]?|\{\d*,?\d*\}[?+]?|.",
     re.DOTALL,
 )
-MANY = re.compile(r"[*+]|\{\d*,\}|\{\d*,?\d{2,}\}|\{\d*,?[2-9]\}")
+REPEATED = re.compile(r"[*+]|\{\d*,\}|\{\d*,?\d{2,}\}|\{\d*,?[2-9]\}")
 """A repeat that may come more than once."""
 VARIABLE = re.compile(r"[*+?]|\{\d*,\d*\}")
 """A repeat that may come in several numbers."""
@@ -143,7 +143,7 @@ class Expectation:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        meta = {name: said for name, said in vars(self.meta).items() if said}
+        meta = {name: value for name, value in vars(self.meta).items() if value}
         return {**vars(self), "kwargs": _copy(self.kwargs), "meta": meta}
 
     @property
@@ -187,14 +187,14 @@ def _inside(value: object) -> Iterator[Any]:
 
 
 def _texts(value: object) -> list[str]:
-    return [each for each in _inside(value) if isinstance(each, str)]
+    return [text for text in _inside(value) if isinstance(text, str)]
 
 
 def _parameters(value: object) -> set[str]:
     return {
-        str(each["$PARAMETER"])
-        for each in _inside(value)
-        if isinstance(each, Mapping) and "$PARAMETER" in each
+        str(inner["$PARAMETER"])
+        for inner in _inside(value)
+        if isinstance(inner, Mapping) and "$PARAMETER" in inner
     }
 
 
@@ -207,8 +207,8 @@ class _Group:
     @property
     def is_ambiguous(self) -> bool:
         literal = all(first.isalnum() for first in self.firsts)
-        told_apart = literal and len(set(self.firsts)) == len(self.firsts)
-        return self.repeats or (len(self.firsts) > 1 and not told_apart)
+        are_distinct = literal and len(set(self.firsts)) == len(self.firsts)
+        return self.repeats or (len(self.firsts) > 1 and not are_distinct)
 
     def begin(self, token: str) -> None:
         if self.at_start:
@@ -229,7 +229,7 @@ def may_be_endless(pattern: str) -> bool:
     open_groups, closed = [_Group()], None
     for token in TOKEN.findall(pattern):
         inner = open_groups[-1]
-        if MANY.match(token) and closed is not None and closed.is_ambiguous:
+        if REPEATED.match(token) and closed is not None and closed.is_ambiguous:
             return True
         inner.repeats |= bool(VARIABLE.match(token))
         if token.startswith("(") and not token.endswith(")"):

@@ -21,7 +21,7 @@ from agreement_pipeline.text import one_line
 from agreement_pipeline.yaml_files import Place
 
 PYSPARK_CLIENT = "pyspark.sql.connect"
-MANY = 10_000
+MIN_ROWS_TO_COLLECT = 10_000
 """From so many rows on, memory is given back at once."""
 
 
@@ -51,7 +51,7 @@ def using_great_expectations() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class PlacedExpectation:
     """An expectation, and where it stands."""
 
     expectation: Expectation
@@ -76,12 +76,15 @@ class Asked:
                 ) from None
 
 
-Suite: TypeAlias = Mapping[str, Asked]
+Suite: TypeAlias = Mapping[str, PlacedExpectation]
 
 
-def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Asked]:
+def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, PlacedExpectation]:
     """What is asked, by check. What Great Expectations does not know is refused."""
-    suite = {each.check: Asked(each, where / number) for number, each in enumerate(expectations)}
+    suite = {
+        each.check: PlacedExpectation(each, where / number)
+        for number, each in enumerate(expectations)
+    }
     for asked in suite.values():
         if not is_usual(asked.expectation):
             asked.built  # noqa: B018
@@ -90,17 +93,21 @@ def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, Ask
 
 def answers(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict[str, Answer]:
     """What holds of a table, by check."""
-    known: dict[str, Answer] = {}
-    for check, asked in suite.items():
-        expectation = asked.expectation
-        found = answer(expectation, frame, vocabulary) if is_usual(expectation) else None
-        if found is not None:
-            known[check] = found
-    rest = {check: asked for check, asked in suite.items() if check not in known}
-    return known | _asked(rest, frame, vocabulary)
+    answer_by_check: dict[str, Answer] = {}
+    for check, request in suite.items():
+        expectation = request.expectation
+        usual_answer = answer(expectation, frame, vocabulary) if is_usual(expectation) else None
+        if usual_answer is not None:
+            answer_by_check[check] = usual_answer
+    unanswered = {
+        check: request for check, request in suite.items() if check not in answer_by_check
+    }
+    return answer_by_check | _run_great_expectations(unanswered, frame, vocabulary)
 
 
-def _asked(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict[str, Answer]:
+def _run_great_expectations(
+    suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]
+) -> dict[str, Answer]:
     """What it says from one run.
 
     The table is given to its engine. A data context would make a digest of all its cells.
@@ -119,14 +126,14 @@ def _asked(suite: Suite, frame: pd.DataFrame, vocabulary: Sequence[Any]) -> dict
         asked = validator.process_expectations_for_validation(built, {"vocabulary": vocabulary})
         summary = {"result_format": "SUMMARY", "partial_unexpected_count": KEPT}
         results = validator.graph_validate(asked, runtime_configuration={"result_format": summary})
-    if len(frame) > MANY:  # it leaves the table in cycles
+    if len(frame) > MIN_ROWS_TO_COLLECT:  # it leaves the table in cycles
         del engine, validator
         gc.collect()
     return {
-        each.expectation_config.meta["check"]: Answer(
-            bool(each.success), each.result or {}, _raised(each.exception_info or {})
+        result.expectation_config.meta["check"]: Answer(
+            bool(result.success), result.result or {}, _raised(result.exception_info or {})
         )
-        for each in results
+        for result in results
     }
 
 
@@ -159,11 +166,13 @@ def validate_frame(
         expectations = [ExpectationConfiguration(**entry).to_domain_obj() for entry in entries]
         suite = great_expectations.ExpectationSuite(name=name, expectations=expectations)
         source = context.data_sources.add_or_update_pandas("delivery")
-        whole = source.add_dataframe_asset("table").add_batch_definition_whole_dataframe("whole")
-        batch = whole.get_batch(batch_parameters={"dataframe": frame})
+        batch_definition = source.add_dataframe_asset("table").add_batch_definition_whole_dataframe(
+            "whole"
+        )
+        batch = batch_definition.get_batch(batch_parameters={"dataframe": frame})
         summary = {"result_format": "SUMMARY", "partial_unexpected_count": MAX_ROWS_NAMED}
         result = batch.validate(suite, result_format=summary)
-        said = {
+        mapping = {
             "success": bool(result.success),
             "suite_name": name,
             "suite_parameters": {},
@@ -173,10 +182,10 @@ def validate_frame(
             "results": [_plain_result(each) for each in result.results],
         }
         context.data_sources.delete("delivery")
-    if len(frame) > MANY:  # it leaves the table in cycles
-        del batch, whole, source, result
+    if len(frame) > MIN_ROWS_TO_COLLECT:  # it leaves the table in cycles
+        del batch, batch_definition, source, result
         gc.collect()
-    return said
+    return mapping
 
 
 @cache

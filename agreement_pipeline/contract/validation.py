@@ -25,7 +25,7 @@ from agreement_pipeline.text import listed, one_line
 from agreement_pipeline.yaml_files import Place
 
 PART = 1 << 18
-SHOWN = 5
+MAX_KEYS_SHOWN = 5
 NOTHING = Answer(False, {}, "no result came back")
 
 
@@ -34,7 +34,7 @@ class Derived(NamedTuple):
     of: Callable[[Panel, Collection[str]], pd.DataFrame]
 
 
-def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
+def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     """The ratings as delivered, also those by classifiers, with names in codes.
 
     Optional columns that are not asked for have no values.
@@ -48,7 +48,7 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
         vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
         label = categorical(places, vectors)
     unasked = categorical(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
-    found = {
+    columns_by_name = {
         "item": categorical(columns["at"], panel.items),
         "rater": categorical(columns["place"], pd.Index(panel.raters, dtype=TEXT)),
         "label": label,
@@ -57,9 +57,9 @@ def rows_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     }
     for name in EXTRAS:
         if name in panel.ratings.has:
-            known = name in asked and len(label) > 0
-            found[name] = _extra(panel, name) if known else unasked
-    return pd.DataFrame(found, copy=False)
+            is_needed = name in column_names and len(label) > 0
+            columns_by_name[name] = _extra(panel, name) if is_needed else unasked
+    return pd.DataFrame(columns_by_name, copy=False)
 
 
 def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
@@ -86,11 +86,11 @@ def _extra(panel: Panel, name: str) -> pd.Series:
 def _n_labels(panel: Panel) -> Codes:
     item, label = some(panel.item, panel.first), some(panel.label, panel.first)
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
-    n_codes, found = np.int64(codes.max(initial=0) + 1), []
+    n_codes, distinct_items = np.int64(codes.max(initial=0) + 1), []
     for part in slices_of_whole_items(item, PART):
         keys = np.sort(item[part] * n_codes + codes[part])
-        found.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
-    return counts(np.concatenate(found), len(panel.items))
+        distinct_items.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
+    return counts(np.concatenate(distinct_items), len(panel.items))
 
 
 DERIVED = {
@@ -107,11 +107,12 @@ def validate(
     where: Place,
     before: Sequence[Finding] = (),
 ) -> list[Finding]:
-    found = {each.check: each for each in before if each.table == table}
+    finding_by_check = {finding.check: finding for finding in before if finding.table == table}
     stand = {
-        each.check: found[each.check]
-        for each in expectations
-        if each.check in found and _is_of_any_raters(each, found[each.check])
+        expectation.check: finding_by_check[expectation.check]
+        for expectation in expectations
+        if expectation.check in finding_by_check
+        and _is_of_any_raters(expectation, finding_by_check[expectation.check])
     }
     if len(stand) == len(expectations):
         return list(stand.values())
@@ -119,28 +120,40 @@ def validate(
     suite = suite_of(expectations, where)
     plain = partial(_plain, personal=personal)
     try:
-        frame = DERIVED[table].of(panel, {name for each in expectations for name in each.columns})
-        asked = {
-            check: each for check, each in suite.items() if not idle[check] and check not in stand
+        frame = DERIVED[table].of(
+            panel, {name for expectation in expectations for name in expectation.columns}
+        )
+        suite_to_run = {
+            check: entry for check, entry in suite.items() if not idle[check] and check not in stand
         }
-        said = answers(asked, frame, list(panel.ratings.scale.categories or ()))
+        answer_by_check = answers(suite_to_run, frame, list(panel.ratings.scale.categories or ()))
         return [
-            stand.get(each.check)
-            or _finding(each, table, idle[each.check], said.get(each.check, NOTHING), frame, plain)
-            for each in expectations
+            stand.get(expectation.check)
+            or _finding(
+                expectation,
+                table,
+                idle[expectation.check],
+                answer_by_check.get(expectation.check, NOTHING),
+                frame,
+                plain,
+            )
+            for expectation in expectations
         ]
     except Exception as error:  # whatever it was, nothing was checked, and the release waits
         failed = Answer(False, {}, f"{type(error).__name__}: {error}")
-        return [_finding(each, table, None, failed, pd.DataFrame(), plain) for each in expectations]
+        return [
+            _finding(expectation, table, None, failed, pd.DataFrame(), plain)
+            for expectation in expectations
+        ]
 
 
-def _is_of_any_raters(expectation: Expectation, found: Finding) -> bool:
+def _is_of_any_raters(expectation: Expectation, finding: Finding) -> bool:
     """True if the names of raters do not matter for what was found: not to items, nor to a column
     in which no rating fails.
     """
-    if found.table == "items":
+    if finding.table == "items":
         return True
-    column, failing = expectation.kwargs.get("column"), dict(found.observed).get("unexpected")
+    column, failing = expectation.kwargs.get("column"), dict(finding.observed).get("unexpected")
     return is_usual(expectation) and column not in (None, "rater") and failing == 0
 
 
@@ -148,20 +161,20 @@ def _finding(
     expectation: Expectation,
     table: str,
     idle: str | None,
-    said: Answer,
+    answer: Answer,
     frame: pd.DataFrame,
     plain: Callable[[Any], Any],
 ) -> Finding:
-    passed, severity = said.success, expectation.weight
+    passed, severity = answer.success, expectation.weight
     observed: dict[str, Any] = {}
     if idle:
-        passed, found = True, idle
-    elif said.raised is not None:
-        found, severity = f"could not be run ({plain(one_line(said.raised))})", "error"
+        passed, outcome = True, idle
+    elif answer.raised is not None:
+        outcome, severity = f"could not be run ({plain(one_line(answer.raised))})", "error"
     else:
-        observed = _observed(said.result, frame, DERIVED[table].keys, plain)
-        found = _found(observed, table)
-    words = f"{expectation.check}: {found}; {expectation.description}"
+        observed = _observed(answer.result, frame, DERIVED[table].keys, plain)
+        outcome = _outcome_words(observed, table)
+    words = f"{expectation.check}: {outcome}; {expectation.description}"
     return Finding(expectation.check, table, passed, severity, words, tuple(observed.items()))
 
 
@@ -183,12 +196,12 @@ def _observed(
     }
 
 
-def _found(observed: Mapping[str, Any], noun: str) -> str:
+def _outcome_words(observed: Mapping[str, Any], noun: str) -> str:
     if "unexpected" in observed:
         missing = f", {observed['missing']} without a value" if observed["missing"] else ""
-        failing = [key[0] if len(key) == 1 else key for key in observed["failing"][:SHOWN]]
-        first = f", first {listed(failing)}" if failing else ""
-        return f"{observed['unexpected']} of {observed['checked']} {noun} fail{missing}{first}"
+        failing = [key[0] if len(key) == 1 else key for key in observed["failing"][:MAX_KEYS_SHOWN]]
+        examples = f", first {listed(failing)}" if failing else ""
+        return f"{observed['unexpected']} of {observed['checked']} {noun} fail{missing}{examples}"
     value = observed.get("observed_value")
     if value is None:
         return "no value reported"
