@@ -1,31 +1,36 @@
 r"""Who differs from the rest of a panel, by more than the luck of the items.
 
-For each item, the share of others who agree with a rater is compared with the share of other
-pairs who agree. So hard items favour nobody:
+A rater differs if Krippendorff's alpha, at the level of the scale, is higher without them:
 
-.. math:: d_{ir} = \frac{\sum_{s \ne r} a_{irs}}{m_i - 1}
-   - \frac{\sum_{s < t;\, s, t \ne r} a_{ist}}{(m_i - 1)(m_i - 2) / 2}
+.. math:: d_r = \alpha_{-r} - \alpha, \qquad \alpha = 1 - \frac{(n - 1) \sum_u V_u}
+   {2\, (n \sum_u Q_u - |\sum_u S_u|^2)}
 
-Here :math:`a_{irs}` is 1 if raters r and s give item i the same label, and :math:`m_i` is how many
-rated it. For numbers it is :math:`1 - (x_r - x_s)^2 / D`, and D is the mean of the squares of all
-pairs. Student's test of the mean of :math:`d_{ir}` takes items, or clusters of them, as drawn at
-random. Holm's (1979) procedure holds the risk that anybody is named by luck at 2.5 %.
+Each rating is a point, and two of them are as far apart as the level says. The :math:`m_u \ge 2`
+points of item u have the sum :math:`S_u`, and their squared lengths have the sum :math:`Q_u`. Then
+:math:`V_u = 2 (m_u Q_u - |S_u|^2) / (m_u - 1)`, and :math:`n = \sum_u m_u`. The ranks of an ordinal
+scale are those of the whole round.
+
+Student's test of :math:`d_r` takes items, or clusters of them, as drawn at random. The variance
+comes from the derivative of :math:`d_r` by the weight of each item (the infinitesimal jackknife).
+Holm's (1979) procedure holds the risk that anybody is named by luck at 2.5 %. A small rise of alpha
+is no cause. It is divided by the share of pairs that the rater is in, so a crowd hides nobody.
 
 Two camps are said to be there if both agree more inside than with each other. They are found by the
 main component of agreement. So the test of all pairs inside against those across is held to 2.5 %,
 divided by the number of ways to part the raters in two (Bonferroni).
 
-Reference: Holm, S. (1979), https://www.jstor.org/stable/4615733
+References: Holm, S. (1979), https://www.jstor.org/stable/4615733; Efron, B. (1982), The jackknife,
+the bootstrap and other resampling plans, doi:10.1137/1.9781611970319, ch. 6
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from agreement_pipeline.measures import ratio
-from agreement_pipeline.ratings import Array, Codes
+from agreement_pipeline.measures import krippendorff_alpha, ratio
+from agreement_pipeline.ratings import Array, Codes, Flags
 from agreement_pipeline.statistics import LabelsByRater, NumbersByRater, rater_distances
 from agreement_pipeline.students_t import lower_tail
 from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
@@ -33,16 +38,24 @@ from agreement_pipeline.text import PROBABILITY, WHOLE_PERCENT, in_words, joined
 TAIL = 0.025
 MIN_SHARED_ITEMS = 30
 """On fewer items, or clusters by Kish's formula, nobody is said to differ."""
-MIN_DIFFERENCE = 0.065
-"""A smaller difference is no cause, whatever the number of items.
+MIN_ITEMS_APART = 5
+"""On so many items, or clusters, a rater who differs is farther from the others than these are from
+each other.
+"""
+MIN_RISE, MIN_RISE_IN_ORDER = 0.1, 0.06
+"""The least rise of alpha that is a cause, divided by the share of pairs that the rater is in.
 
 So of 300 items, a rater with 12 % of errors beside four with 10 % is named in under 1 % of rounds,
-and one with 20 % in four of five.
+and one with 20 % in four of five. Where labels have an order, a step is a small part of the
+distances, so the rise is smaller.
 """
+MIN_DIFFERENCE = 0.065
+"""Camps that differ by less are none, whatever the number of items."""
 MAX_RATERS_DESCRIBED = 4
-"""Of so many raters who differ the agreement is said; of others, the name."""
+"""Of so many raters who differ alpha is said; of others, the name."""
 MAX_PANEL_FOR_CAMPS = 60
 """A larger panel is a crowd, in which no camps are looked for."""
+ROUNDING = 1e-9
 
 Panel = LabelsByRater | NumbersByRater
 Pairs = tuple[Array, Array]
@@ -50,10 +63,34 @@ Pairs = tuple[Array, Array]
 Finding = Literal["raters", "camps", "nobody", "too few to tell"]
 
 
-class GroupAgreement(NamedTuple):
+class RaterWhoDiffers(NamedTuple):
+    """A rater, and alpha of the round with and without them.
+
+    `alpha_without` is None if the others gave one and the same label each time.
+    """
+
+    name: str
+    alpha: float
+    alpha_without: float | None
+
+    @property
+    def sentence(self) -> str:
+        differs = f"{self.name} differs from the rest: α is {in_words(self.alpha, PROBABILITY)}"
+        if self.alpha_without is None:
+            return f"{differs}, and all others gave one and the same label."
+        return f"{differs}, and {in_words(self.alpha_without, PROBABILITY)} without them."
+
+
+class Camp(NamedTuple):
+    """Raters, and how much they agree with each other and with the other camp.
+
+    Agreement is the share of equal labels. For numbers it is 1 for equal ones, and 0 for those as
+    far apart as two of any items.
+    """
+
     raters: tuple[str, ...]
-    own: float
-    rest: float
+    inside: float
+    across: float
 
 
 @dataclass(frozen=True)
@@ -63,27 +100,28 @@ class StandingOut:
     Attributes
     ----------
     finding
-        *raters*: some agree less with the others than these do with each other. *camps*: the panel
-        stands in two camps. *nobody*: neither is certain. *too few to tell*: no rater shares 30
-        items, or clusters, with two others.
-    found
-        Of each rater who stands out: their agreement with the others, and that of the others with
-        each other. Of each camp: agreement inside it, and across. Empty otherwise.
-    equal
-        True if agreement is a share of equal labels. For numbers it is 1 for equal ones, and 0 for
-        those as far apart as two of any items.
+        *raters*: without some rater, alpha is surely higher. *camps*: the panel stands in two
+        camps. *nobody*: neither is certain. *too few to tell*: no rater shares 30 items, or
+        clusters, with two others.
+    raters
+        Those who differ, the surest first.
+    camps
+        The two camps, the larger first.
+    of_labels
+        True if the ratings are labels, and no numbers.
     """
 
     finding: Finding
-    found: tuple[GroupAgreement, ...] = ()
-    equal: bool = True
+    raters: tuple[RaterWhoDiffers, ...] = ()
+    camps: tuple[Camp, ...] = ()
+    of_labels: bool = True
 
     @property
     def sentence(self) -> str:
         """The finding in words.
 
-        >>> print(StandingOut("raters", (GroupAgreement(("ana",), 0.61, 0.82),)).sentence)
-        ana differs from the rest: 61% of their labels equal another's, against 82% among the rest.
+        >>> print(StandingOut("raters", (RaterWhoDiffers("ana", 0.61, 0.82),)).sentence)
+        ana differs from the rest: α is 0.61, and 0.82 without them. It does not tell who is right.
         """
         if self.finding == "too few to tell":
             return (
@@ -92,99 +130,293 @@ class StandingOut:
             )
         if self.finding == "nobody":
             return (
-                "Nobody is known to stand out: no rater surely agrees less with the rest, and by "
-                f"{100 * MIN_DIFFERENCE:g} points of 100 or more."
+                "No rater stands out: leaving any one of them out would not surely raise "
+                "agreement by much."
             )
-        first_group = self.found[0]
         if self.finding == "camps":
-            camps = " against ".join(joined(group.raters) for group in self.found)
+            camps = " against ".join(joined(camp.raters) for camp in self.camps)
             agreement_inside = joined(
-                dict.fromkeys(self._format_agreement(group.own) for group in self.found)
+                dict.fromkeys(self._format_agreement(camp.inside) for camp in self.camps)
             )
-            predicate = "of labels are equal" if self.equal else "is the agreement"
+            predicate = "of labels are equal" if self.of_labels else "is the agreement"
             return (
                 f"Two camps: {camps}. {agreement_inside} {predicate} within a camp, and "
-                f"{self._format_agreement(first_group.rest)} across."
+                f"{self._format_agreement(self.camps[0].across)} across."
             )
-        predicate = "of their labels equal another's" if self.equal else "is their agreement"
-        sentences = [
-            f"{group.raters[0]} differs from the rest: {self._format_agreement(group.own)} "
-            f"{predicate}, against {self._format_agreement(group.rest)} among the rest."
-            for group in self.found[:MAX_RATERS_DESCRIBED]
-        ]
-        if undescribed := self.found[MAX_RATERS_DESCRIBED:]:
-            names = joined(group.raters[0] for group in undescribed)
+        sentences = [rater.sentence for rater in self.raters[:MAX_RATERS_DESCRIBED]]
+        if undescribed := self.raters[MAX_RATERS_DESCRIBED:]:
+            names = joined(rater.name for rater in undescribed)
             sentences.append(f"So {'does' if len(undescribed) == 1 else 'do'} {names}.")
-        return " ".join(sentences)
+        return " ".join([*sentences, "It does not tell who is right."])
 
     def _format_agreement(self, value: float) -> str:
-        return in_words(value, WHOLE_PERCENT if self.equal else PROBABILITY)
+        return in_words(value, WHOLE_PERCENT if self.of_labels else PROBABILITY)
 
 
 def standing_out(panel: Panel) -> StandingOut:
-    """Who differs from the rest of a panel, beyond an interval that allows for its size.
+    """Who differs from the rest of a panel, beyond what luck allows for its size.
 
     Examples
     --------
     >>> from agreement_pipeline import Scale
     >>> said = [[item % 2, item % 2, item % 2, item % 3 % 2] for item in range(60)]
     >>> panel = LabelsByRater(said, scale=Scale(("no", "yes")), raters=("a", "b", "c", "d"))
-    >>> [each.raters for each in standing_out(panel).found]
-    [('d',)]
+    >>> [rater.name for rater in standing_out(panel).raters]
+    ['d']
     """
+    of_labels = isinstance(panel, LabelsByRater)
     camps = _find_camps(panel)
     if camps:
-        return StandingOut("camps", camps, isinstance(panel, LabelsByRater))
-    is_comparable, raters = _find_raters(panel)
-    finding: Finding = "raters" if raters else "nobody" if is_comparable else "too few to tell"
-    return StandingOut(finding, raters, isinstance(panel, LabelsByRater))
+        return StandingOut("camps", camps=camps, of_labels=of_labels)
+    is_comparable, names = _find_raters(panel)
+    finding: Finding = "raters" if names else "nobody" if is_comparable else "too few to tell"
+    alpha = _alpha(panel) if names else None
+    raters = (
+        ()
+        if alpha is None
+        else (RaterWhoDiffers(name, alpha, _alpha(panel.without(name))) for name in names)
+    )
+    return StandingOut(finding, tuple(raters), of_labels=of_labels)
 
 
-def _find_raters(panel: Panel) -> tuple[bool, tuple[GroupAgreement, ...]]:
-    place, row = np.nonzero(panel.given.T)
-    if isinstance(panel, LabelsByRater):
-        counts = panel.counts().counts
-        likeness_to_item, likeness_in_item = (
-            counts[row, panel.codes[row, place]],
-            (counts**2).sum(1),
-        )
-    else:
-        likeness_to_item, likeness_in_item = np.zeros(len(row)), np.zeros(len(panel.given))
-        for left_factors, right_factors in _likeness_factors(panel):
-            likeness_to_item += left_factors[row, place] * right_factors.sum(1)[row]
-            likeness_in_item += left_factors.sum(1) * right_factors.sum(1)
-    likeness_to_item -= 1
-    m = panel.given.sum(1).astype(float)[row]
-    own_agreement = ratio(likeness_to_item, m - 1)
-    rest_agreement = ratio(likeness_in_item[row] - m - 2 * likeness_to_item, (m - 1) * (m - 2))
-    rater_starts, tested = np.searchsorted(place, np.arange(len(panel.raters) + 1)), []
-    for position, name in enumerate(panel.raters):
-        own_slice, agreements = (
-            slice(rater_starts[position], rater_starts[position + 1]),
-            np.full((2, len(likeness_in_item)), np.nan),
-        )
-        agreements[:, row[own_slice]] = own_agreement[own_slice], rest_agreement[own_slice]
-        test = _test_mean(agreements[0] - agreements[1], panel)
-        if test is not None:
-            means = agreements[:, test.rows] @ test.weights
-            tested.append((test, GroupAgreement((name,), *means.tolist())))
-    tested.sort(key=lambda tested_pair: (tested_pair[0].p_lower, tested_pair[0].mean))
-    standouts = []
-    for position, (test, standout) in enumerate(tested):
-        if test.p_lower > TAIL / (len(tested) - position):
+def _alpha(panel: Panel) -> float | None:
+    ratings = panel.counts() if isinstance(panel, LabelsByRater) else panel
+    value = float(krippendorff_alpha(ratings).value)
+    return None if np.isnan(value) else value
+
+
+def _find_raters(panel: Panel) -> tuple[bool, Sequence[str]]:
+    """Whether any rater can be compared, and the names of those who differ, the surest first."""
+    n_compared, rises = _large_rises(panel)
+    names = []
+    for position, rise in enumerate(sorted(rises, key=lambda rise: (rise.p, -rise.t))):
+        if rise.p > TAIL / (n_compared - position):
             break
-        if test.mean <= -MIN_DIFFERENCE:
-            standouts.append(standout)
-    return bool(tested), tuple(standouts)
+        names.append(rise.name)
+    return n_compared > 0, names
 
 
-def _find_camps(panel: Panel) -> tuple[GroupAgreement, ...]:
+class _Rise(NamedTuple):
+    """How much higher alpha is without a rater, and the standard error of that."""
+
+    name: str
+    size: float
+    error: float
+    units: int
+
+    @property
+    def t(self) -> float:
+        return self.size / self.error if self.error > 0 else np.inf
+
+    @property
+    def p(self) -> float:
+        return lower_tail(-self.t, self.units - 1)
+
+
+def _large_rises(panel: Panel) -> tuple[int, Sequence[_Rise]]:
+    """How many raters can be compared, and the rises of alpha that are large enough to be a cause.
+
+    Smaller ones take part in Holm's procedure as if they were of no size.
+    """
+    items = _Items.of(panel)
+    weights, moments = panel.weights[items.rows], items.sums.moments
+    totals = weights @ moments
+    alpha, gradient = _alpha_and_gradient(totals)
+    min_rise = MIN_RISE if panel.scale.level == "nominal" else MIN_RISE_IN_ORDER
+    n_compared, rises = 0, []
+    for place, name in enumerate(panel.raters):
+        own = np.flatnonzero(panel.given[items.rows, place])
+        of_three = items.sums.sizes[own] >= 3
+        units = _independent_units(panel, items.rows[own[of_three]])
+        if units < MIN_SHARED_ITEMS:
+            continue
+        n_compared += 1
+        points, sums = items.points(place, items.rows[own]), items.sums.select_rows(own)
+        others = sums.without(points).moments
+        removed = moments[own] - others
+        alpha_without, gradient_without = _alpha_and_gradient(totals - weights[own] @ removed)
+        share_of_pairs = 2 * weights[own].sum() / totals[0]
+        is_apart = of_three & (sums.distances_from(points) > others[:, 1] + ROUNDING)
+        if (
+            alpha_without - alpha < min_rise * share_of_pairs
+            or _count_units(panel, items.rows[own[is_apart]]) < MIN_ITEMS_APART
+        ):
+            continue
+        influence = moments @ (gradient_without - gradient)
+        influence[own] -= removed @ gradient_without
+        influence -= weights @ influence / weights.sum()
+        error = _error_of_sum(influence, items.rows, panel, units)
+        rises.append(_Rise(name, alpha_without - alpha, error, units))
+    return n_compared, rises
+
+
+def _alpha_and_gradient(totals: Array) -> tuple[float, Array]:
+    """Alpha from the sums of moments over items, and its derivatives by them.
+
+    It counts as 1 where all ratings are the same.
+    """
+    n, within, squares, sums = totals[0], totals[1], totals[2], totals[3:]
+    between = 2 * (n * squares - sums @ sums)
+    if between <= ROUNDING * n**2:
+        return 1.0, np.zeros(len(totals))
+    observed = (n - 1) * within / between
+    by_between = observed / between
+    gradient = np.concatenate(
+        [
+            [2 * squares * by_between - within / between, -(n - 1) / between, 2 * n * by_between],
+            -4 * sums * by_between,
+        ]
+    )
+    return float(1 - observed), gradient
+
+
+class _Sums(NamedTuple):
+    """Of the points of each item: how many there are (P,), the sum of their squared lengths (P,),
+    and their sum (P, D).
+    """
+
+    sizes: Array
+    squares: Array
+    sums: Array
+
+    def select_rows(self, rows: Codes) -> "_Sums":
+        return _Sums(self.sizes[rows], self.squares[rows], self.sums[rows])
+
+    def without(self, points: Array) -> "_Sums":
+        """The sums of the other points of each item."""
+        return _Sums(self.sizes - 1, self.squares - (points**2).sum(1), self.sums - points)
+
+    def distances_from(self, points: Array) -> Array:
+        """The sum of the squared distances of the item's points from one of them (P,)."""
+        own_squares, products = (points**2).sum(1), (points * self.sums).sum(1)
+        return np.asarray(self.sizes * own_squares + self.squares - 2 * products)
+
+    @property
+    def moments(self) -> Array:
+        """What each item adds to alpha (P, 3 + D): its ratings, their disagreement, the squared
+        lengths of the points, and their sum. All are 0 of an item with one rating.
+        """
+        m = self.sizes
+        within = 2 * (m * self.squares - (self.sums**2).sum(1)) / np.maximum(m - 1, 1)
+        moments = np.column_stack([m, within, self.squares, self.sums])
+        return np.asarray(np.where(m[:, None] >= 2, moments, 0.0))
+
+
+class _Items(NamedTuple):
+    """The items with two ratings or more.
+
+    `rows` are those of the panel, `sums` has their points together, and `points(place, rows)` are
+    those of one rater.
+    """
+
+    rows: Codes
+    sums: _Sums
+    points: Callable[[int, Codes], Array]
+
+    @classmethod
+    def of(cls, panel: Panel) -> "_Items":
+        rows = np.flatnonzero((panel.given.sum(1) >= 2) & (panel.weights > 0))
+        sizes = panel.given[rows].sum(1).astype(float)
+        if isinstance(panel, LabelsByRater):
+            counts, codes = panel.counts().counts[rows], panel.codes
+            of_category = _category_points(panel, panel.weights[rows] @ counts)
+            sums = _Sums(sizes, counts @ (of_category**2).sum(1), counts @ of_category)
+            return cls(rows, sums, lambda place, own: of_category[codes[own, place]])
+        positions = _positions(panel, rows)
+        sums = _Sums(sizes, np.zeros(len(rows)), np.zeros((len(rows), positions.shape[-1])))
+        for place in range(len(panel.raters)):
+            own = np.flatnonzero(panel.given[rows, place])
+            points = positions[rows[own], place]
+            sums.squares[own] += (points**2).sum(1)
+            sums.sums[own] += points
+        return cls(rows, sums, lambda place, own: positions[own, place])
+
+
+def _category_points(panel: LabelsByRater, used: Array) -> Array:
+    """A point for each category (K, D)."""
+    level, scores = panel.scale.level, panel.scale.scores
+    if level == "nominal":
+        return np.asarray(np.eye(len(used)) / np.sqrt(2))
+    if level == "ordinal":
+        scores = np.cumsum(used) - used / 2
+    return _ratio_points(scores) if level == "ratio" else _centred(scores[:, None], used > 0)
+
+
+def _positions(panel: NumbersByRater, rows: Codes) -> Array:
+    """A point for each number (N, R, D); nan if missing."""
+    is_used = np.zeros(panel.given.shape, dtype=bool)
+    is_used[rows] = panel.given[rows]
+    if panel.scale.level == "ratio":
+        return _ratio_points(panel.values[..., 0])
+    if panel.scale.level != "ordinal":
+        return _centred(panel.values, is_used)
+    ranks = np.full(panel.values.shape, np.nan)
+    values, places = np.unique(panel.values[is_used][:, 0], return_inverse=True)
+    used = np.bincount(places, panel.weights[np.nonzero(is_used)[0]], minlength=len(values))
+    ranks[is_used, 0] = (np.cumsum(used) - used / 2)[places]
+    return _centred(ranks, is_used)
+
+
+def _centred(values: Array, is_used: Flags) -> Array:
+    used = values[is_used]
+    if not len(used):
+        return values
+    return np.asarray((values - used.mean(0)) / (float(np.ptp(used, axis=0).max()) or 1.0))
+
+
+def _ratio_points(values: Array) -> Array:
+    """Points whose squared distance is that of the ratio level, to a thousandth (..., D).
+
+    It is tanh²(Δ/2) = 1 - sech²(Δ/2), where Δ is the difference of two logarithms, and sech² is a
+    sum of cosines of Δ. Zero is 1 apart from all others.
+    """
+    is_positive = values > 0
+    logarithms = np.log(values, out=np.full(values.shape, np.nan), where=is_positive)
+    span = float(np.ptp(logarithms[is_positive])) if is_positive.any() else 0.0
+    step = 2 * np.pi / (span + 8)
+    frequencies = step * (np.arange(np.ceil(4 / step)) + 0.5)
+    lengths = frequencies / np.sinh(np.pi * frequencies)
+    lengths = np.sqrt(lengths / lengths.sum() / 2)
+    angles = logarithms[..., None] * frequencies
+    points = np.concatenate([lengths * np.cos(angles), lengths * np.sin(angles)], axis=-1)
+    is_zero = (values == 0)[..., None] / np.sqrt(2)
+    return np.concatenate([np.where(is_zero > 0, 0.0, points), is_zero], axis=-1)
+
+
+def _independent_units(panel: Panel, rows: Codes) -> int:
+    """How many items, or clusters of one size, say as much as some rows."""
+    if panel.clusters is None or not len(rows):
+        return round(float(panel.weights[rows].sum()))
+    is_selected = np.zeros(len(panel.weights), dtype=bool)
+    is_selected[rows] = True
+    return round(panel.clusters.effective(panel.weights, is_selected))
+
+
+def _count_units(panel: Panel, rows: Codes) -> float:
+    """How many items, or clusters that hold any, are in some rows."""
+    if panel.clusters is None:
+        return float(panel.weights[rows].sum())
+    return panel.clusters.select_rows(rows).n
+
+
+def _error_of_sum(values: Array, rows: Codes, panel: Panel, units: int) -> float:
+    """The standard error of the sum over items of values whose mean is 0 (P,)."""
+    weights = panel.weights[rows]
+    squares = float(weights @ values**2)
+    if panel.clusters:
+        clusters = panel.clusters.select_rows(rows)
+        cluster_sums = np.bincount(clusters.places, clusters.sizes(weights) * values)
+        squares = float(clusters.times @ cluster_sums**2)
+    return float(np.sqrt(units / (units - 1) * squares))
+
+
+def _find_camps(panel: Panel) -> tuple[Camp, ...]:
     n = len(panel.raters)
     if not 4 <= n <= MAX_PANEL_FOR_CAMPS:
         return ()
     tail = TAIL / (2 ** (n - 1) - 1 - n)
     order = alike_first(1.0 - rater_distances(panel).of_pairs)
-    best: tuple[GroupAgreement, ...] = ()
+    best: tuple[Camp, ...] = ()
     min_difference = MIN_DIFFERENCE
     for n_in_first, (first_pairs, second_pairs, pairs) in enumerate(
         _sum_pairs_by_cut(panel, order), 1
@@ -212,7 +444,7 @@ def _find_camps(panel: Panel) -> tuple[GroupAgreement, ...]:
         ):
             min_difference = min(test.mean for test in camp_tests if test)
             best = tuple(
-                GroupAgreement(
+                Camp(
                     tuple(sorted(np.array(panel.raters, dtype=object)[camp])),
                     *(
                         float(values[test.rows] @ test.weights)
@@ -269,30 +501,20 @@ class _MeanTest(NamedTuple):
     mean: float
     rows: Codes
     weights: Array
-    p_lower: float
     p_higher: float
 
 
 def _test_mean(values: Array, panel: Panel) -> _MeanTest | None:
     rows = np.flatnonzero(~np.isnan(values) & (panel.weights > 0))
     weights = panel.weights[rows]
-    if not len(rows):
-        return None
-    n, clusters = float(weights.sum()), panel.clusters and panel.clusters.select_rows(rows)
-    units = round(clusters.effective(weights, np.ones(len(rows), dtype=bool)) if clusters else n)
+    units = _independent_units(panel, rows)
     if units < MIN_SHARED_ITEMS:
         return None
+    n = float(weights.sum())
     mean = float(weights @ values[rows] / n)
-    deviations = values[rows] - mean
-    squares = float(weights @ deviations**2)
-    if clusters:
-        cluster_sums = np.bincount(clusters.places, clusters.sizes(weights) * deviations)
-        squares = float(clusters.times @ cluster_sums**2)
-    error = np.sqrt(units / (units - 1) * squares) / n
+    error = _error_of_sum(values[rows] - mean, rows, panel, units) / n
     t = mean / error if error > 0 else np.sign(mean) * np.inf if mean else 0.0
-    return _MeanTest(
-        mean, rows, weights / n, lower_tail(float(t), units - 1), lower_tail(float(-t), units - 1)
-    )
+    return _MeanTest(mean, rows, weights / n, lower_tail(float(-t), units - 1))
 
 
 def alike_first(agreement: Array) -> Sequence[int]:

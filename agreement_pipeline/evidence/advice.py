@@ -199,13 +199,16 @@ def who_differs(ratings: Ratings) -> str:
     if is_too_wide(ratings.n_items, len(ratings.raters)):
         return f"{len(ratings.raters):,} raters are too many to compare each with the others."
     panel = counting_of(ratings).by_rater(ratings)
-    result, named_raters = standing_out(panel), set[tuple[str, ...]]()
-    if result.finding == "raters" and len(panel.raters) > 3:
-        named_raters = {standout.raters for standout in result.found}
-    # A rater beside a copy of them makes the others seem to differ. Without either, they do not.
-    for rater in sorted(raters_too_near(ratings)) if named_raters else ():
-        remaining = {standout.raters for standout in standing_out(panel.without(rater)).found}
-        if not named_raters - {(rater,)} <= remaining:
+    result = standing_out(panel)
+    named = {rater.name for rater in result.raters}
+    # A rater beside a copy of them makes the others seem to differ. Whoever is named must be so
+    # without either, and without all but one of those who never differ.
+    near, same = raters_too_near(ratings) if named else (set(), set())
+    copies = [sorted(same)[1:]] if same else []
+    for left_out in [*([rater] for rater in sorted(near)), *copies]:
+        panel_without = panel.select_raters([name for name in panel.raters if name not in left_out])
+        still_named = {rater.name for rater in standing_out(panel_without).raters}
+        if not named - {*left_out} <= still_named:
             return (
                 "Some raters agree far more with each other than with the rest, so it cannot be "
                 "told who differs, and nobody is named. See the check raters_independent."

@@ -168,13 +168,7 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
     if panel.ratings.foreign_words:
         return Fact(None, WORDS_APART)
     pairs, expected = _compared(panel)
-    never = pairs.differed == 0
-    if never.any():
-        both, joined, left, usual = _departures(panel, pairs.where(never))
-        by_chance = len(pairs.met) * joined**both
-        often = left - AS_OFTEN * usual > LIKELY * np.sqrt(left)
-        never[never] = (by_chance <= BY_CHANCE) & often
-    return _told(panel, pairs, expected, never, "never differ")
+    return _told(panel, pairs, expected, _identical(panel, pairs), "never differ")
 
 
 @fact
@@ -186,13 +180,27 @@ def pairs_of_raters_too_near(panel: Panel) -> Fact:
     return _told(panel, pairs, expected, _near(pairs, expected), "differ too seldom")
 
 
-def raters_too_near(ratings: Ratings) -> set[str]:
+def raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
+    """The raters of pairs who differ too seldom, and those of pairs who never differ."""
     if ratings.foreign_words:
-        return set()
+        return set(), set()
     panel = Panel(ratings)
     pairs, expected = _compared(panel)
-    near = pairs.where(_near(pairs, expected))
-    return {panel.raters[place] for place in (*near.first, *near.second)}
+    near, same = pairs.where(_near(pairs, expected)), pairs.where(_identical(panel, pairs))
+    near_names, same_names = (
+        {panel.raters[place] for place in (*those.first, *those.second)} for those in (near, same)
+    )
+    return near_names, same_names
+
+
+def _identical(panel: Panel, pairs: Pairs) -> Codes:
+    never = np.asarray(pairs.differed == 0)
+    if never.any():
+        both, joined, left, usual = _departures(panel, pairs.where(never))
+        by_chance = len(pairs.met) * joined**both
+        often = left - AS_OFTEN * usual > LIKELY * np.sqrt(left)
+        never[never] = (by_chance <= BY_CHANCE) & often
+    return never
 
 
 def _near(pairs: Pairs, expected: Codes) -> Codes:

@@ -38,6 +38,7 @@ from agreement_pipeline.measures.alternative import (  # noqa: E402 - see above
 from agreement_pipeline.measures.krippendorff import (  # noqa: E402 - see above
     alpha_with_distance as alpha_with_distance,
     disagreement_of_items as disagreement_of_items,
+    krippendorff_alpha as krippendorff_alpha,
 )
 from agreement_pipeline.measures.label import (  # noqa: E402 - see above
     NO_CATEGORY as NO_CATEGORY,

@@ -69,9 +69,9 @@ def two_camps():
     return frame
 
 
-EVA = "eva differs from the rest: [0-9]+% of their labels equal another's, against [0-9]+%"
+EVA = r"eva differs from the rest: α is 0\.[0-9]+, and 0\.[0-9]+ without them"
 CAMPS = "Two camps: [a-z, ]* against (?:dan and eva|eva and dan). [^:]* across"
-NOBODY = "Nobody is known to stand out"
+NOBODY = "No rater stands out"
 TOO_FEW = "No rater shares enough items, or clusters of them"
 NAMED = re.compile("differs from the rest|Two camps|stand out|stands out")
 ROUNDS = {

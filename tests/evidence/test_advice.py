@@ -48,7 +48,7 @@ def judged(ratings, *rules, **more):
 
 
 def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
-    held = judged(ratings_of(odd=0.5, raters=RATERS[:3]), project="p q", name="w1")
+    held = judged(ratings_of(odd=0.5, raters=RATERS[:4]), project="p q", name="w1")
     assert held.who_differs.startswith("ana differs from the rest: ")
     first, second = held.steps
     assert first.what == "Settle safe or rude in the guideline."
@@ -56,8 +56,8 @@ def test_a_round_held_for_disagreement_names_who_differs_and_what_to_settle():
     assert first.by == "agreement-pipeline disputed 'p q' w1"
     assert second.what == "Then label fresh items."
     assert second.by == (
-        "agreement-pipeline plan --policy standard --expected 0.85 --prevalence 0.48,0.52 "
-        "--labels-an-item 3"
+        "agreement-pipeline plan --policy standard --expected 0.85 --prevalence 0.50,0.50 "
+        "--labels-an-item 4"
     )
 
 
@@ -74,6 +74,30 @@ def test_where_raters_are_too_many_to_compare_nobody_is_named_and_a_rule_on_them
     pairs = Policy("p", 1, (replace(ALPHA, scope="without"),))
     with pytest.raises(RatingsError, match=r"found 5 raters, and \d+ different rows .* at most 20"):
         judge(ratings, pairs)
+
+
+def test_of_three_raters_nobody_is_named_if_two_are_too_near_each_other():
+    """They may be one person, and then the third differs from one voice alone."""
+    assert who_differs(ratings_of(odd=0.5, raters=RATERS[:3])).endswith(
+        "nobody is named. See the check raters_independent."
+    )
+
+
+def test_of_copies_who_are_the_majority_nobody_else_is_named():
+    rng = np.random.default_rng(3)
+    rows = []
+    for item in range(300):
+        right = int(rng.integers(3))
+
+        def label(right=right):
+            return SCALE.names[(right + (rng.random() < 0.13) * int(rng.integers(1, 3))) % 3]
+
+        copied = label()
+        rows += [(f"i{item}", rater, label()) for rater in "xyz"]
+        rows += [(f"i{item}", f"c{place}", copied) for place in range(5)]
+    ratings = Ratings.from_frame(pd.DataFrame(rows, columns=["item", "rater", "label"]), SCALE)
+    assert standing_out(counting_of(ratings).by_rater(ratings)).finding == "raters"
+    assert who_differs(ratings).endswith("nobody is named. See the check raters_independent.")
 
 
 def test_beside_a_rater_and_their_copy_nobody_is_named():
@@ -272,7 +296,7 @@ def test_a_page_looks_once_for_who_differs_and_says_it_in_two_places(monkeypatch
 
     monkeypatch.setattr("agreement_pipeline.evidence.advice.standing_out", counted)
     policy = Policy("standard", 1, (ALPHA,), n_resamples=1000)
-    page = report_page(ratings_of(odd=0.5, raters=RATERS[:3]), policy)
+    page = report_page(ratings_of(errors=0.1, odd=0.5, raters=RATERS[:3]), policy)
     assert len(found) == 1
     assert page.count("rater-1 differs from the rest: ") == 2
 
