@@ -33,7 +33,13 @@ from agreement_pipeline.evidence import (
 from agreement_pipeline.measures import Question
 from agreement_pipeline.models import Draw
 from agreement_pipeline.orchestration import checks
-from agreement_pipeline.orchestration.compat import DATA_VERSION, metadata_of, partitions_of
+from agreement_pipeline.orchestration.compat import (
+    DATA_VERSION,
+    AnyType,
+    metadata_of,
+    partitions_of,
+    resource_config_of,
+)
 from agreement_pipeline.orchestration.host import ASSETS, PROJECT, Host
 from agreement_pipeline.orchestration.metadata import (
     NOT_KNOWN,
@@ -683,6 +689,8 @@ def _load_upstream(host: Host, context: dg.AssetExecutionContext, round_name: st
             asset_key=upstream,
             partition_key=round_name,
             asset_partitions_def=partitions,
+            dagster_type=AnyType,
+            resource_config=resource_config_of(context, source.io_manager),
             upstream_output=dg.build_output_context(
                 asset_key=upstream,
                 partition_key=round_name,

@@ -13,6 +13,7 @@ from dagster._core.definitions.unresolved_asset_job_definition import (
 from dagster._core.errors import DagsterUserCodeUnreachableError as CodeServerUnreachable
 from dagster._core.launcher import CheckRunHealthResult, DefaultRunLauncher, WorkerStatus
 from dagster._core.storage.dagster_run import FINISHED_STATUSES, IN_PROGRESS_RUN_STATUSES
+from dagster._core.types.dagster_type import Any as AnyType
 from dagster._grpc.types import CanCancelExecutionRequest, CanCancelExecutionResult
 from dagster._serdes import deserialize_value
 from dagster._utils.schedules import get_next_cron_tick, is_valid_cron_schedule
@@ -24,6 +25,7 @@ __all__ = [
     "ENDED",
     "IN_PROGRESS",
     "WAITING",
+    "AnyType",
     "AssetJob",
     "CanCancelExecutionRequest",
     "CanCancelExecutionResult",
@@ -41,6 +43,7 @@ __all__ = [
     "metadata_of",
     "partitions_of",
     "post_processing_of",
+    "resource_config_of",
     "resource_value",
     "storage_ids_by_partition",
 ]
@@ -66,6 +69,12 @@ def partitions_of(
 def metadata_of(context: dg.AssetExecutionContext, asset: dg.AssetKey) -> Mapping[str, Any]:
     """The metadata of the definition of an asset that this run knows."""
     return context.job_def.asset_layer.get(asset).metadata
+
+
+def resource_config_of(context: dg.AssetExecutionContext, key: str) -> Mapping[str, Any]:
+    """The configuration with which a run made one of its resources."""
+    resources = context.get_step_execution_context().resolved_run_config.resources
+    return dict(resources[key].config or {}) if key in resources else {}
 
 
 def post_processing_of(context: dg.ComponentLoadContext) -> Sequence[Mapping[str, Any]]:

@@ -324,19 +324,27 @@ def test_io_manager_of_the_settings_loads_the_table(make_warehouse):
         def load_input(self, context: dg.InputContext) -> pd.DataFrame:
             assert context.asset_key == ANNOTATIONS
             assert context.partition_key == "w1"
-            # as IO managers of warehouses look it up
+            # as IO managers of warehouses look them up
+            assert context.dagster_type.typing_type is Any
+            assert context.resource_config["database"] == "ratings.duckdb"
             assert context.upstream_output.definition_metadata == {"partition_expr": "week"}
             return GOOD
 
         def handle_output(self, context: dg.OutputContext, obj: object) -> None:
             raise AssertionError
 
+    class TablesOf(dg.ConfigurableIOManagerFactory[Tables]):
+        database: str
+
+        def create_io_manager(self, context: dg.InitResourceContext) -> Tables:
+            return Tables()
+
     warehouse = make_warehouse(
         rounds_from={"asset": "staging/annotations", "io_manager": "warehouse"}
     )
     spec = dg.AssetSpec(ANNOTATIONS, partitions_def=STATIC, metadata={"partition_expr": "week"})
     warehouse.definitions = dg.Definitions.merge(
-        dg.Definitions(assets=[spec], resources={"warehouse": Tables()}),
+        dg.Definitions(assets=[spec], resources={"warehouse": TablesOf(database="ratings.duckdb")}),
         project_definitions(warehouse.settings),
     )
     assert warehouse.decide("w1").success
