@@ -47,7 +47,7 @@ from agreement_pipeline.policy import (
     Policy,
     Waivers,
     assess,
-    first_labels,
+    describe_first_labels,
     load_policy,
     load_waiver,
 )
@@ -384,7 +384,7 @@ def _answer(request: JudgeRequest, output: str, *, several: bool) -> tuple[Any, 
     if output == "json":
         head = {"format": JSON_FORMAT, "file": request.file}
         alike = (f"{ALIKE}: {group}" for group in declared_labels_alike(ratings))
-        extras = {"first_labels": first_labels(ratings), "warnings": [*warnings, *alike]}
+        extras = {"first_labels": describe_first_labels(ratings), "warnings": [*warnings, *alike]}
         return {**head, **decision.to_mapping(), **extras}, decision
     summary = request.summarized(ratings, decision, warnings)
     if output == "markdown":

@@ -27,16 +27,16 @@ from agreement_pipeline.cli.output import say_aside, say_results
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.evidence import plan_figure, plan_rows
 from agreement_pipeline.policy import (
-    EXPECTED,
-    LABELS_AN_ITEM,
+    DEFAULT_EXPECTED_VALUE,
+    DEFAULT_LABELS_PER_ITEM,
+    DEFAULT_PREVALENCE,
+    DEFAULT_PROBABILITY,
     N_ROUNDS,
-    PREVALENCE,
-    PROBABILITY,
     Policy,
+    advise_on_label,
     drawn_part_needed,
     load_policy,
-    unplanned_look,
-    what_would_help,
+    warn_of_unplanned_look,
 )
 from agreement_pipeline.policy import plan as plan_items
 from agreement_pipeline.ratings import TrainingLabel, Trains, default_label
@@ -92,14 +92,14 @@ def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
     "--expected",
     group=ASSUMED,
     type=AGREEMENT,
-    default=EXPECTED,
+    default=DEFAULT_EXPECTED_VALUE,
     help="The value expected of each measure.",
 )
 @option(
     "--prevalence",
     group=ASSUMED,
     type=SHARES,
-    default=",".join(map(str, PREVALENCE)),
+    default=",".join(map(str, DEFAULT_PREVALENCE)),
     help="The share of each category.",
 )
 @option(
@@ -107,14 +107,14 @@ def _draw_sentence(policy: Policy, wrong: float, probability: float) -> str:
     group=ASSUMED,
     type=SEVERAL,
     multiple=True,
-    default=LABELS_AN_ITEM,
+    default=DEFAULT_LABELS_PER_ITEM,
     help="Raters of an item, or times a rater meets it. Repeat for more.",
 )
 @option(
     "--probability",
     group=SIMULATION,
     type=SHARE,
-    default=PROBABILITY,
+    default=DEFAULT_PROBABILITY,
     help="How often a round is to decide.",
 )
 @option(
@@ -194,7 +194,7 @@ def plan(
     say_results(plans, plan_rows, output)
     for rule in judged_by.rules:
         if earlier is not None and rule.scope == "label":
-            say_aside(what_would_help(earlier, rule.reliable, label))
+            say_aside(advise_on_label(earlier, rule.reliable, label))
             items_by_ratings = {
                 int(each.labels_an_item): each.n_items
                 for each in plans
@@ -203,7 +203,7 @@ def plan(
             trained = label.label if label else default_label(earlier.scale)
             if sentence := drawn_part_needed(trained, items_by_ratings):
                 say_aside(f"{sentence} Draw them: agreement-pipeline draw --second-panel ROUND.")
-    if cost := unplanned_look(judged_by):
+    if cost := warn_of_unplanned_look(judged_by):
         say_aside(cost)
     if silver := _draw_sentence(judged_by, wrong, probability):
         say_aside(silver)

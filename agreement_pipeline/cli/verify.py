@@ -19,7 +19,7 @@ from agreement_pipeline.cli.options import (
 )
 from agreement_pipeline.cli.output import as_json, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
-from agreement_pipeline.policy import TENTATIVE, Policy, Rule, Silver, waived
+from agreement_pipeline.policy import TENTATIVE, Policy, Rule, Silver, describe_waived
 from agreement_pipeline.report import printable
 from agreement_pipeline.text import counted, interval, joined
 from agreement_pipeline.text import in_words as number
@@ -321,7 +321,7 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
             sample = waiver.get("sample", {}).get("round")
             yield (
                 f"    {'remedied' if sample else 'waived'} by {waiver['who']} until "
-                f"{waiver['until']}: {waived(waiver)} ({waiver['why']})"
+                f"{waiver['until']}: {describe_waived(waiver)} ({waiver['why']})"
                 f"{f'; round {sample} judged the raters' if sample else ''}"
             )
         yield from _recorded_in_words(round_facts.get("recorded", ()))

@@ -25,10 +25,10 @@ from agreement_pipeline.policy import (
     Decision,
     Policy,
     Verdict,
-    judged_part,
-    least_items,
-    met_in_parts,
-    more_items,
+    estimate_more_items,
+    find_min_items,
+    recheck_in_parts,
+    select_judged_ratings,
 )
 from agreement_pipeline.ratings import (
     Array,
@@ -397,14 +397,14 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
                 "See to the weak part first.", reason_text, "agreement-pipeline guide strata"
             )
             return
-        n_more = more_items(estimate, rule.reliable) if estimate else None
+        n_more = estimate_more_items(estimate, rule.reliable) if estimate else None
         if kind == "too_few_items" and estimate:
             n_more = _lacking(verdict)
         unit = "items" if estimate is None or estimate.n_clusters is None else "clusters of items"
         statistic = basis_of(held_round.ratings, rule.measure) if rule.scope == "round" else None
         min_units = None
         if statistic is not None:
-            min_units = least_items(
+            min_units = find_min_items(
                 rule.measure, rule.reliable, statistic, held_round.policy.inference
             )
         even = "So many decide with an even chance, if agreement stays the same."
@@ -456,8 +456,8 @@ def _hoped_for(policy: Policy) -> float:
 
 def _weak_part(verdict: Verdict, held_round: HeldRound) -> str:
     reliable = replace(verdict, kind="reliable")
-    with_parts = met_in_parts(
-        reliable, judged_part(held_round.ratings, held_round.policy), held_round.policy
+    with_parts = recheck_in_parts(
+        reliable, select_judged_ratings(held_round.ratings, held_round.policy), held_round.policy
     )
     return with_parts.reason.rpartition("; but ")[2] if with_parts.code == "weak_part" else ""
 

@@ -17,7 +17,7 @@ from agreement_pipeline.evidence.figure import Tone, cut
 from agreement_pipeline.evidence.summary import Summary, summarize
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.measures import MEASURES, disagreement_of_items
-from agreement_pipeline.policy import Assessment, Decision, Policy, judged_part
+from agreement_pipeline.policy import Assessment, Decision, Policy, select_judged_ratings
 from agreement_pipeline.ratings import Array, Ratings, Trains, arrow_column, fate_of_singles
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
 
@@ -61,7 +61,10 @@ def measured(
         min(policy.n_resamples, DETAIL_RESAMPLES) if has_many_categories else policy.n_resamples
     )
     inference = Inference(policy.confidence_level, n_resamples)
-    part, judged_scopes = judged_part(ratings, policy), {rule.scope for rule in policy.rules}
+    part, judged_scopes = (
+        select_judged_ratings(ratings, policy),
+        {rule.scope for rule in policy.rules},
+    )
     return survey(
         part, measures, inference, scopes=scopes, judged=judged_scopes, shown=shown_raters
     )

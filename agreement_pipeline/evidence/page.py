@@ -40,13 +40,13 @@ from agreement_pipeline.evidence.verdicts import (
 )
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import (
-    NONE,
+    NO_WAIVERS,
     Decision,
     Policy,
     Verdict,
     Waivers,
     assess,
-    beyond_agreement,
+    describe_limits_of_agreement,
 )
 from agreement_pipeline.ratings import Ratings, Trains, like_models
 from agreement_pipeline.text import counted
@@ -101,7 +101,7 @@ def judge_page(  # noqa: PLR0913  # a page has many parts, each given by its nam
     name: str = "ratings",
     project: str = "",
     contract: Contract | None = None,
-    waivers: Waivers = NONE,
+    waivers: Waivers = NO_WAIVERS,
     also: Sequence[Finding] = (),
     version: int | None = None,
     names: Mapping[str, str] | None = None,
@@ -151,7 +151,7 @@ def page_of_round(judged_round: JudgedRound) -> Page:
     summary = judged_round.summary
     reasons = (decided(decision), *_shortly(decision, judged_round.policy), summary.who_differs)
     if decision.admitted:
-        reasons = (*reasons, beyond_agreement(len(judged_round.ratings.gold)))
+        reasons = (*reasons, describe_limits_of_agreement(len(judged_round.ratings.gold)))
     steps = list(summary.steps)
     if not judged_round.project:
         steps = [

@@ -23,7 +23,7 @@ from agreement_pipeline.evidence.section import (
 )
 from agreement_pipeline.evidence.tables import note
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import Policy, judged_part
+from agreement_pipeline.policy import Policy, select_judged_ratings
 from agreement_pipeline.ratings import Array, Ratings
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import DIGITS, PERCENT, SENTENCE, in_words, number
@@ -165,7 +165,7 @@ def _of_label(judged_round: JudgedRound) -> tuple[str, ...]:
     if policy.is_for_model_labels or ratings.scale.dimensions > 1:
         return ()
     label_estimate = label_reliability(
-        judged_part(ratings, policy),
+        select_judged_ratings(ratings, policy),
         trains=judged_round.trains,
         inference=Inference(policy.confidence_level, policy.n_resamples),
     )

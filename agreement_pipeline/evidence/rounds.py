@@ -56,7 +56,7 @@ from agreement_pipeline.evidence.section import (
 )
 from agreement_pipeline.evidence.tables import difference_rows, interval_text
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import USUAL_MEASURE, Policy, Rule, headline
+from agreement_pipeline.policy import DEFAULT_MEASURE, Policy, Rule, find_headline_measure
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.text import (
     SENTENCE,
@@ -267,7 +267,9 @@ def charted(
     The standard error of a round is half of its recorded interval, divided by the normal quantile
     of its level. `known_chart` is a chart of the same rounds or fewer.
     """
-    headline_rows = rounds[(rounds["measure"] == headline(policy)) & (rounds["scope"] == "round")]
+    headline_rows = rounds[
+        (rounds["measure"] == find_headline_measure(policy)) & (rounds["scope"] == "round")
+    ]
     required_columns = ["value", "low", "high", "confidence_level"]
     readable = headline_rows.dropna(subset=required_columns).drop_duplicates("round", keep="last")
     rows = sorted(readable.to_dict("records"), key=lambda row: natural(str(row["round"])))
@@ -277,7 +279,7 @@ def charted(
         if row["low"] < row["high"]
         for quantile in [NormalDist().inv_cdf((1 + row["confidence_level"]) / 2)]
     ]
-    bounds = registered(headline(policy) or USUAL_MEASURE).bounds
+    bounds = registered(find_headline_measure(policy) or DEFAULT_MEASURE).bounds
     return control_chart(readings, known_chart, bounds)
 
 
@@ -332,7 +334,7 @@ def control_grid(chart: Sequence[Charted]) -> Grid:
 
 def control(judged_project: JudgedProject) -> Answer | None:
     measure, chart = (
-        headline(judged_project.policy),
+        find_headline_measure(judged_project.policy),
         charted(judged_project.rounds, judged_project.policy),
     )
     if measure is None or not chart:
@@ -402,7 +404,7 @@ def _difference(
     ratings: Ratings, name: str, round_before: Before, policy: Policy
 ) -> Difference | str:
     inference = Inference(policy.confidence_level, policy.n_resamples)
-    measure, names = headline(policy) or USUAL_MEASURE, (name, round_before.name)
+    measure, names = find_headline_measure(policy) or DEFAULT_MEASURE, (name, round_before.name)
     try:
         return compare(
             ratings, round_before.ratings, measure=measure, names=names, inference=inference

@@ -7,7 +7,13 @@ from agreement_pipeline.errors import EXPECTED, in_a_sentence
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.evidence.advice import HeldRound, Step, who_rated
 from agreement_pipeline.evidence.section import about, title_of
-from agreement_pipeline.policy import Decision, Policy, Verdict, first_labels, what_is_new
+from agreement_pipeline.policy import (
+    Decision,
+    Policy,
+    Verdict,
+    describe_first_labels,
+    describe_new_items,
+)
 from agreement_pipeline.ratings import Ratings, described, labels_alike
 
 NUMBERS = ("value", "low", "high", "p_reliable", "p_tentative")
@@ -145,8 +151,8 @@ def summarize(  # a round has many names, each given by its own
         _results(policy, decision),
         who_rated=who_rated(ratings, models),
         who_differs=held_round.who_differs,
-        what_is_new=what_is_new(ratings, policy),
-        first_labels=first_labels(ratings),
+        what_is_new=describe_new_items(ratings, policy),
+        first_labels=describe_first_labels(ratings),
         steps=held_round.steps,
         no_ratings=origin.words if origin else "",
         labels_alike=declared_labels_alike(ratings),

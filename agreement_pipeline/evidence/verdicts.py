@@ -31,7 +31,7 @@ from agreement_pipeline.evidence.section import (
 )
 from agreement_pipeline.evidence.summary import RuleResult
 from agreement_pipeline.evidence.tables import without_numbers
-from agreement_pipeline.policy import Decision, Plan, Policy, manner
+from agreement_pipeline.policy import Decision, Plan, Policy, describe_manner
 from agreement_pipeline.ratings import MEANINGS
 from agreement_pipeline.statistics import CategoryCounts
 from agreement_pipeline.text import PERCENT, counted, in_words, listed, tenths
@@ -210,7 +210,7 @@ def _words(policy: Policy) -> tuple[str, ...]:
     return (
         f"Policy {policy.policy}, version {policy.version}, admits {' and '.join(policy.admit)}.",
         *([policy.description] if policy.description else []),
-        manner(policy, None),
+        describe_manner(policy, None),
         f"Intervals come from the {policy.interval_method.replace('_', ' ')}{resamples}.",
         KRIPPENDORFF,
     )

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import CertificateError
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.large_files import digest_of_plain
 from agreement_pipeline.mistakes import CLOSED, Value, day, is_text, refuse_mistakes, shown
-from agreement_pipeline.policy import is_digest, of_gate
+from agreement_pipeline.policy import build_gate_finding, is_digest
 from agreement_pipeline.ratings import Ratings
 from agreement_pipeline.store import digest_at
 from agreement_pipeline.text import listed
@@ -161,7 +161,7 @@ def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
             f"found {words}; expected one classifier of a name, and {listed(sorted(others))} had "
             "it too. Do not compare their numbers, or give each a name of its own."
         )
-    return of_gate("classifier_known", words, "warning", passed=not others)
+    return build_gate_finding("classifier_known", words, "warning", passed=not others)
 
 
 def load_identity(path: Path | str) -> Identity:

@@ -25,7 +25,7 @@ from agreement_pipeline.models.certificates import (
 from agreement_pipeline.models.correction import WrongLabels, wrong_labels
 from agreement_pipeline.models.draw import Draw, draw_of
 from agreement_pipeline.models.identity import Identity
-from agreement_pipeline.policy import AUDITED, Policy, is_digest, of_gate
+from agreement_pipeline.policy import AUDITED, Policy, build_gate_finding, is_digest
 from agreement_pipeline.ratings import Ratings, in_pandas
 from agreement_pipeline.store import RoundVersion, Store
 from agreement_pipeline.text import counted, in_words, listed
@@ -60,7 +60,7 @@ class SilverAudit:
                 f"found no limit of wrong labels in policy {policy.policy}; expected one, since a "
                 "classifier gave the labels. Write silver: {most_wrong: 0.05} into the policy."
             )
-            return of_gate("silver_no_limit", words)
+            return build_gate_finding("silver_no_limit", words)
         name = self.classifier.name
         try:
             self.draw.refuse_others(ratings, ratings, name)
@@ -73,21 +73,21 @@ class SilverAudit:
                 confidence_level=policy.confidence_level,
             )
         except DrawError as error:
-            return of_gate(error.code, str(error))
+            return build_gate_finding(error.code, str(error))
         except RatingsError as error:
-            return of_gate("silver_undefined", str(error))
+            return build_gate_finding("silver_undefined", str(error))
         if self.draw.design == "clustered":
             words = (
                 "found a draw of whole clusters; expected one of items, since nobody studied how "
                 "often few wrong clusters hide many wrong labels. Draw items from fresh ones."
             )
-            return of_gate("silver_undefined", words)
+            return build_gate_finding("silver_undefined", words)
         if self.draw.earlier:
             words = (
                 f"draw of {self.draw.in_words}; expected one draw, since the best of several is "
                 "no random sample. Deliver fresh items, and draw from these."
             )
-            return of_gate("draw_again", words)
+            return build_gate_finding("draw_again", words)
         return self._judged(found, policy.silver.most_wrong)
 
     def _judged(self, found: WrongLabels, most: float) -> Finding:
@@ -97,7 +97,7 @@ class SilverAudit:
                 f"found no share of wrong labels, since {found.undefined}; expected "
                 f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
             )
-            return of_gate("silver_undefined", words)
+            return build_gate_finding("silver_undefined", words)
         value, upper, perfect, apart = (in_words(each or 0.0, PERCENT, [most]) for each in numbers)
         few = (found.upper or 0.0) < most
         words = (
@@ -110,14 +110,14 @@ class SilverAudit:
         observed = tuple(vars(found).items())
         if few:
             said = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
-            return of_gate(AUDITED, said, passed=True, observed=observed)
+            return build_gate_finding(AUDITED, said, passed=True, observed=observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
             "agreement-pipeline plan says how many."
         )
         limit = in_words(most, PERCENT)
         said = f"{words}; expected a limit under {limit}. {step}"
-        return of_gate("silver_wrong_labels", said, observed=observed)
+        return build_gate_finding("silver_wrong_labels", said, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +137,7 @@ class CertifiedBy:
             earlier = [*self._delivered_since(store, ratings, audit.draw)]
             earlier += self._first_given(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
-            return of_gate(error.code, str(error)), None
+            return build_gate_finding(error.code, str(error)), None
         found = audit.finding(ratings, policy)
         for name, labels in earlier if found.passed else ():
             before = audit.finding(labels, policy)
@@ -150,7 +150,7 @@ class CertifiedBy:
                     "come to agree with it. Deliver settled labels as adjudicated ones, or draw "
                     "from fresh items."
                 )
-                return of_gate("silver_labels_given_again", words), None
+                return build_gate_finding("silver_labels_given_again", words), None
         return found, audit
 
     def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> SilverAudit:

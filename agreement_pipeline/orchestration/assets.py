@@ -68,7 +68,7 @@ from agreement_pipeline.orchestration.runs import (
     unreleased_tag,
 )
 from agreement_pipeline.orchestration.sensors import shown_state
-from agreement_pipeline.policy import Decision, check_round, judged_part
+from agreement_pipeline.policy import Decision, check_round, select_judged_ratings
 from agreement_pipeline.projects import (
     INDEX,
     Project,
@@ -326,7 +326,7 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
 
 def _agreement(stored: StoredRound, question: Question, **extra_sections: Content) -> Result:
     ratings, policy = stored.ratings, stored.project.policy
-    measures, part = applicable(ratings, question), judged_part(ratings, policy)
+    measures, part = applicable(ratings, question), select_judged_ratings(ratings, policy)
     judged_scopes = {rule.scope for rule in policy.rules}
     scopes = {*SCOPE_KINDS} - {"stratum"}
     shown_raters = Shown.of(ratings)

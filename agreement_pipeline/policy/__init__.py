@@ -7,33 +7,33 @@ from agreement_pipeline.policy.decision import (
     assess as assess,
     check_round as check_round,
     decide as decide,
-    first_labels as first_labels,
-    given_again as given_again,
+    describe_first_labels as describe_first_labels,
+    build_given_again_finding as build_given_again_finding,
     judge as judge,
-    judged_part as judged_part,
-    manner as manner,
-    met_in_parts as met_in_parts,
+    select_judged_ratings as select_judged_ratings,
+    describe_manner as describe_manner,
+    recheck_in_parts as recheck_in_parts,
 )
 from agreement_pipeline.policy.new_items import (
-    USUAL_MEASURE as USUAL_MEASURE,
-    headline as headline,
-    what_is_new as what_is_new,
+    DEFAULT_MEASURE as DEFAULT_MEASURE,
+    find_headline_measure as find_headline_measure,
+    describe_new_items as describe_new_items,
 )
 from agreement_pipeline.policy.label_planning import (
     drawn_part_needed as drawn_part_needed,
-    what_would_help as what_would_help,
+    advise_on_label as advise_on_label,
 )
 from agreement_pipeline.policy.overlap import find_overlap_mistakes as find_overlap_mistakes
 from agreement_pipeline.policy.planning import (
-    EXPECTED as EXPECTED,
-    LABELS_AN_ITEM as LABELS_AN_ITEM,
+    DEFAULT_EXPECTED_VALUE as DEFAULT_EXPECTED_VALUE,
+    DEFAULT_LABELS_PER_ITEM as DEFAULT_LABELS_PER_ITEM,
     N_ROUNDS as N_ROUNDS,
-    PREVALENCE as PREVALENCE,
-    PROBABILITY as PROBABILITY,
+    DEFAULT_PREVALENCE as DEFAULT_PREVALENCE,
+    DEFAULT_PROBABILITY as DEFAULT_PROBABILITY,
     Plan as Plan,
-    least_items as least_items,
+    find_min_items as find_min_items,
     plan as plan,
-    unplanned_look as unplanned_look,
+    warn_of_unplanned_look as warn_of_unplanned_look,
 )
 from agreement_pipeline.policy.policy import (
     BUNDLED as BUNDLED,
@@ -48,21 +48,21 @@ from agreement_pipeline.policy.policy import (
 from agreement_pipeline.policy.reasons import (
     REASONS as REASONS,
     Reason as Reason,
-    beyond_agreement as beyond_agreement,
-    more_items as more_items,
+    describe_limits_of_agreement as describe_limits_of_agreement,
+    estimate_more_items as estimate_more_items,
 )
 from agreement_pipeline.policy.waivers import (
-    NONE as NONE,
-    OF_THE_GATE as OF_THE_GATE,
+    NO_WAIVERS as NO_WAIVERS,
+    GATE_TABLE as GATE_TABLE,
     AnyWaiver as AnyWaiver,
     Remedy as Remedy,
     RoundRatings as RoundRatings,
     Waiver as Waiver,
     Waivers as Waivers,
-    for_round as for_round,
+    select_round_waivers as select_round_waivers,
     is_digest as is_digest,
     load_waiver as load_waiver,
-    of_gate as of_gate,
-    waived as waived,
+    build_gate_finding as build_gate_finding,
+    describe_waived as describe_waived,
     waiver_from_mapping as waiver_from_mapping,
 )

@@ -59,22 +59,23 @@ class LabelDesign(NamedTuple):
     draw: DrawRound
 
 
-def label_designs(
-    earlier: Ratings, rule: Rule, trains: Trains | None, where: str
+def iterate_label_designs(
+    earlier: Ratings, rule: Rule, trains: Trains | None, source_name: str
 ) -> Iterator[LabelDesign]:
     """The designs whose value follows from an earlier round."""
     label = trains.label if trains else default_label(earlier.scale)
     Trains(label).raise_if_unsuited(earlier.scale)
-    designs = list(_designs(earlier, rule.measure, Trains(label)))
+    designs = list(iterate_designs(earlier, rule.measure, Trains(label)))
     if not designs:
         raise PolicyError(
-            f"{where}: found no {MIN_ITEMS_PLANNED_FROM} items with ratings to plan {label} from; "
+            f"{source_name}: found no {MIN_ITEMS_PLANNED_FROM} items with ratings to plan {label} "
+            "from; "
             "expected them. Plan from another round."
         )
     return iter(designs)
 
 
-def _designs(earlier: Ratings, measure: str, trains: Trains) -> Iterator[LabelDesign]:
+def iterate_designs(earlier: Ratings, measure: str, trains: Trains) -> Iterator[LabelDesign]:
     label, counting = trains.label, counting_of(earlier)
     if label in ("mean", "shares"):
         table = counting.by_rater(earlier)
@@ -94,14 +95,18 @@ def _designs(earlier: Ratings, measure: str, trains: Trains) -> Iterator[LabelDe
         if counts.weights[enough].sum() < MIN_ITEMS_PLANNED_FROM:
             return
         draw = _draw_thinned(counts, n_ratings)
-        found = value_of(draw(np.random.default_rng(0), N_ITEMS_OF_TRUTH), measure, trains)
-        if found.value is not None:
-            yield LabelDesign(n_ratings, found.value, draw)
+        estimate = estimate_label_measure(
+            draw(np.random.default_rng(0), N_ITEMS_OF_TRUTH), measure, trains
+        )
+        if estimate.value is not None:
+            yield LabelDesign(n_ratings, estimate.value, draw)
 
 
-def value_of(statistic: CategoryCounts | NumbersByRater, measure: str, trains: Trains) -> Estimate:
-    (found,) = estimate_label(statistic, [measure], Inference(n_resamples=2), trains)
-    return found
+def estimate_label_measure(
+    statistic: CategoryCounts | NumbersByRater, measure: str, trains: Trains
+) -> Estimate:
+    (label_estimate,) = estimate_label(statistic, [measure], Inference(n_resamples=2), trains)
+    return label_estimate
 
 
 def _draw_numbers(
@@ -112,9 +117,9 @@ def _draw_numbers(
     sizes = (~np.isnan(values)).sum(1)
     several = sizes >= 2
     means = np.array([np.nanmean(row) for row in values[several]])
-    times = numbers.weights[several] / numbers.weights[several].sum()
-    centre = float(times @ means)
-    spread = float(np.sqrt(times @ (means - centre) ** 2))
+    item_probabilities = numbers.weights[several] / numbers.weights[several].sum()
+    centre = float(item_probabilities @ means)
+    spread = float(np.sqrt(item_probabilities @ (means - centre) ** 2))
     means = centre + (means - centre) * np.sqrt(components.items) / max(spread, 1e-300)
     errors = values[several] - np.array([np.nanmean(row) for row in values[several]])[:, None]
     errors = errors[~np.isnan(errors)]
@@ -122,9 +127,11 @@ def _draw_numbers(
     raters = tuple(f"r{place}" for place in range(n_ratings))
 
     def draw(rng: np.random.Generator, n_items: int) -> NumbersByRater:
-        drawn = means[rng.choice(len(means), n_items, p=times)]
-        around = errors[rng.integers(len(errors), size=(n_items, n_ratings))]
-        return NumbersByRater(drawn[:, None] + around, scale=numbers.scale, raters=raters)
+        drawn_means = means[rng.choice(len(means), n_items, p=item_probabilities)]
+        drawn_errors = errors[rng.integers(len(errors), size=(n_items, n_ratings))]
+        return NumbersByRater(
+            drawn_means[:, None] + drawn_errors, scale=numbers.scale, raters=raters
+        )
 
     return draw
 
@@ -132,13 +139,13 @@ def _draw_numbers(
 def _draw_shares(
     counts: CategoryCounts, components: VarianceComponents, n_ratings: int
 ) -> DrawRound:
-    usual = np.asarray(counts.paired @ counts.counts, dtype=float)
-    usual = usual / usual.sum()
+    category_shares = np.asarray(counts.paired @ counts.counts, dtype=float)
+    category_shares = category_shares / category_shares.sum()
     agreement = components.reliability(1)
-    strength = 1 / min(max(agreement, 1e-6), 1 - 1e-6) - 1
+    concentration = 1 / min(max(agreement, 1e-6), 1 - 1e-6) - 1
 
     def draw(rng: np.random.Generator, n_items: int) -> CategoryCounts:
-        shares = rng.dirichlet(np.maximum(strength * usual, 1e-9), n_items)
+        shares = rng.dirichlet(np.maximum(concentration * category_shares, 1e-9), n_items)
         rows = rng.multinomial(n_ratings, shares)
         return CategoryCounts(rows, scale=counts.scale).merged()
 
@@ -151,50 +158,52 @@ def _draw_thinned(counts: CategoryCounts, n_ratings: int) -> DrawRound:
     chances: Array = weights / weights.sum()
 
     def draw(rng: np.random.Generator, n_items: int) -> CategoryCounts:
-        times = rng.multinomial(n_items, chances)
-        drawn = [
+        n_by_item = rng.multinomial(n_items, chances)
+        thinned_counts = [
             rng.multivariate_hypergeometric(row, n_ratings, size=n)
-            for row, n in zip(rows, times.tolist(), strict=True)
+            for row, n in zip(rows, n_by_item.tolist(), strict=True)
             if n
         ]
-        return CategoryCounts(np.vstack(drawn), scale=counts.scale).merged()
+        return CategoryCounts(np.vstack(thinned_counts), scale=counts.scale).merged()
 
     return draw
 
 
-def what_would_help(earlier: Ratings, cutoff: float, trains: Trains | None = None) -> str:
+def advise_on_label(earlier: Ratings, cutoff: float, trains: Trains | None = None) -> str:
     """More raters, other raters, a clearer guideline, or nothing, as far as a round shows it."""
     label: TrainingLabel = trains.label if trains else default_label(earlier.scale)
     counting = counting_of(earlier)
     components = components_of(counting.by_rater(earlier))
-    one = components.reliability(1)
+    single_rater_reliability = components.reliability(1)
     if components.items <= 0:
         return (
             "Raters agree no more than by chance, so neither more items nor more raters help: a "
             "clearer guideline, other categories, or other raters."
         )
-    if one >= cutoff:
+    if single_rater_reliability >= cutoff:
         return "One rater would do, so more raters an item are not needed."
-    share = components.raters / components.error if components.error > 0 else 0.0
-    habits = (
-        f" {in_words(share, '.0%')} of what raters differ by are habits of theirs, whatever the "
+    rater_share = components.raters / components.error if components.error > 0 else 0.0
+    habits_sentence = (
+        f" {in_words(rater_share, '.0%')} of what raters differ by are habits of theirs, whatever "
+        "the "
         "item: train them together, or choose others."
-        if share >= RATERS_DIFFER
+        if rater_share >= RATERS_DIFFER
         else ""
     )
     if label in ("mean", "shares"):
-        needed = int(np.ceil(components.needed_ratings(cutoff)))
-        enough = f"{needed} raters an item reach {cutoff:g} for {label} of ratings."
-        too_many = (
-            f"It takes {needed:,} raters an item to reach {cutoff:g}: a clearer guideline would "
+        n_needed = int(np.ceil(components.needed_ratings(cutoff)))
+        enough_sentence = f"{n_needed} raters an item reach {cutoff:g} for {label} of ratings."
+        too_many_sentence = (
+            f"It takes {n_needed:,} raters an item to reach {cutoff:g}: a clearer guideline would "
             "help more."
         )
-        return f"{enough if needed <= MAX_WORTHWHILE_RATERS else too_many}{habits}"
-    return f"{_help_of_panels(earlier, trains or Trains(label))}{habits}"
+        sentence = enough_sentence if n_needed <= MAX_WORTHWHILE_RATERS else too_many_sentence
+        return f"{sentence}{habits_sentence}"
+    return f"{advise_on_panels(earlier, trains or Trains(label))}{habits_sentence}"
 
 
-def _help_of_panels(earlier: Ratings, trains: Trains) -> str:
-    gain = _gain_of_panels(earlier, trains)
+def advise_on_panels(earlier: Ratings, trains: Trains) -> str:
+    gain = estimate_panel_gain(earlier, trains)
     if gain is None:
         return (
             "These ratings do not show whether more raters would help: have one rating more, or a "
@@ -224,14 +233,14 @@ def drawn_part_needed(label: TrainingLabel, items_by_ratings: Mapping[int, int])
     )
 
 
-def _gain_of_panels(earlier: Ratings, trains: Trains) -> float | None:
+def estimate_panel_gain(earlier: Ratings, trains: Trains) -> float | None:
     """How much more often the largest panels that can be compared agree than two raters."""
     if earlier.scale.continuous or trains.label not in ("plurality", "majority", "median"):
         return None
     counts = counting_of(earlier).counts(earlier)
-    found = value_of(counts, "label_agreement", trains)
-    single = value_of(counts, "label_agreement", Trains("one_rater"))
-    if found.value is None or single.value is None or found.at_least:
+    panel_estimate = estimate_label_measure(counts, "label_agreement", trains)
+    single_estimate = estimate_label_measure(counts, "label_agreement", Trains("one_rater"))
+    if panel_estimate.value is None or single_estimate.value is None or panel_estimate.at_least:
         return None
-    size = usual_panel_size(counts.sizes, counts.weights, trains.label)
-    return found.value - single.value if size > 2 else None
+    panel_size = usual_panel_size(counts.sizes, counts.weights, trains.label)
+    return panel_estimate.value - single_estimate.value if panel_size > 2 else None

@@ -5,18 +5,18 @@ from agreement_pipeline.policy.policy import Policy
 from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings
 from agreement_pipeline.text import counted, in_words, joined
 
-USUAL_MEASURE = "krippendorff_alpha"
+DEFAULT_MEASURE = "krippendorff_alpha"
 MAX_ROUNDS_NAMED = 5
 
 
-def headline(policy: Policy) -> str | None:
+def find_headline_measure(policy: Policy) -> str | None:
     of_rounds = (
         rule.measure for rule in policy.rules if rule.effect == "hold" and rule.scope == "round"
     )
     return next(of_rounds, None)
 
 
-def what_is_new(ratings: Ratings, policy: Policy) -> str:
+def describe_new_items(ratings: Ratings, policy: Policy) -> str:
     """How many items came before, and how far raters agree on them and on the new ones.
 
     Empty if none came before, or if nobody looked.
@@ -36,20 +36,23 @@ def what_is_new(ratings: Ratings, policy: Policy) -> str:
             f"{'counts' if n_elsewhere == 1 else 'count'} with {rounds}."
         )
     if strata:
-        measure = headline(policy) or USUAL_MEASURE
-        before = [name for name in strata if name != origin.delivery]
-        new = [name for name in strata if name == origin.delivery]
-        parts = [(before, "came before"), (new, "are new" if before else "are in it")]
-        said = [
-            _on_part(ratings.within(FIRST_DELIVERED, names), what, measure)
-            for names, what in parts
-            if names
+        measure = find_headline_measure(policy) or DEFAULT_MEASURE
+        earlier_deliveries = [name for name in strata if name != origin.delivery]
+        new_deliveries = [name for name in strata if name == origin.delivery]
+        parts = [
+            (earlier_deliveries, "came before"),
+            (new_deliveries, "are new" if earlier_deliveries else "are in it"),
         ]
-        sentences.insert(0, f"{'; '.join(said)}.")
+        part_phrases = [
+            _on_part(ratings.within(FIRST_DELIVERED, deliveries), part_phrase, measure)
+            for deliveries, part_phrase in parts
+            if deliveries
+        ]
+        sentences.insert(0, f"{'; '.join(part_phrases)}.")
     return " ".join(sentences)
 
 
-def _on_part(part: Ratings, what: str, measure: str) -> str:
+def _on_part(part: Ratings, part_phrase: str, measure: str) -> str:
     value = values_of(part, measure, "round").get(ROUND)
-    agreement = "" if value is None else f", with {measure} {in_words(value)}"
-    return f"{counted(part.n_items, 'item')} {what}{agreement}"
+    agreement_phrase = "" if value is None else f", with {measure} {in_words(value)}"
+    return f"{counted(part.n_items, 'item')} {part_phrase}{agreement_phrase}"

@@ -32,9 +32,9 @@ from agreement_pipeline.intervals import (
     resampling_masses,
 )
 from agreement_pipeline.measures import SUBJECTS
-from agreement_pipeline.policy.label_planning import LabelDesign, label_designs
+from agreement_pipeline.policy.label_planning import LabelDesign, iterate_label_designs
 from agreement_pipeline.policy.policy import Policy, Rule
-from agreement_pipeline.policy.reasons import risks
+from agreement_pipeline.policy.reasons import describe_risks
 from agreement_pipeline.ratings import Array, Codes, Ratings, Scale, Trains
 from agreement_pipeline.statistics import (
     CategoryCounts,
@@ -50,22 +50,22 @@ N_ROUNDS = 600
 N_RESAMPLES = 1_000
 FEWEST_POSSIBLE, N_POSSIBLE, MOST_MASSES = 100, 500, 5_000_000
 FEWEST_ITEMS, MOST_ITEMS = 5, 200_000
-GLANCE, STEP, WHOLE = 0.05, 0.25, 1.0
+GLANCE_SHARE, STEP_SHARE, FINAL_SHARE = 0.05, 0.25, 1.0
 """A number of items is tried on so many rounds, as shares of `n_rounds`."""
-HOPELESS = 0.5
+HOPELESS_SHARE = 0.5
 """Under this share of the probability a glance is enough."""
-STEPS = 4
-LIKELY = 0.75
+N_FITTED_STEPS = 4
+MIN_SHARE_OVER_CUTOFF = 0.75
 """How much of what an earlier round leaves open lies over the cut-off, if one can plan from it."""
-WORTH = 0.5
+MIN_RELATIVE_GAIN = 0.5
 """What a doubling of the items must bring, as a share of what it brings if agreement is known."""
-TENTH = 0.1
-ITERATIONS, FARTHEST_PROBIT = 8, 4.0
-FARTHEST = 4
+TAIL_SHARE = 0.1
+N_FIT_ITERATIONS, MAX_PROBIT = 8, 4.0
+MAX_FACTOR = 4
 """A fitted curve may ask for so many times as many items at once, or so many times fewer."""
-FEWER = Inference(n_resamples=N_RESAMPLES)
-EXPECTED, PROBABILITY = 0.85, 0.9
-PREVALENCE, LABELS_AN_ITEM = (0.5, 0.5), (3,)
+PLANNING_INFERENCE = Inference(n_resamples=N_RESAMPLES)
+DEFAULT_EXPECTED_VALUE, DEFAULT_PROBABILITY = 0.85, 0.9
+DEFAULT_PREVALENCE, DEFAULT_LABELS_PER_ITEM = (0.5, 0.5), (3,)
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class Plan(Tabular):
     def in_clusters(self, n_items: int | None) -> int | None:
         if n_items is None or self.items_a_cluster is None:
             return None
-        return _n_apart(n_items, self.items_a_cluster)
+        return count_units(n_items, self.items_a_cluster)
 
     @property
     def n_ratings(self) -> int | None:
@@ -118,13 +118,13 @@ class Plan(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        said = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
-        said["clusters"] = self.n_clusters
-        shown = ("measure", "expected", "reliable", "labels_an_item", "items", "clusters")
-        yield {name: said[name] for name in (*shown, "ratings", "decided", "impossible")}
+        row = {**vars(self), "items": self.n_items, "ratings": self.n_ratings}
+        row["clusters"] = self.n_clusters
+        columns = ("measure", "expected", "reliable", "labels_an_item", "items", "clusters")
+        yield {name: row[name] for name in (*columns, "ratings", "decided", "impossible")}
 
 
-KNOWN = np.ones(1)
+KNOWN_REACH = np.ones(1)
 """How far agreement is over the cut-off, in any unit."""
 
 
@@ -139,28 +139,30 @@ class Trial(NamedTuple):
     def share(self) -> float:
         return float(self.deciding.sum() / self.rounds.sum())
 
-    def with_more(self, others: "Trial") -> "Trial":
-        every, deciding, rounds = np.hstack([self, others])
-        reach, place = np.unique(every, return_inverse=True)
-        merged = (np.bincount(place, each).astype(np.float64) for each in (deciding, rounds))
+    def with_more(self, other: "Trial") -> "Trial":
+        reaches, deciding, rounds = np.hstack([self, other])
+        reach, reach_places = np.unique(reaches, return_inverse=True)
+        merged = (
+            np.bincount(reach_places, counts).astype(np.float64) for counts in (deciding, rounds)
+        )
         return Trial(reach, *merged)
 
 
-NOTHING = Trial(*np.empty((3, 0)))
+NO_TRIAL = Trial(*np.empty((3, 0)))
 
 
-class LeftOpen(NamedTuple):
+class PossiblePopulations(NamedTuple):
     """Populations that may be the true one: their masses, and how far they are over the cut-off."""
 
     masses: list[Array]
     reach: Array
 
     def drawn(self, rng: np.random.Generator, n_rounds: int) -> Codes:
-        over = np.flatnonzero(self.reach > 0)
-        return over[rng.integers(len(over), size=n_rounds)]
+        places_over_cutoff = np.flatnonzero(self.reach > 0)
+        return places_over_cutoff[rng.integers(len(places_over_cutoff), size=n_rounds)]
 
 
-class Judging(NamedTuple):
+class RuleOnSimulation(NamedTuple):
     measure: str
     cutoff: float
     min_items: int
@@ -170,17 +172,17 @@ class Judging(NamedTuple):
     def inference_of(self, number: int) -> Inference:
         return replace(self.inference, lower_only=True, seed=number)
 
-    def decides(self, found: Estimate) -> bool:
+    def decides(self, estimate: Estimate) -> bool:
         if (
-            found.interval is None
-            or found.distribution is None
-            or found.n_apart < self.min_items
-            or found.interval.low < self.cutoff
+            estimate.interval is None
+            or estimate.distribution is None
+            or estimate.n_apart < self.min_items
+            or estimate.interval.low < self.cutoff
         ):
             return False
         if self.n_together == 1:
             return True
-        p = max(found.distribution.under(self.cutoff), found.distribution.finest)
+        p = max(estimate.distribution.under(self.cutoff), estimate.distribution.finest)
         return p <= self.inference.tail / self.n_together
 
 
@@ -188,10 +190,10 @@ def plan(
     policy: Policy,
     earlier: Ratings | None = None,
     *,
-    expected: float = EXPECTED,
-    prevalence: Sequence[float] = PREVALENCE,
-    labels_an_item: Sequence[int] = LABELS_AN_ITEM,
-    probability: float = PROBABILITY,
+    expected: float = DEFAULT_EXPECTED_VALUE,
+    prevalence: Sequence[float] = DEFAULT_PREVALENCE,
+    labels_an_item: Sequence[int] = DEFAULT_LABELS_PER_ITEM,
+    probability: float = DEFAULT_PROBABILITY,
     n_rounds: int = N_ROUNDS,
     where: str = "earlier round",
     trains: Trains | None = None,
@@ -218,14 +220,16 @@ def plan(
     PolicyError
         One rule and its population do not say how many items the policy needs.
     """
-    holding = [rule for rule in policy.rules if rule.effect == "hold"]
-    rules = [rule for rule in holding if rule.scope == "round"]
-    of_label = [rule for rule in holding if rule.scope == "label"]
+    holding_rules = [rule for rule in policy.rules if rule.effect == "hold"]
+    rules = [rule for rule in holding_rules if rule.scope == "round"]
+    label_rules = [rule for rule in holding_rules if rule.scope == "label"]
     if earlier is not None:
-        asked = [(rule, population_of(earlier, rule, where=where)) for rule in rules]
+        populations_by_rule = [
+            (rule, select_population(earlier, rule, source_name=where)) for rule in rules
+        ]
     else:
-        asked = [
-            (rule, assumed(rule.measure, expected, prevalence, raters))
+        populations_by_rule = [
+            (rule, build_assumed_population(rule.measure, expected, prevalence, raters))
             for rule in rules
             for raters in labels_an_item
         ]
@@ -235,34 +239,35 @@ def plan(
             "method for these raters, since more items narrow only a part of the limits for raters "
             "at large. Plan for a policy without it, and ask more raters."
         )
-    elsewhere = sorted({rule.scope for rule in holding} - {"round", "label"})
-    if policy.familywise == "holm" and elsewhere:
+    other_scopes = sorted({rule.scope for rule in holding_rules} - {"round", "label"})
+    if policy.familywise == "holm" and other_scopes:
         raise PolicyError(
             f"policy {policy.policy}: found familywise: holm with rules that hold on "
-            f"{listed(elsewhere)}; expected rules of the round alone, since the number of "
+            f"{listed(other_scopes)}; expected rules of the round alone, since the number of "
             "verdicts that hold together is unknown otherwise. "
             "Plan for a policy without these rules."
         )
-    if of_label and earlier is None:
+    if label_rules and earlier is None:
         raise PolicyError(
-            f"policy {policy.policy}: found a rule on {of_label[0].measure}; expected an earlier "
+            f"policy {policy.policy}: found a rule on {label_rules[0].measure}; expected an "
+            "earlier "
             "round to plan from, since the label depends on how items differ. Name its file."
         )
-    if not rules and not of_label:
+    if not rules and not label_rules:
         raise PolicyError(
             f"policy {policy.policy}: found no rule of the round that can hold a release; "
             "expected one for a plan. Plan for another policy."
         )
     inference = policy.inference
     if policy.familywise == "none" and inference.several_looks is None:
-        fewer = max(N_RESAMPLES, inference.min_resamples())  # unless limits lie far out
-        inference = replace(inference, n_resamples=fewer)
-    n_together = len(holding) if policy.familywise == "holm" else 1
+        n_fewer = max(N_RESAMPLES, inference.min_resamples())  # unless limits lie far out
+        inference = replace(inference, n_resamples=n_fewer)
+    n_together = len(holding_rules) if policy.familywise == "holm" else 1
     plans_of_label = (
         _plan_label(rule, design, inference, trains, probability, n_rounds, n_together)
-        for rule in of_label
+        for rule in label_rules
         if earlier is not None
-        for design in label_designs(earlier, rule, trains, where)
+        for design in iterate_label_designs(earlier, rule, trains, where)
     )
     return Table(
         (
@@ -279,7 +284,7 @@ def plan(
                     n_together=n_together,
                     sampled=earlier is not None,
                 )
-                for rule, population in asked
+                for rule, population in populations_by_rule
             ),
         )
     )
@@ -300,8 +305,8 @@ def _plan_label(
             f"{rule.measure}: found looks; expected a policy without them, since a plan for the "
             "label is for one look. Plan for a policy without looks."
         )
-    judging = Judging(rule.measure, rule.reliable, rule.min_items, inference, n_together)
-    why = (
+    judging = RuleOnSimulation(rule.measure, rule.reliable, rule.min_items, inference, n_together)
+    reason = (
         f"{design.n_ratings} raters an item give "
         f"{in_words(design.expected, cutoffs=[rule.reliable])}: more items would only make that "
         "surer"
@@ -315,33 +320,34 @@ def _plan_label(
         None,
         None,
         (),
-        None if design.expected > rule.reliable else why,
+        None if design.expected > rule.reliable else reason,
     )
     if plan.impossible:
         return plan
-    before: Counter[int] = Counter()
+    n_simulated: Counter[int] = Counter()
 
-    def decided(n_items: int, part: float) -> Trial:
-        first, rounds = before[n_items], max(1, round(n_rounds * part))
-        before[n_items] += rounds
-        rng = np.random.default_rng([first, n_items])
-        deciding = 0
-        for _ in range(rounds):
-            drawn = design.draw(rng, n_items)
-            (found,) = estimate_label(drawn, [rule.measure], inference, trains)
-            deciding += judging.decides(found)
-        return Trial(KNOWN, np.array([float(deciding)]), np.array([float(rounds)]))
+    def simulate(n_items: int, share_of_rounds: float) -> Trial:
+        seed, n_rounds_now = n_simulated[n_items], max(1, round(n_rounds * share_of_rounds))
+        n_simulated[n_items] += n_rounds_now
+        rng = np.random.default_rng([seed, n_items])
+        n_deciding = 0
+        for _ in range(n_rounds_now):
+            reweight_to_draw = design.draw(rng, n_items)
+            (label_estimate,) = estimate_label(reweight_to_draw, [rule.measure], inference, trains)
+            n_deciding += judging.decides(label_estimate)
+        return Trial(KNOWN_REACH, np.array([float(n_deciding)]), np.array([float(n_rounds_now)]))
 
     start = max(rule.min_items, FEWEST_ITEMS)
-    return _planned(plan, decided, start, inference.tail)
+    return search_n_items(plan, simulate, start, inference.tail)
 
 
-def unplanned_look(policy: Policy) -> str | None:
+def warn_of_unplanned_look(policy: Policy) -> str | None:
     if policy.inference.several_looks:
         return None
     return (
         "Each plan is for a round that is judged once. A second look at the same round after more "
-        f"items raises the risk of a wrong admission {risks(policy.inference.tail)}. Name the "
+        f"items raises the risk of a wrong admission {describe_risks(policy.inference.tail)}. "
+        "Name the "
         "sizes as looks in the policy, set always_valid_at, or judge a fresh round."
     )
 
@@ -349,7 +355,7 @@ def unplanned_look(policy: Policy) -> str | None:
 def plan_measure(
     measure: str,
     population: Statistic,
-    inference: Inference = FEWER,
+    inference: Inference = PLANNING_INFERENCE,
     *,
     reliable: float,
     probability: float,
@@ -380,45 +386,62 @@ def plan_measure(
     A measure of every category is planned for the lowest one. Holm's procedure corrects
     `n_together` verdicts, and the plan is for the level that the first of them must meet.
     """
-    judging = Judging(measure, reliable, min_items, inference, n_together)
-    asked = asked_of(judging, population, probability)
-    possible = LeftOpen([resampling_masses(population)], KNOWN)
-    if sampled and asked.impossible is None:
-        possible = _left_open(judging, population)
-        if not np.ptp(possible.reach) and population.clusters is None:
+    judging = RuleOnSimulation(measure, reliable, min_items, inference, n_together)
+    unsearched_plan = build_unsearched_plan(judging, population, probability)
+    possible_populations = PossiblePopulations([resampling_masses(population)], KNOWN_REACH)
+    if sampled and unsearched_plan.impossible is None:
+        possible_populations = draw_possible_populations(judging, population)
+        if not np.ptp(possible_populations.reach) and population.clusters is None:
             population = population.with_unseen(PRIOR_MASS)
-            possible = _left_open(judging, population)
-        over = float(np.mean(possible.reach > 0))
-        why = (
+            possible_populations = draw_possible_populations(judging, population)
+        share_over = float(np.mean(possible_populations.reach > 0))
+        reason = (
             f"too small to plan from: it leaves a value over {reliable:g} open, and one under it "
-            f"too ({100 * (1 - over):.0f}%). Plan from more items, or with --expected"
+            f"too ({100 * (1 - share_over):.0f}%). Plan from more items, or with --expected"
         )
-        asked = replace(asked, over=over, impossible=None if over >= LIKELY else why)
-    if asked.impossible:
-        return asked
+        unsearched_plan = replace(
+            unsearched_plan,
+            over=share_over,
+            impossible=None if share_over >= MIN_SHARE_OVER_CUTOFF else reason,
+        )
+    if unsearched_plan.impossible:
+        return unsearched_plan
     if inference.looks is not None:
-        return _planned_looks(asked, judging, population, possible, inference.looks, n_rounds)
+        return simulate_looks(
+            unsearched_plan, judging, population, possible_populations, inference.looks, n_rounds
+        )
 
-    before: Counter[int] = Counter()
+    n_simulated: Counter[int] = Counter()
 
-    def decided(n_items: int, part: float) -> Trial:
-        first, rounds = before[n_items], max(1, round(n_rounds * part))
-        before[n_items] += rounds
-        rng = np.random.default_rng([first, n_items])
-        places = possible.drawn(rng, rounds)
-        drawn = (sampled_round(population, n_items, possible.masses[each], rng) for each in places)
-        found = [
-            judging.decides(estimate(measure, each, judging.inference_of(number)))
-            for number, each in enumerate(drawn, first)
+    def simulate(n_items: int, share_of_rounds: float) -> Trial:
+        seed, n_rounds_now = n_simulated[n_items], max(1, round(n_rounds * share_of_rounds))
+        n_simulated[n_items] += n_rounds_now
+        rng = np.random.default_rng([seed, n_items])
+        places = possible_populations.drawn(rng, n_rounds_now)
+        drawn_rounds = (
+            sample_round(population, n_items, possible_populations.masses[population_place], rng)
+            for population_place in places
+        )
+        decisions = [
+            judging.decides(estimate(measure, population_place, judging.inference_of(number)))
+            for number, population_place in enumerate(drawn_rounds, seed)
         ]
-        trial = Trial(possible.reach[places], np.array(found, dtype=float), np.ones(rounds))
-        return NOTHING.with_more(trial)
+        trial = Trial(
+            possible_populations.reach[places],
+            np.array(decisions, dtype=float),
+            np.ones(n_rounds_now),
+        )
+        return NO_TRIAL.with_more(trial)
 
     start = max(min_items, FEWEST_ITEMS)
-    return _planned(asked, decided, start, inference.tail, possible.reach)
+    return search_n_items(
+        unsearched_plan, simulate, start, inference.tail, possible_populations.reach
+    )
 
 
-def asked_of(judging: Judging, population: Statistic, probability: float) -> Plan:
+def build_unsearched_plan(
+    judging: RuleOnSimulation, population: Statistic, probability: float
+) -> Plan:
     looks = judging.inference.looks
     if looks is not None and registered(judging.measure).needs == "replicates":
         raise PolicyError(
@@ -438,48 +461,56 @@ def asked_of(judging: Judging, population: Statistic, probability: float) -> Pla
             f"{judging.measure}: found no value in the population; expected one to plan from. "
             "Plan from another population."
         )
-    why = (
+    reason = (
         f"the agreement expected, {in_words(expected, cutoffs=[judging.cutoff])}, is no more than "
         f"{judging.cutoff:g}: more items would only make that surer"
     )
-    least = least_items(judging.measure, judging.cutoff, population, judging.inference)
-    size = _items_a_cluster(population)
+    n_least = find_min_items(judging.measure, judging.cutoff, population, judging.inference)
+    items_per_cluster = mean_items_per_cluster(population)
     return Plan(
         judging.measure,
         expected,
         judging.cutoff,
         probability,
-        mean_labels(population),
+        mean_labels_per_item(population),
         None,
         None,
         (),
-        None if expected > judging.cutoff else why,
-        least=None if least is None else _in_items(least, size),
-        items_a_cluster=size,
+        None if expected > judging.cutoff else reason,
+        least=None if n_least is None else convert_units_to_items(n_least, items_per_cluster),
+        items_a_cluster=items_per_cluster,
     )
 
 
-def _left_open(judging: Judging, population: Statistic) -> LeftOpen:
+def draw_possible_populations(
+    judging: RuleOnSimulation, population: Statistic
+) -> PossiblePopulations:
     """The populations that a sample leaves open.
 
     How far one is over the cut-off is told on the root of the distance to the greatest value, which
     varies alike at every value (Bartlett 1936, https://doi.org/10.2307/2983678).
     """
     rng, masses = np.random.default_rng(0), resampling_masses(population)
-    n = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
-    drawn = [rng.dirichlet(masses) for _ in range(n)]
-    rounds = (drawn_round(population, each) for each in drawn)
-    values = np.array([true_value(judging.measure, each) for each in rounds])
-    most = registered(judging.measure).bounds[1]
-    if most < inf:
-        reach = np.sqrt(most - judging.cutoff) - np.sqrt(np.maximum(most - values, 0.0))
+    n_populations = max(FEWEST_POSSIBLE, min(N_POSSIBLE, MOST_MASSES // len(masses)))
+    drawn_masses = [rng.dirichlet(masses) for _ in range(n_populations)]
+    populations = (
+        reweight_to_draw(population, masses_or_round) for masses_or_round in drawn_masses
+    )
+    values = np.array(
+        [true_value(judging.measure, masses_or_round) for masses_or_round in populations]
+    )
+    upper_bound = registered(judging.measure).bounds[1]
+    if upper_bound < inf:
+        reach = np.sqrt(upper_bound - judging.cutoff) - np.sqrt(
+            np.maximum(upper_bound - values, 0.0)
+        )
     else:
         reach = values - judging.cutoff
-    return LeftOpen(drawn, np.where(np.isnan(reach), -inf, reach))
+    return PossiblePopulations(drawn_masses, np.where(np.isnan(reach), -inf, reach))
 
 
-def least_items(
-    measure: str, cutoff: float, statistic: Statistic, inference: Inference = FEWER
+def find_min_items(
+    measure: str, cutoff: float, statistic: Statistic, inference: Inference = PLANNING_INFERENCE
 ) -> int | None:
     """On fewer items, not even full agreement is enough. With looks, it is the first that can
     decide.
@@ -492,211 +523,244 @@ def least_items(
 
     def enough(n_items: int) -> bool:
         counts = statistic.in_full_agreement(n_items)
-        found = estimate(measure, counts, replace(inference, lower_only=True))
-        return found.interval is not None and found.interval.low >= cutoff
+        perfect_estimate = estimate(measure, counts, replace(inference, lower_only=True))
+        return perfect_estimate.interval is not None and perfect_estimate.interval.low >= cutoff
 
     if inference.looks is not None:
         return next(filter(enough, inference.looks.at), None)
-    most = FEWEST_ITEMS
-    while not enough(most):  # far beyond their tightest, always valid limits tell nothing
-        most *= 2
-        if most > MOST_ITEMS:
+    n_enough = FEWEST_ITEMS
+    while not enough(n_enough):  # far beyond their tightest, always valid limits tell nothing
+        n_enough *= 2
+        if n_enough > MOST_ITEMS:
             return None
-    return bisect_left(range(most), True, lo=max(most // 2, FEWEST_ITEMS), key=enough)
+    return bisect_left(range(n_enough), True, lo=max(n_enough // 2, FEWEST_ITEMS), key=enough)
 
 
-def _planned(
-    asked: Plan,
-    decided: Callable[[int, float], Trial],
+def search_n_items(
+    unsearched_plan: Plan,
+    simulate: Callable[[int, float], Trial],
     start: int,
     tail: float,
-    reach: Array = KNOWN,
+    reach: Array = KNOWN_REACH,
 ) -> Plan:
-    hopeless = HOPELESS * asked.probability
+    hopeless_share = HOPELESS_SHARE * unsearched_plan.probability
     too_few = n_items = start
-    tried = {start: decided(start, GLANCE)}
-    while tried[n_items].share < hopeless and n_items < MOST_ITEMS:
-        too_few, n_items = n_items, min(FARTHEST * n_items, MOST_ITEMS)
-        tried[n_items] = decided(n_items, GLANCE)
-    while tried[n_items].share == 1 and n_items - too_few > max(1, n_items // 20):
+    trial_by_n_items = {start: simulate(start, GLANCE_SHARE)}
+    while trial_by_n_items[n_items].share < hopeless_share and n_items < MOST_ITEMS:
+        too_few, n_items = n_items, min(MAX_FACTOR * n_items, MOST_ITEMS)
+        trial_by_n_items[n_items] = simulate(n_items, GLANCE_SHARE)
+    while trial_by_n_items[n_items].share == 1 and n_items - too_few > max(1, n_items // 20):
         middle = (too_few + n_items) // 2
-        tried[middle] = decided(middle, GLANCE)
-        if tried[middle].share < hopeless:
+        trial_by_n_items[middle] = simulate(middle, GLANCE_SHARE)
+        if trial_by_n_items[middle].share < hopeless_share:
             too_few = middle
         else:
             n_items = middle
-    over = reach[reach > 0]
+    reach_over = reach[reach > 0]
 
-    def fitted(last: int) -> tuple[int, Fit]:
-        least, most = max(start, last // FARTHEST), min(FARTHEST * last, MOST_ITEMS)
-        fit = _fit(tried, last, tail)
-        return fit.enough(over, asked.probability, range(least, most)), fit
+    def fitted(n_last: int) -> tuple[int, ProbitCurve]:
+        n_least, n_most = max(start, n_last // MAX_FACTOR), min(MAX_FACTOR * n_last, MOST_ITEMS)
+        curve_fit = fit_probit_curve(trial_by_n_items, n_last, tail)
+        return curve_fit.enough(
+            reach_over, unsearched_plan.probability, range(n_least, n_most)
+        ), curve_fit
 
-    for _ in range(STEPS):
+    for _ in range(N_FITTED_STEPS):
         n_items, _ = fitted(n_items)
-        tried[n_items] = tried.get(n_items, NOTHING).with_more(decided(n_items, STEP))
-    n_items, fit = fitted(n_items)
-    curve = tuple((n, trial.share) for n, trial in sorted(tried.items()))
-    if n_items == MOST_ITEMS:
-        return replace(asked, curve=curve, impossible=f"{MOST_ITEMS:,} items would not do")
-    share = decided(n_items, WHOLE).share
-    if asked.over is not None:
-        few, many = (
-            fit.enough(each, asked.probability, range(start, MOST_ITEMS))
-            for each in np.quantile(reach, (1 - TENTH, TENTH), method="nearest").reshape(2, 1)
+        trial_by_n_items[n_items] = trial_by_n_items.get(n_items, NO_TRIAL).with_more(
+            simulate(n_items, STEP_SHARE)
         )
-        asked = replace(asked, between=(few, many if many < MOST_ITEMS else None))
-    return replace(asked, n_items=n_items, decided=share, curve=curve)
+    n_items, fit = fitted(n_items)
+    curve = tuple((n, trial.share) for n, trial in sorted(trial_by_n_items.items()))
+    if n_items == MOST_ITEMS:
+        return replace(
+            unsearched_plan, curve=curve, impossible=f"{MOST_ITEMS:,} items would not do"
+        )
+    share = simulate(n_items, FINAL_SHARE).share
+    if unsearched_plan.over is not None:
+        n_few, n_many = (
+            fit.enough(reach_quantile, unsearched_plan.probability, range(start, MOST_ITEMS))
+            for reach_quantile in np.quantile(
+                reach, (1 - TAIL_SHARE, TAIL_SHARE), method="nearest"
+            ).reshape(2, 1)
+        )
+        unsearched_plan = replace(
+            unsearched_plan, between=(n_few, n_many if n_many < MOST_ITEMS else None)
+        )
+    return replace(unsearched_plan, n_items=n_items, decided=share, curve=curve)
 
 
-class Fit(NamedTuple):
+class ProbitCurve(NamedTuple):
     """A curve through the shares: the probit of a share is a line of reach times root of items."""
 
     slope: float
     intercept: float
     tail: float
 
-    def enough(self, reach: Array, probability: float, among: range) -> int:
+    def enough(self, reach: Array, probability: float, candidates: range) -> int:
         if self.slope <= 0:
-            return among.stop
-        asked = NORMAL.inv_cdf(probability)
-        worth = WORTH * NORMAL.pdf(asked) * (asked - NORMAL.inv_cdf(self.tail))
+            return candidates.stop
+        target_probit = NORMAL.inv_cdf(probability)
+        min_gain = (
+            MIN_RELATIVE_GAIN
+            * NORMAL.pdf(target_probit)
+            * (target_probit - NORMAL.inv_cdf(self.tail))
+        )
 
         def does(n_items: int) -> bool:
             rises = self.slope * reach * np.sqrt(n_items)
             probits = (self.intercept + rises).tolist()
-            share = np.mean([NORMAL.cdf(each) for each in probits])
-            brings = np.mean(rises * [NORMAL.pdf(each) for each in probits])
-            pays = share < HOPELESS * probability or brings >= worth
-            return bool(share >= probability or not pays)
+            share = np.mean([NORMAL.cdf(probit) for probit in probits])
+            gain = np.mean(rises * [NORMAL.pdf(probit) for probit in probits])
+            is_worthwhile = share < HOPELESS_SHARE * probability or gain >= min_gain
+            return bool(share >= probability or not is_worthwhile)
 
-        return among.start + bisect_left(among, True, key=does)
+        return candidates.start + bisect_left(candidates, True, key=does)
 
 
-def _fit(tried: Mapping[int, Trial], last: int, tail: float) -> Fit:
+def fit_probit_curve(
+    trial_by_n_items: Mapping[int, Trial], n_last: int, tail: float
+) -> ProbitCurve:
     """The curve of the greatest likelihood near the last number, by iterated least squares.
 
     The probit of the share rises with the root of the number of items, since intervals narrow with
     it. Without items, a round on the cut-off would decide with the probability `tail`. That counts
     as one round, and gives a slope where one number alone was tried.
     """
-    near = [
+    nearby_trials = [
         np.array([np.sqrt(n) * trial.reach, trial.deciding, trial.rounds])
-        for n, trial in tried.items()
-        if last / FARTHEST <= n <= last * FARTHEST
+        for n, trial in trial_by_n_items.items()
+        if n_last / MAX_FACTOR <= n <= n_last * MAX_FACTOR
     ]
-    x, counts, rounds = np.hstack([np.array([[0.0], [tail], [1.0]]), *near])
-    fitted = np.array([NORMAL.inv_cdf(p) for p in (counts + 0.5) / (rounds + 1)])
-    for _ in range(ITERATIONS):
-        fitted = np.clip(fitted, -FARTHEST_PROBIT, FARTHEST_PROBIT)
-        shares = np.array([NORMAL.cdf(each) for each in fitted])
-        slopes = np.array([NORMAL.pdf(each) for each in fitted])
-        wanted = fitted + (counts / rounds - shares) / slopes
+    x, counts, rounds = np.hstack([np.array([[0.0], [tail], [1.0]]), *nearby_trials])
+    probits = np.array([NORMAL.inv_cdf(p) for p in (counts + 0.5) / (rounds + 1)])
+    for _ in range(N_FIT_ITERATIONS):
+        probits = np.clip(probits, -MAX_PROBIT, MAX_PROBIT)
+        shares = np.array([NORMAL.cdf(probit) for probit in probits])
+        slopes = np.array([NORMAL.pdf(probit) for probit in probits])
+        working_response = probits + (counts / rounds - shares) / slopes
         certainty = slopes * np.sqrt(rounds / (shares * (1 - shares)))
-        slope, intercept = np.polyfit(x, wanted, 1, w=certainty)
-        fitted = slope * x + intercept
-    return Fit(float(slope), float(intercept), tail)
+        slope, intercept = np.polyfit(x, working_response, 1, w=certainty)
+        probits = slope * x + intercept
+    return ProbitCurve(float(slope), float(intercept), tail)
 
 
-def _planned_looks(
-    asked: Plan,
-    judging: Judging,
+def simulate_looks(
+    unsearched_plan: Plan,
+    judging: RuleOnSimulation,
     population: Statistic,
-    possible: LeftOpen,
+    possible_populations: PossiblePopulations,
     looks: Looks,
     n_rounds: int,
 ) -> Plan:
-    rng, at = np.random.default_rng(0), looks.at
-    decided = np.zeros(len(at))
+    rng, look_sizes = np.random.default_rng(0), looks.at
+    n_decided_by_look = np.zeros(len(look_sizes))
     tails = looks.tails(judging.inference.tail / judging.n_together)
     draws = [max(N_RESAMPLES, min_draws(tail)) for tail in tails]
-    for number, drawn_from in enumerate(possible.drawn(rng, n_rounds)):
-        masses = possible.masses[drawn_from]
-        times, before = np.zeros(len(masses)), 0
-        for place, size in enumerate(at):
-            times, before = times + rng.multinomial(size - before, masses / masses.sum()), size
+    for number, drawn_from in enumerate(possible_populations.drawn(rng, n_rounds)):
+        masses = possible_populations.masses[drawn_from]
+        draws_by_item, n_before = np.zeros(len(masses)), 0
+        for place, size in enumerate(look_sizes):
+            draws_by_item, n_before = (
+                draws_by_item + rng.multinomial(size - n_before, masses / masses.sum()),
+                size,
+            )
             if draws[place] > judging.inference.n_resamples:
                 continue  # this look decides nothing
             inference = replace(
                 judging.inference_of(number), judged_on=size, n_resamples=draws[place]
             )
-            drawn = drawn_round(population, times)
-            if judging.decides(estimate(judging.measure, drawn, inference)):
-                decided[place:] += 1
+            drawn_round_statistic = reweight_to_draw(population, draws_by_item)
+            if judging.decides(estimate(judging.measure, drawn_round_statistic, inference)):
+                n_decided_by_look[place:] += 1
                 break
-    shares, mean = (decided / n_rounds).tolist(), asked.items_a_cluster
-    curve = tuple((_in_items(n, mean), share) for n, share in zip(at, shares, strict=True))
-    enough = next((point for point in curve if point[1] >= asked.probability), None)
+    shares, items_per_cluster = (
+        (n_decided_by_look / n_rounds).tolist(),
+        unsearched_plan.items_a_cluster,
+    )
+    curve = tuple(
+        (convert_units_to_items(n, items_per_cluster), share)
+        for n, share in zip(look_sizes, shares, strict=True)
+    )
+    enough = next((point for point in curve if point[1] >= unsearched_plan.probability), None)
     if enough is None:
-        last = f"{at[-1]}" if mean is None else counted(at[-1], "cluster")
-        why = f"by the last look, at {last}, {100 * curve[-1][1]:.1f}% decide"
-        return replace(asked, curve=curve, impossible=why)
-    return replace(asked, curve=curve, n_items=enough[0], decided=enough[1])
+        last_look = (
+            f"{look_sizes[-1]}" if items_per_cluster is None else counted(look_sizes[-1], "cluster")
+        )
+        reason = f"by the last look, at {last_look}, {100 * curve[-1][1]:.1f}% decide"
+        return replace(unsearched_plan, curve=curve, impossible=reason)
+    return replace(unsearched_plan, curve=curve, n_items=enough[0], decided=enough[1])
 
 
-def simulated_rounds(
+def simulate_rounds(
     population: Statistic, n_items: int, n_rounds: int, rng: np.random.Generator
 ) -> Iterator[Statistic]:
     masses = resampling_masses(population)
-    return (sampled_round(population, n_items, masses, rng) for _ in range(n_rounds))
+    return (sample_round(population, n_items, masses, rng) for _ in range(n_rounds))
 
 
-def sampled_round(
+def sample_round(
     population: Statistic, n_items: int, masses: Array, rng: np.random.Generator
 ) -> Statistic:
     """A cluster that is drawn twice stands for two clusters."""
-    n = _n_apart(n_items, _items_a_cluster(population))
-    return drawn_round(population, rng.multinomial(n, masses / masses.sum()).astype(float))
+    n = count_units(n_items, mean_items_per_cluster(population))
+    return reweight_to_draw(population, rng.multinomial(n, masses / masses.sum()).astype(float))
 
 
-def _items_a_cluster(population: Statistic) -> float | None:
+def mean_items_per_cluster(population: Statistic) -> float | None:
     clusters = population.clusters
     return None if clusters is None else float(population.weights.sum() / clusters.times.sum())
 
 
-def _n_apart(n_items: int, items_a_cluster: float | None) -> int:
+def count_units(n_items: int, items_a_cluster: float | None) -> int:
     return n_items if items_a_cluster is None else max(1, round(n_items / items_a_cluster))
 
 
-def _in_items(n_apart: int, items_a_cluster: float | None) -> int:
+def convert_units_to_items(n_apart: int, items_a_cluster: float | None) -> int:
     return n_apart if items_a_cluster is None else round(n_apart * items_a_cluster)
 
 
-def drawn_round(population: Statistic, times: Array) -> Statistic:
+def reweight_to_draw(population: Statistic, draws_by_unit: Array) -> Statistic:
     clusters = population.clusters
     if clusters is None:
-        return population.reweighted(times)
-    drawn = population.in_clusters(Clusters(clusters.places, times))
-    return drawn.reweighted(times[clusters.places] * clusters.sizes(population.weights))
+        return population.reweighted(draws_by_unit)
+    drawn_population = population.in_clusters(Clusters(clusters.places, draws_by_unit))
+    return drawn_population.reweighted(
+        draws_by_unit[clusters.places] * clusters.sizes(population.weights)
+    )
 
 
-MOST_ROWS = 50_000
-MOST_LABELS = 1_000
-STEPS_OF_AGREEMENT = 60
-MANY = 1e9
+MAX_LABELINGS = 50_000
+MAX_LABELS_PER_ITEM = 1_000
+N_AGREEMENT_HALVINGS = 60
+N_ITEMS_OF_POPULATION = 1e9
 
 
-def population_of(ratings: Rated, rule: Rule, *, where: str = "earlier round") -> Statistic:
+def select_population(
+    ratings: Rated, rule: Rule, *, source_name: str = "earlier round"
+) -> Statistic:
     statistic, record = basis_of(ratings, rule.measure), registered(rule.measure)
     if statistic is None or record.why_undefined(statistic):
         raise PolicyError(
-            f"{where}: found no value of {rule.measure}; expected one to plan from. "
+            f"{source_name}: found no value of {rule.measure}; expected one to plan from. "
             "Plan from another round, or from the value expected."
         )
     n_raters, left_out = record.rests_on.raters(statistic), record.raters_left_out(statistic)
     if n_raters < rule.min_raters:
-        why = f"found {counted(n_raters, 'rater')}; expected {rule.min_raters}"
+        reason = f"found {counted(n_raters, 'rater')}; expected {rule.min_raters}"
     elif rule.every_rater and left_out:
-        why = f"found nothing to read of raters {listed(left_out)}; expected every rater"
+        reason = f"found nothing to read of raters {listed(left_out)}; expected every rater"
     else:
         return statistic
     raise PolicyError(
-        f"{where}: {rule.measure}: {why}, as the rule asks. "
+        f"{source_name}: {rule.measure}: {reason}, as the rule asks. "
         "More items do not help: plan from a round in which these raters are read."
     )
 
 
-def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters: int) -> Statistic:
+def build_assumed_population(
+    measure: str, expected: float, prevalence: Sequence[float], n_raters: int
+) -> Statistic:
     """All raters of a clear item give its category, and those of an unclear one guess by the
     prevalence.
 
@@ -713,22 +777,22 @@ def assumed(measure: str, expected: float, prevalence: Sequence[float], n_raters
             f"prevalence: found {list(prevalence)}; expected two shares or more, above 0, with sum "
             "1. Give one for each category."
         )
-    if not 2 <= n_raters <= MOST_LABELS:
+    if not 2 <= n_raters <= MAX_LABELS_PER_ITEM:
         raise PolicyError(
-            f"labels an item: found {n_raters}; expected 2 to {MOST_LABELS}. "
+            f"labels an item: found {n_raters}; expected 2 to {MAX_LABELS_PER_ITEM}. "
             "Plan for as many as an item will have."
         )
-    ways, known, guessed = _clear_or_guessed(measure, shares, n_raters)
+    labelings, clear_weights, guessed_weights = enumerate_labelings(measure, shares, n_raters)
 
     def with_clear(share: float) -> Statistic:
-        return ways.reweighted(share * known + (1 - share) * guessed)
+        return labelings.reweighted(share * clear_weights + (1 - share) * guessed_weights)
 
-    low, high = 0.0, 1.0
-    for _ in range(STEPS_OF_AGREEMENT):
-        middle = (low + high) / 2
-        too_few = true_value(measure, with_clear(middle)) < expected
-        low, high = (middle, high) if too_few else (low, middle)
-    population = with_clear(high)
+    low_share, high_share = 0.0, 1.0
+    for _ in range(N_AGREEMENT_HALVINGS):
+        middle_share = (low_share + high_share) / 2
+        too_few = true_value(measure, with_clear(middle_share)) < expected
+        low_share, high_share = (middle_share, high_share) if too_few else (low_share, middle_share)
+    population = with_clear(high_share)
     if not np.isclose(true_value(measure, population), expected, atol=1e-6):
         raise PolicyError(
             f"{measure}: found {expected:g}; expected a value that raters who know or guess can "
@@ -741,52 +805,68 @@ def true_value(measure: str, population: Statistic) -> float:
     """Very many items are used because some measures have a correction for few items. A category
     that is declared and does not occur leaves the lowest value undefined.
     """
-    values = np.atleast_1d(registered(measure)(_whole(population)).value)
-    known = values if population.scale.declared else values[~np.isnan(values)]
-    return float(known.min()) if known.size else nan
+    values = np.atleast_1d(registered(measure)(scale_to_many_items(population)).value)
+    defined_values = values if population.scale.declared else values[~np.isnan(values)]
+    return float(defined_values.min()) if defined_values.size else nan
 
 
-def _clear_or_guessed(
+def enumerate_labelings(
     measure: str, prevalence: Array, n_raters: int
 ) -> tuple[Statistic, Array, Array]:
     """The ways to label an item, and how often a clear and an unclear item is labelled so."""
-    n, needs = len(prevalence), registered(measure).needs
+    n_categories, needs = len(prevalence), registered(measure).needs
     if needs not in ("counts", "patterns", "replicates"):
         raise PolicyError(
             f"{measure}: found a measure of {SUBJECTS[needs]}; expected a measure of "
             f"{SUBJECTS['counts']}, or of {SUBJECTS['replicates']}. Plan from an earlier "
             "round instead."
         )
-    n_ways = n**n_raters if needs == "patterns" else comb(n_raters + n - 1, n_raters)
-    if n_ways > MOST_ROWS:  # before they are made, since they may not fit into memory
+    n_ways = (
+        n_categories**n_raters
+        if needs == "patterns"
+        else comb(n_raters + n_categories - 1, n_raters)
+    )
+    if n_ways > MAX_LABELINGS:  # before they are made, since they may not fit into memory
         raise PolicyError(
-            f"ways to label an item: found {n_ways}; expected at most {MOST_ROWS}. "
+            f"ways to label an item: found {n_ways}; expected at most {MAX_LABELINGS}. "
             "Plan for fewer raters or categories."
         )
-    scale = Scale(tuple(f"c{k}" for k in range(n)))
+    scale = Scale(tuple(f"c{k}" for k in range(n_categories)))
     raters = tuple(f"r{number}" for number in range(n_raters))
     if needs == "patterns":
-        codes = np.array(list(product(range(n), repeat=n_raters)))
-        known = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
-        guessed = prevalence[codes].prod(1)
-        return LabelsByRater(codes, guessed, scale=scale, raters=raters), known, guessed
-    given = combinations_with_replacement(range(n), n_raters)
-    counts = np.array([np.bincount(labels, minlength=n) for labels in given])
+        codes = np.array(list(product(range(n_categories), repeat=n_raters)))
+        clear_weights = np.where((codes == codes[:, :1]).all(1), prevalence[codes[:, 0]], 0.0)
+        guessed_weights = prevalence[codes].prod(1)
+        return (
+            LabelsByRater(codes, guessed_weights, scale=scale, raters=raters),
+            clear_weights,
+            guessed_weights,
+        )
+    combinations = combinations_with_replacement(range(n_categories), n_raters)
+    counts = np.array([np.bincount(labels, minlength=n_categories) for labels in combinations])
     orders = np.array([factorial(n_raters) / prod(map(factorial, row.tolist())) for row in counts])
-    guessed = orders * (prevalence**counts).prod(1)
-    known = (counts == n_raters) @ prevalence
+    guessed_weights = orders * (prevalence**counts).prod(1)
+    clear_weights = (counts == n_raters) @ prevalence
     if needs == "counts":
-        counted = CategoryCounts(counts, guessed, scale=scale, n_raters=n_raters)
-        return counted, known, guessed
-    first = LabelsByRater(counts.argmax(1)[:, None], guessed, scale=scale, raters=raters[:1])
+        statistic = CategoryCounts(counts, guessed_weights, scale=scale, n_raters=n_raters)
+        return statistic, clear_weights, guessed_weights
+    first_ratings = LabelsByRater(
+        counts.argmax(1)[:, None], guessed_weights, scale=scale, raters=raters[:1]
+    )
     places = np.arange(len(counts))
-    return ReplicatedLabels(counts, places, np.zeros_like(places), first), known, guessed
+    return (
+        ReplicatedLabels(counts, places, np.zeros_like(places), first_ratings),
+        clear_weights,
+        guessed_weights,
+    )
 
 
-def mean_labels(population: Statistic) -> float:
-    return _whole(population).n_ratings / MANY
+def mean_labels_per_item(population: Statistic) -> float:
+    return scale_to_many_items(population).n_ratings / N_ITEMS_OF_POPULATION
 
 
-def _whole(population: Statistic) -> Statistic:
+def scale_to_many_items(population: Statistic) -> Statistic:
     """The items are so many that each share is a whole number of them."""
-    return population.reweighted(population.weights * (MANY / population.weights.sum()))
+    return population.reweighted(
+        population.weights * (N_ITEMS_OF_POPULATION / population.weights.sum())
+    )

@@ -99,33 +99,40 @@ class Rule:
 
     def _needs(self) -> Iterator[Need]:
         measure, holds = registered(self.measure), self.effect == "hold"
-        why = measure.cannot_hold
-        yield Need("effect", not (why and holds), f"'warn' for {self.measure}, since {why}", "")
-        low, high = (TENTATIVE if holds else measure.bounds[0]), measure.bounds[1]
-        in_bounds = f"{low:g} to {high:g} for {self.measure}"
+        cannot_hold_reason = measure.cannot_hold
+        yield Need(
+            "effect",
+            not (cannot_hold_reason and holds),
+            f"'warn' for {self.measure}, since {cannot_hold_reason}",
+            "",
+        )
+        lower, upper = (TENTATIVE if holds else measure.bounds[0]), measure.bounds[1]
+        bounds_phrase = f"{lower:g} to {upper:g} for {self.measure}"
         if holds:
-            in_bounds += " in a rule that can hold a release"
+            bounds_phrase += " in a rule that can hold a release"
         for key in ("reliable", "tentative"):
             cutoff = getattr(self, key)
-            is_percent = 1 < cutoff <= 100 and low <= cutoff / 100 <= high
+            is_percent = 1 < cutoff <= 100 and lower <= cutoff / 100 <= upper
             step = f"Did you mean {cutoff / 100:g}?" if is_percent else "Correct the value."
-            yield Need(key, low <= cutoff <= high, in_bounds, step)
-        at_most = f"at most the reliable cut-off, {self.reliable!r}"
-        yield Need("tentative", not self.tentative > self.reliable, at_most, "Swap them.")
+            yield Need(key, lower <= cutoff <= upper, bounds_phrase, step)
+        max_phrase = f"at most the reliable cut-off, {self.reliable!r}"
+        yield Need("tentative", not self.tentative > self.reliable, max_phrase, "Swap them.")
         can_leave_out = measure.needs in ("replicates", "confidence") and self.scope in (
             "round",
             "category",
         )
-        left_out = (
+        expected_phrase = (
             f"false for {self.measure} of the {self.scope}, since only a measure of replicates or "
             "confidence, of the round or category, can leave out a rater"
         )
-        yield Need("every_rater", not self.every_rater or can_leave_out, left_out)
+        yield Need("every_rater", not self.every_rater or can_leave_out, expected_phrase)
         is_of_label = measure.needs == "label"
         scopes = "label" if is_of_label else "another scope than label"
         yield Need("scope", is_of_label == (self.scope == "label"), f"{scopes} for {self.measure}")
-        few = f"hold for the scope {self.scope}, since only strata may be told of or pooled"
-        yield Need("if_too_few", self.if_too_few == "hold" or self.scope == "stratum", few)
+        scope_phrase = (
+            f"hold for the scope {self.scope}, since only strata may be told of or pooled"
+        )
+        yield Need("if_too_few", self.if_too_few == "hold" or self.scope == "stratum", scope_phrase)
 
     @property
     def name(self) -> str:
@@ -140,7 +147,7 @@ class Rule:
     def question(self) -> str:
         title = registered(self.measure).title
         return (
-            f"Does the lower limit of {title} of {reasons.each_of(self.scope)} "
+            f"Does the lower limit of {title} of {reasons.describe_scope_kind(self.scope)} "
             f"reach {self.reliable:g} "
             f"(tentative: {self.tentative:g})? "
             f"The rule {'holds a release' if self.effect == 'hold' else 'only warns'}."
@@ -154,38 +161,40 @@ class Rule:
         mine = [e for e in estimates if e.measure == self.measure and e.scope.kind == self.scope]
         if not mine:
             reason = (
-                f"{self.measure} of {reasons.each_of(self.scope)}: not evaluated, "
+                f"{self.measure} of {reasons.describe_scope_kind(self.scope)}: not evaluated, "
                 "since this round has no such estimate of it"
             )
             return (Verdict(self, Scope(self.scope), "not_evaluated", reason, code="no_estimate"),)
         return tuple(self._verdict(e) for e in mine)
 
     def _verdict(self, estimate: Estimate) -> "Verdict":
-        told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
-        rule = replace(self, effect="warn") if told else self
+        is_only_told = self.if_too_few == "tell" and estimate.n_apart < self.min_items
+        rule = replace(self, effect="warn") if is_only_told else self
         value, interval, scope = estimate.value, estimate.interval, estimate.scope
         if estimate.undefined is not None or interval is None or value is None:
-            reason = reasons.undefined(estimate)
+            reason = reasons.explain_undefined(estimate)
             return Verdict(rule, scope, "not_evaluated", reason, code="undefined")
         if missing := rule._missing_evidence(estimate):
-            code, why = missing
-            reason = reasons.not_evaluated(estimate, value, why)
+            code, missing_reason = missing
+            reason = reasons.explain_not_evaluated(estimate, value, missing_reason)
             return Verdict(rule, scope, "not_evaluated", reason, code, estimate)
         kind: Kind = "unreliable" if interval.high < self.tentative else "inconclusive"
         if interval.low >= self.tentative:
             kind = "reliable" if interval.low >= self.reliable else "tentative"
-        reason = reasons.judged(estimate, value, interval, kind, self.reliable, self.tentative)
+        reason = reasons.explain_verdict(
+            estimate, value, interval, kind, self.reliable, self.tentative
+        )
         return Verdict(rule, scope, kind, reason, kind, estimate)
 
     def _missing_evidence(self, estimate: Estimate) -> tuple[str, str] | None:
-        rests_on = "it rests on {} and the policy asks for {}"
+        message_template = "it rests on {} and the policy asks for {}"
         if (n := estimate.n_apart) < self.min_items:
             clustered = estimate.n_clusters is not None
-            found = f"{counted(n, 'cluster')} of items" if clustered else counted(n, "item")
-            return "too_few_items", rests_on.format(found, self.min_items)
+            count_phrase = f"{counted(n, 'cluster')} of items" if clustered else counted(n, "item")
+            return "too_few_items", message_template.format(count_phrase, self.min_items)
         if estimate.n_raters < self.min_raters:
-            found = counted(estimate.n_raters, "rater")
-            return "too_few_raters", rests_on.format(found, self.min_raters)
+            count_phrase = counted(estimate.n_raters, "rater")
+            return "too_few_raters", message_template.format(count_phrase, self.min_raters)
         if self.effect == "hold" and estimate.misled is not None:
             return "ratings_chosen", estimate.misled
         if self.every_rater and estimate.raters_left_out:
@@ -222,27 +231,40 @@ class Verdict(Tabular):
     estimate: Estimate | None = None
 
     def taken_back(
-        self, where: str, other: "Verdict", *, code: str, effect: CheckEffect = "hold"
+        self,
+        condition_phrase: str,
+        variant_verdict: "Verdict",
+        *,
+        code: str,
+        effect: CheckEffect = "hold",
     ) -> "Verdict":
         """One that the policy lets stand only says why it would be taken back."""
-        return self.doubted(f"{where} it is {other.kind}: {other.reason}", code=code, effect=effect)
+        return self.doubted(
+            f"{condition_phrase} it is {variant_verdict.kind}: {variant_verdict.reason}",
+            code=code,
+            effect=effect,
+        )
 
-    def doubted(self, why: str, *, code: str, effect: CheckEffect) -> "Verdict":
-        said = replace(self, reason=f"{self.reason}; {why}")
-        return said if effect == "warn" else replace(said, kind="inconclusive", code=code)
+    def doubted(self, doubt: str, *, code: str, effect: CheckEffect) -> "Verdict":
+        doubtful_verdict = replace(self, reason=f"{self.reason}; {doubt}")
+        return (
+            doubtful_verdict
+            if effect == "warn"
+            else replace(doubtful_verdict, kind="inconclusive", code=code)
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         numbers: dict[str, Any] = dict.fromkeys(
             ("value", "low", "high", "p_reliable", "p_tentative", "n_items")
         )
-        if found := self.estimate:
+        if estimate := self.estimate:
             numbers |= {
-                "value": found.value,
-                "low": found.low,
-                "high": found.high,
-                "p_reliable": found.p_value(self.rule.reliable),
-                "p_tentative": found.p_value(self.rule.tentative),
-                "n_items": found.n_used,
+                "value": estimate.value,
+                "low": estimate.low,
+                "high": estimate.high,
+                "p_reliable": estimate.p_value(self.rule.reliable),
+                "p_tentative": estimate.p_value(self.rule.tentative),
+                "n_items": estimate.n_used,
             }
         return {
             "measure": self.rule.measure,
@@ -255,9 +277,9 @@ class Verdict(Tabular):
         }
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        said = self.to_mapping()
-        shown = ("measure", "scope", "verdict", "value", "low", "high", "reason")
-        yield {name: said[name] for name in shown}
+        values_by_name = self.to_mapping()
+        columns = ("measure", "scope", "verdict", "value", "low", "high", "reason")
+        yield {name: values_by_name[name] for name in columns}
 
 
 Familywise = Literal["none", "holm"]
@@ -295,7 +317,7 @@ ADMIT = Value(
     "Nothing else may be admitted.",
     nested=True,
 )
-LEVEL = Value(
+CONFIDENCE_LEVEL = Value(
     "0.8 or more, and under 1",
     lambda level: is_number(level) and 0.8 <= level < 1,
     "0.95 is usual.",
@@ -305,7 +327,7 @@ RESAMPLES = Value(
     whole(FEWEST_RESAMPLES, MOST_RESAMPLES),
     "10000 is usual.",
 )
-ABOUT_THESE = ("strata", "gold", "label")
+FIXED_RATER_NEEDS = ("strata", "gold", "label")
 """The estimates of measures that need these are about these raters only."""
 METHOD = Value(
     " or ".join(DECIDING),
@@ -332,13 +354,13 @@ VERSIONS = Value("a whole number from 1", whole(1))
 UNDER_HALF = Value(
     "a share over 0 and under 0.5", lambda share: is_number(share) and 0 < share < 0.5
 )
-CUT = Value(
+CUT_CATEGORY = Value(
     "a category, as text or a number",
     lambda cut: is_number(cut) or is_text(cut),
 )
-ODD = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
-SEEING = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
-NEVER = object()
+ODD_PANEL_SIZE = Value("an odd number from 3 to 99", lambda n: whole(3, 99)(n) and n % 2 == 1)
+SUGGESTED_MEASURE_BY_KEY = {"rules": "krippendorff_alpha", "classifiers": "vanbelle_albert_kappa"}
+NO_DEFAULT = object()
 INCONCLUSIVE: Kind = "inconclusive"
 
 
@@ -358,7 +380,7 @@ class Silver:
     __pydantic_config__ = CLOSED
 
     most_wrong: Annotated[float, UNDER_HALF]
-    majority_of: Annotated[int, ODD] = 3
+    majority_of: Annotated[int, ODD_PANEL_SIZE] = 3
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, PolicyError)
@@ -441,7 +463,7 @@ class Policy:
     version: Annotated[int, Value("a whole number", whole())]
     rules: Annotated[tuple[Rule, ...], RULES]
     admit: Annotated[tuple[Kind, ...], ADMIT] = ("reliable",)
-    confidence_level: Annotated[float, LEVEL] = Inference.confidence_level
+    confidence_level: Annotated[float, CONFIDENCE_LEVEL] = Inference.confidence_level
     n_resamples: Annotated[int, RESAMPLES] = Inference.n_resamples
     interval_method: Annotated[str, METHOD] = DEFAULT_METHOD
     familywise: Annotated[Familywise, one_of(get_args(Familywise))] = "none"
@@ -459,7 +481,7 @@ class Policy:
     first_labels: Annotated[OfFirstLabels, one_of(get_args(OfFirstLabels))] = "not_asked"
     silver: Silver | None = None
     waived_by: Annotated[tuple[str, ...], PEOPLE] = ()
-    cut: Annotated[str | float | None, CUT] = None
+    cut: Annotated[str | float | None, CUT_CATEGORY] = None
     most_lost: Annotated[float, UNDER_HALF] = 0.05
     integrity: Integrity = USUAL_INTEGRITY
 
@@ -468,56 +490,68 @@ class Policy:
         self.inference.require_enough_resamples()
 
     def _needs(self) -> Iterator[Need]:
-        of_rules = [("rules", self.rules, "everything would be admitted")]
+        rule_groups = [("rules", self.rules, "everything would be admitted")]
         if self.classifiers:
-            of_rules += [("classifiers", self.classifiers, "every classifier would be certified")]
-        for key, rules, otherwise in of_rules:
+            rule_groups += [
+                ("classifiers", self.classifiers, "every classifier would be certified")
+            ]
+        for key, rules, consequence in rule_groups:
             yield Need(
                 key,
                 any(rule.effect == "hold" for rule in rules),
-                f"at least one, or {otherwise}",
+                f"at least one, or {consequence}",
                 "Give a rule effect: hold.",
                 found="no rule that can hold a release",
             )
-            times = Counter(rule.name for rule in rules)
-            twice = sorted(name for name, n in times.items() if n > 1)
+            n_by_rule_name = Counter(rule.name for rule in rules)
+            repeated_names = sorted(name for name, n in n_by_rule_name.items() if n > 1)
             yield Need(
                 key,
-                not twice,
+                not repeated_names,
                 "one rule for a measure and a scope",
                 "Keep the stricter one.",
-                found=f"two rules {listed(twice)}",
+                found=f"two rules {listed(repeated_names)}",
             )
-            blind = sorted({rule.measure for rule in rules if rule.effect == "hold"})
+            holding_measures = sorted({rule.measure for rule in rules if rule.effect == "hold"})
             yield Need(
                 "passed_by_guessing",
                 bool(self.passed_by_guessing.strip())
-                or not blind
-                or not all(registered(name).passed_by_guessing for name in blind),
+                or not holding_measures
+                or not all(registered(name).passed_by_guessing for name in holding_measures),
                 "a rule that can hold a release with a measure that raters cannot pass without "
                 "looking, or a sentence that says why this does no harm",
-                f"Add a rule on {SEEING[key]}, or write the sentence.",
-                found=f"only {listed(blind)} to hold a release, which raters who never look can "
-                "pass",
+                f"Add a rule on {SUGGESTED_MEASURE_BY_KEY[key]}, or write the sentence.",
+                found=(
+                    f"only {listed(holding_measures)} to hold a release, which raters who never "
+                    "look can pass"
+                ),
             )
-        asks = self.cut is None or bool(self.classifiers)
-        yield Need("cut", asks, "none without rules for classifiers", found=shown(self.cut))
+        may_have_cut = self.cut is None or bool(self.classifiers)
+        yield Need("cut", may_have_cut, "none without rules for classifiers", found=shown(self.cut))
         for place, rule in enumerate(self.classifiers):
-            alone = rule.scope == "classifier" and not rule.requires
-            only = "a rule on the scope classifier, without requires"
-            yield Need(("classifiers", place, "scope"), alone, only, found=repr(rule.scope))
-        at_large = METHODS[self.interval_method].population == "raters at large"
-        names = sorted({name for name in self.measures if registered(name).needs in ABOUT_THESE})
+            is_plain_classifier_rule = rule.scope == "classifier" and not rule.requires
+            expected_phrase = "a rule on the scope classifier, without requires"
+            yield Need(
+                ("classifiers", place, "scope"),
+                is_plain_classifier_rule,
+                expected_phrase,
+                found=repr(rule.scope),
+            )
+        is_for_raters_at_large = METHODS[self.interval_method].population == "raters at large"
+        these_raters_measures = sorted(
+            {name for name in self.measures if registered(name).needs in FIXED_RATER_NEEDS}
+        )
         yield Need(
             "interval_method",
-            not (at_large and names),
-            f"a method about these raters for {listed(names)}, which is about no others",
+            not (is_for_raters_at_large and these_raters_measures),
+            f"a method about these raters for {listed(these_raters_measures)}, which is about no "
+            "others",
             "Choose another method, or another measure.",
         )
         for key in ("always_valid_at", "looks"):
             yield Need(
                 key,
-                getattr(self, key) is None or not at_large,
+                getattr(self, key) is None or not is_for_raters_at_large,
                 f"none with {self.interval_method}, since a round gains items while it fills and "
                 "not raters",
                 f"Leave {key} out.",
@@ -534,7 +568,7 @@ class Policy:
         return validated(cls, data, source, PolicyError)
 
     def to_mapping(self) -> dict[str, Any]:
-        plain: dict[str, Any] = asdict(self, dict_factory=_plain)
+        plain: dict[str, Any] = asdict(self, dict_factory=drop_unset)
         bounds = self.integrity.to_mapping()
         del plain["integrity"]
         return {**plain, **({"integrity": bounds} if bounds else {})}
@@ -542,9 +576,9 @@ class Policy:
     @property
     def digest(self) -> str:
         """SHA-256 of everything that affects a decision: all but the description."""
-        said = self.to_mapping()
-        del said["description"]
-        return digest_of_plain(said)
+        plain = self.to_mapping()
+        del plain["description"]
+        return digest_of_plain(plain)
 
     @cached_property
     def inference(self) -> Inference:
@@ -570,14 +604,18 @@ class Policy:
         return tuple(sorted({rule.measure for rule in self.rules}))
 
     def judge(self, estimates: Sequence[Estimate]) -> tuple[Verdict, ...]:
-        of_rules = [rule.judge(estimates) for rule in self.rules]
-        tail, holm = self.inference.tail, self.familywise == "holm"
+        verdicts_by_rule = [rule.judge(estimates) for rule in self.rules]
+        half_alpha, is_holm = self.inference.tail, self.familywise == "holm"
         verdicts = tuple(
-            each
-            for rule, found in zip(self.rules, of_rules, strict=True)
-            for each in (together(found, tail) if rule.scope == "stratum" and not holm else found)
+            verdict
+            for rule, rule_verdicts in zip(self.rules, verdicts_by_rule, strict=True)
+            for verdict in (
+                apply_holm_to_verdicts(rule_verdicts, half_alpha)
+                if rule.scope == "stratum" and not is_holm
+                else rule_verdicts
+            )
         )
-        return together(verdicts, tail) if holm else verdicts
+        return apply_holm_to_verdicts(verdicts, half_alpha) if is_holm else verdicts
 
 
 def load_policy(path: Path | str) -> Policy:
@@ -588,18 +626,18 @@ def load_policy(path: Path | str) -> Policy:
     """
     file = BUNDLED.get(str(path), Path(path))
     if not file.exists():
-        own = Path(f"configs/policies/{path}.yaml")
+        project_path = Path(f"configs/policies/{path}.yaml")
         step = meant(file.stem, BUNDLED, "Check the path.")
         raise PolicyError(
             f"{path}: found no such file, and no bundled policy of that name; expected a YAML "
             f"file, or one of {', '.join(BUNDLED)}. "
-            f"{f'Did you mean {str(own)!r}?' if own.exists() else step}"
+            f"{f'Did you mean {str(project_path)!r}?' if project_path.exists() else step}"
         )
     data, place = read_yaml(file, PolicyError, own="rules")
     policy = Policy.from_mapping(data, source=place)
     if policy.policy in BUNDLED and file != BUNDLED[policy.policy]:
-        usual = load_policy(policy.policy)
-        if policy.version == usual.version and policy.digest != usual.digest:
+        bundled = load_policy(policy.policy)
+        if policy.version == bundled.version and policy.digest != bundled.digest:
             raise PolicyError(
                 f"{place / 'policy'}: found {policy.policy!r}, version {policy.version}, which "
                 "decides otherwise than the bundled policy of that name; expected a name of its "
@@ -608,25 +646,25 @@ def load_policy(path: Path | str) -> Policy:
     return policy
 
 
-def levels_met(p: Sequence[float], tail: float) -> list[tuple[bool, float]]:
+def apply_holm(p_values: Sequence[float], half_alpha: float) -> list[tuple[bool, float]]:
     """Whether Holm's procedure refutes each hypothesis, and the level that its p had to meet.
 
     The smallest p of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
     fails, all larger ones fail too.
 
-    >>> levels_met([0.01, 0.5, 0.02], 0.06)
+    >>> apply_holm([0.01, 0.5, 0.02], 0.06)
     [(True, 0.02), (False, 0.06), (True, 0.03)]
     """
-    found, left, going = {}, len(p), True
-    for place in sorted(range(len(p)), key=lambda place: p[place]):
-        level = tail / left
-        going = going and p[place] <= level
-        found[place] = going, level
-        left -= going
-    return [found[place] for place in range(len(p))]
+    results_by_place, n_left, is_refuted_so_far = {}, len(p_values), True
+    for place in sorted(range(len(p_values)), key=lambda place: p_values[place]):
+        level = half_alpha / n_left
+        is_refuted_so_far = is_refuted_so_far and p_values[place] <= level
+        results_by_place[place] = is_refuted_so_far, level
+        n_left -= is_refuted_so_far
+    return [results_by_place[place] for place in range(len(p_values))]
 
 
-def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
+def apply_holm_to_verdicts(verdicts: Sequence[Verdict], half_alpha: float) -> tuple[Verdict, ...]:
     """The verdicts of one decision. Verdicts that are too uncertain together are taken back.
 
     Admission needs no correction: all rules must be met (an intersection-union test, Berger 1982).
@@ -643,62 +681,82 @@ def together(verdicts: Sequence[Verdict], tail: float) -> tuple[Verdict, ...]:
 
     References: https://doi.org/10.1080/00401706.1982.10487790, https://www.jstor.org/stable/4615733
     """
-    mine = [each for each in verdicts if each.rule.effect == "hold"]
-    reliable = levels_met(
-        [_p(each, each.rule.reliable) if each.kind == "reliable" else 1.0 for each in mine], tail
-    )
-    unreliable = levels_met(
+    holding_verdicts = [verdict for verdict in verdicts if verdict.rule.effect == "hold"]
+    reliable = apply_holm(
         [
-            _p(each, each.rule.tentative, over=True) if each.kind == "unreliable" else 1.0
-            for each in mine
+            p_value(verdict, verdict.rule.reliable) if verdict.kind == "reliable" else 1.0
+            for verdict in holding_verdicts
         ],
-        tail,
+        half_alpha,
     )
-    left = tail / max(1, sum(not met for met, _ in reliable))
+    unreliable = apply_holm(
+        [
+            p_value(verdict, verdict.rule.tentative, is_upper_tail=True)
+            if verdict.kind == "unreliable"
+            else 1.0
+            for verdict in holding_verdicts
+        ],
+        half_alpha,
+    )
+    tentative_level = half_alpha / max(1, sum(not is_met for is_met, _ in reliable))
     levels = zip(reliable, unreliable, strict=True)
     return tuple(
-        _standing(each, left, *next(levels), len(mine)) if each.rule.effect == "hold" else each
-        for each in verdicts
+        take_back_if_too_uncertain(verdict, tentative_level, *next(levels), len(holding_verdicts))
+        if verdict.rule.effect == "hold"
+        else verdict
+        for verdict in verdicts
     )
 
 
-def _standing(
+def take_back_if_too_uncertain(
     verdict: Verdict,
-    tentative: float,
-    reliable: tuple[bool, float],
-    unreliable: tuple[bool, float],
-    m: int,
+    tentative_level: float,
+    reliable_result: tuple[bool, float],
+    unreliable_result: tuple[bool, float],
+    n_together: int,
 ) -> Verdict:
     rule, kind = verdict.rule, INCONCLUSIVE
     if verdict.kind == "unreliable":
-        (stands, level), p = unreliable, _p(verdict, rule.tentative, over=True)
+        (is_kept, level), p = (
+            unreliable_result,
+            p_value(verdict, rule.tentative, is_upper_tail=True),
+        )
     elif verdict.kind == "reliable":
-        (stands, level), p = reliable, _p(verdict, rule.reliable)
-        kind = "tentative" if _p(verdict, rule.tentative) <= tentative else kind
+        (is_kept, level), p = reliable_result, p_value(verdict, rule.reliable)
+        kind = "tentative" if p_value(verdict, rule.tentative) <= tentative_level else kind
     elif verdict.kind == "tentative":
-        level, p = tentative, _p(verdict, rule.tentative)
-        stands = p <= level
+        level, p = tentative_level, p_value(verdict, rule.tentative)
+        is_kept = p <= level
     else:
         return verdict
-    if stands:
+    if is_kept:
         return verdict
-    known = verdict.estimate.distribution if verdict.estimate else None
-    coarse = ", the least that so many resamples can tell; raise n_resamples"
+    distribution = verdict.estimate.distribution if verdict.estimate else None
+    is_finest = distribution is not None and p <= distribution.finest
+    resamples_hint = (
+        ", the least that so many resamples can tell; raise n_resamples" if is_finest else ""
+    )
     reason = (
-        f"{verdict.reason}; taken back to {kind}, since of {m} verdicts that hold together this "
+        f"{verdict.reason}; taken back to {kind}, since of {n_together} verdicts that hold "
+        "together this "
         f"one had to meet {in_words(level, SIGNIFICANT)}, and at {verdict.kind} its p is "
-        f"{in_words(p, SIGNIFICANT)}{coarse if known and p <= known.finest else ''}"
+        f"{in_words(p, SIGNIFICANT)}{resamples_hint}"
     )
     return replace(verdict, kind=kind, code="not_together", reason=reason)
 
 
-def _p(verdict: Verdict, cutoff: float, *, over: bool = False) -> float:
-    known = verdict.estimate.distribution if verdict.estimate else None
-    if known is None:
+def p_value(verdict: Verdict, cutoff: float, *, is_upper_tail: bool = False) -> float:
+    distribution = verdict.estimate.distribution if verdict.estimate else None
+    if distribution is None:
         return 1.0
-    return max(known.over(cutoff) if over else known.under(cutoff), known.finest)
+    return max(
+        distribution.over(cutoff) if is_upper_tail else distribution.under(cutoff),
+        distribution.finest,
+    )
 
 
-def _plain(said: list[tuple[str, Any]]) -> dict[str, Any]:
-    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in said}
-    return {key: value for key, value in plain.items() if value != USUAL_VALUES.get(key, NEVER)}
+def drop_unset(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    plain = {key: list(value) if isinstance(value, tuple) else value for key, value in items}
+    return {
+        key: value for key, value in plain.items() if value != USUAL_VALUES.get(key, NO_DEFAULT)
+    }

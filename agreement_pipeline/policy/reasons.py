@@ -362,18 +362,18 @@ REASONS: Mapping[str, Reason] = {
 """The codes of decisions. Steps, the page of reason codes and its tests read them here."""
 
 
-HALVINGS = 50
-EXACT_UNDER = 1_000
+N_HALVINGS = 50
+MAX_EXACT_ITEMS = 1_000
 SIGNIFICANT_DIGITS = 2
 
 Kind = Literal["reliable", "tentative", "unreliable", "inconclusive", "not_evaluated"]
 
 
-def each_of(kind: str) -> str:
+def describe_scope_kind(kind: str) -> str:
     """What a rule on a kind of scope is about.
 
-    >>> each_of("round"), each_of("category"), each_of("without")
-    ('the round', 'each category', 'the round without each rater')
+    >>> describe_scope_kind("round"), describe_scope_kind("without")
+    ('the round', 'the round without each rater')
     """
     of_round = {
         "round": "the round",
@@ -383,15 +383,15 @@ def each_of(kind: str) -> str:
     return of_round.get(kind, f"each {kind}")
 
 
-def undefined(estimate: Estimate) -> str:
-    return f"{_subject(estimate)}: undefined, since {estimate.undefined}"
+def explain_undefined(estimate: Estimate) -> str:
+    return f"{describe_subject(estimate)}: undefined, since {estimate.undefined}"
 
 
-def not_evaluated(estimate: Estimate, value: float, why: str) -> str:
-    return f"{_subject(estimate)} {in_words(value)}: not evaluated, since {why}"
+def explain_not_evaluated(estimate: Estimate, value: float, cause: str) -> str:
+    return f"{describe_subject(estimate)} {in_words(value)}: not evaluated, since {cause}"
 
 
-def judged(
+def explain_verdict(
     estimate: Estimate,
     value: float,
     limits: Interval,
@@ -399,130 +399,152 @@ def judged(
     reliable: float,
     tentative: float,
 ) -> str:
-    said = {
+    finding_phrase = {
         "reliable": f"the lower limit reaches {reliable:g}",
         "tentative": f"the lower limit reaches {tentative:g} but not {reliable:g}",
         "unreliable": f"the upper limit is under {tentative:g}",
         "inconclusive": f"could be under {tentative:g} and could be above",
     }[kind]
-    looks, prevailing = "", ""
+    looks_phrase, prevailing_phrase = "", ""
     if estimate.looks is not None:
-        looks = " (for all looks of the plan)"
+        looks_phrase = " (for all looks of the plan)"
     elif estimate.always_valid_at is not None:
         tightest = f", tightest at {estimate.always_valid_at}" if estimate.without_limits else ""
-        looks = f" (always valid{tightest})"
+        looks_phrase = f" (always valid{tightest})"
     if kind != "reliable" and estimate.prevailing is not None:
         category, share = estimate.prevailing
-        prevailing = (
+        prevailing_phrase = (
             f"; {in_words(share, '.0%')} of the labels are {category!r}, so chance alone gives "
             "nearly this agreement; more items of the other categories would show if raters tell "
             "them apart"
         )
-    p, cutoffs = estimate.p_value(reliable), (tentative, reliable)
-    shown = interval(*limits, cutoffs=cutoffs)
+    p_value, cutoffs = estimate.p_value(reliable), (tentative, reliable)
+    interval_text = interval(*limits, cutoffs=cutoffs)
     parts = [
-        f"{_subject(estimate)} {'at least ' if estimate.at_least else ''}",
+        f"{describe_subject(estimate)} {'at least ' if estimate.at_least else ''}",
         f"{in_words(value, cutoffs=cutoffs)}, ",
-        f"{100 * estimate.confidence_level:g}% interval {shown}{looks} ",
-        f"on {_items(estimate)}: {said}",
-        "" if p is None else f" ({p_in_words(p)})",
-        _advice(estimate, value, limits, kind, reliable),
-        prevailing,
+        f"{100 * estimate.confidence_level:g}% interval {interval_text}{looks_phrase} ",
+        f"on {describe_items(estimate)}: {finding_phrase}",
+        "" if p_value is None else f" ({p_in_words(p_value)})",
+        advise(estimate, value, limits, kind, reliable),
+        prevailing_phrase,
         f"; {estimate.misled}" if estimate.misled else "",
     ]
     return "".join(parts)
 
 
-def _subject(estimate: Estimate) -> str:
-    of = {"round": "", "without": f" {estimate.scope}"}.get(
+def describe_subject(estimate: Estimate) -> str:
+    scope_phrase = {"round": "", "without": f" {estimate.scope}"}.get(
         estimate.scope.kind, f" of {estimate.scope}"
     )
-    said = [f"lowest: {quoted(estimate.lowest)}"] if estimate.lowest else []
-    share = estimate.on_marking
-    if share in (0, 1):
-        said.append(f"all of the disagreement on {'marking' if share else 'naming'}")
-    elif share is not None:
-        marking, naming = in_words(share, WHOLE_PERCENT), in_words(1 - share, WHOLE_PERCENT)
-        said.append(f"{marking} of the disagreement on marking and {naming} on naming")
-    others = ", ".join(said)
-    return f"{estimate.measure}{of}{f' ({others})' if said else ''}"
+    details = [f"lowest: {quoted(estimate.lowest)}"] if estimate.lowest else []
+    marking_share = estimate.on_marking
+    if marking_share in (0, 1):
+        details.append(f"all of the disagreement on {'marking' if marking_share else 'naming'}")
+    elif marking_share is not None:
+        marking, naming = (
+            in_words(marking_share, WHOLE_PERCENT),
+            in_words(1 - marking_share, WHOLE_PERCENT),
+        )
+        details.append(f"{marking} of the disagreement on marking and {naming} on naming")
+    detail_text = ", ".join(details)
+    return f"{estimate.measure}{scope_phrase}{f' ({detail_text})' if details else ''}"
 
 
-def _items(estimate: Estimate) -> str:
-    others = f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
-    clusters = "" if estimate.n_clusters is None else f" in {estimate.n_clusters} clusters"
-    items = f"{estimate.n_used}{others if estimate.dropped else ' items'}{clusters}"
+def describe_items(estimate: Estimate) -> str:
+    dropped_phrase = (
+        f" of {estimate.n_items} items (the others have {' or '.join(estimate.dropped)})"
+    )
+    clusters_phrase = "" if estimate.n_clusters is None else f" in {estimate.n_clusters} clusters"
+    items_phrase = (
+        f"{estimate.n_used}{dropped_phrase if estimate.dropped else ' items'}{clusters_phrase}"
+    )
     if estimate.raters_left_out:
-        return f"{items}, leaving out {listed(estimate.raters_left_out)}"
-    return items
+        return f"{items_phrase}, leaving out {listed(estimate.raters_left_out)}"
+    return items_phrase
 
 
-def _advice(estimate: Estimate, value: float, limits: Interval, kind: Kind, reliable: float) -> str:
+def advise(
+    estimate: Estimate, value: float, interval: Interval, kind: Kind, reliable: float
+) -> str:
     """How many more items (or clusters) would bring the lower limit to the cut-off.
 
     For raters at large the number is unknown: a part of their interval comes from differences
     between raters, and more items do not make that part narrower.
     """
-    one, what = "item", "items"
+    singular, plural = "item", "items"
     if estimate.n_clusters is not None:
-        one, what = "cluster of items", "clusters of items"
+        singular, plural = "cluster of items", "clusters of items"
     if kind == "inconclusive" and estimate.without_limits:
         return f"; no limits: {estimate.without_limits}"
-    at_bound = limits.low <= registered(estimate.measure).bounds[0]
-    if kind not in ("tentative", "inconclusive") or at_bound:
+    is_at_bound = interval.low <= registered(estimate.measure).bounds[0]
+    if kind not in ("tentative", "inconclusive") or is_at_bound:
         return ""
     if round(value - reliable, DIGITS) <= 0:
-        not_enough = f"more {what} would not reach {reliable:g}, if agreement stays the same"
-        return f"; {estimate.at_least or not_enough}"
+        not_enough_phrase = (
+            f"more {plural} would not reach {reliable:g}, if agreement stays the same"
+        )
+        return f"; {estimate.at_least or not_enough_phrase}"
     if estimate.population == "raters at large":
         return (
             "; for raters at large more items may never be enough, "
             "and more raters would narrow the interval"
         )
     if estimate.looks is not None:
-        following = estimate.looks.following(estimate.judged_on or 0)
-        last = "this was the last look of the plan, so only a fresh round can decide"
-        return f"; {last}" if following is None else f"; the next look is at {following} {what}"
-    more, said = more_items(estimate, reliable), ""
-    if more is not None:
-        said = (
-            f"; about {more:,} more {one if more == 1 else what} would decide with an even chance, "
+        next_look = estimate.looks.following(estimate.judged_on or 0)
+        last_look_phrase = "this was the last look of the plan, so only a fresh round can decide"
+        return (
+            f"; {last_look_phrase}"
+            if next_look is None
+            else f"; the next look is at {next_look} {plural}"
+        )
+    n_more, advice = estimate_more_items(estimate, reliable), ""
+    if n_more is not None:
+        advice = (
+            f"; about {n_more:,} more {singular if n_more == 1 else plural} would decide with an "
+            "even chance, "
             "if agreement stays the same"
         )
         if estimate.always_valid_at is None:
-            risk = risks((1 - estimate.confidence_level) / 2)
-            said += f", but an unplanned second look raises the risk of a wrong admission {risk}"
-    return said
+            risk = describe_risks((1 - estimate.confidence_level) / 2)
+            advice += f", but an unplanned second look raises the risk of a wrong admission {risk}"
+    return advice
 
 
-def more_items(estimate: Estimate, reliable: float) -> int | None:
+def estimate_more_items(estimate: Estimate, reliable: float) -> int | None:
     """Agreement is assumed to stay the same. None if no number would do, or if it is not known."""
     value, limits = estimate.value, estimate.interval
     if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
         return None
-    at_bound = limits.low <= registered(estimate.measure).bounds[0]
-    if at_bound or limits.low >= reliable or estimate.looks is not None:
+    is_at_bound = limits.low <= registered(estimate.measure).bounds[0]
+    if is_at_bound or limits.low >= reliable or estimate.looks is not None:
         return None
     if estimate.population == "raters at large":
         return None
-    tail, known = (1 - estimate.confidence_level) / 2, estimate.distribution
-    kept = partial(known.relative_reach, tail) if isinstance(known, ExpandedPercentiles) else None
-    times = times_as_many(value, limits, reliable, kept)
-    more = max(1, round(estimate.n_apart * (times - 1)))
-    return round(more, SIGNIFICANT_DIGITS - len(str(more)) if more >= EXACT_UNDER else 0)
+    half_alpha, distribution = (1 - estimate.confidence_level) / 2, estimate.distribution
+    relative_reach = (
+        partial(distribution.relative_reach, half_alpha)
+        if isinstance(distribution, ExpandedPercentiles)
+        else None
+    )
+    item_factor = solve_item_factor(value, limits, reliable, relative_reach)
+    n_more = max(1, round(estimate.n_apart * (item_factor - 1)))
+    return round(n_more, SIGNIFICANT_DIGITS - len(str(n_more)) if n_more >= MAX_EXACT_ITEMS else 0)
 
 
-def risks(tail: float) -> str:
+def describe_risks(half_alpha: float) -> str:
     """The risk of a wrong admission at one look, and at two if the first chooses the second."""
-    once, twice = (f"{100 * risk:.2g}%" for risk in (tail, tail_with_second_look(tail)))
-    return f"from {once} to as much as {twice}"
+    single_look_risk, two_look_risk = (
+        f"{100 * risk:.2g}%" for risk in (half_alpha, tail_with_second_look(half_alpha))
+    )
+    return f"from {single_look_risk} to as much as {two_look_risk}"
 
 
-def times_as_many(
+def solve_item_factor(
     value: float,
     limits: Interval,
     cutoff: float,
-    kept: Callable[[float], float] | None = None,
+    relative_reach: Callable[[float], float] | None = None,
 ) -> float:
     r"""How many times as many items would bring the lower limit to a cut-off under the value.
 
@@ -533,30 +555,45 @@ def times_as_many(
     :math:`\theta - c = k(t) (h / \sqrt{t} + (\theta - low - h) / t)`
 
     The default method moves limits outwards if items are few: k is the part of their reach that is
-    `kept` with t times as many.
+    `relative_reach` with t times as many.
 
-    >>> round(times_as_many(0.9, Interval(0.7, 0.9), 0.8), 6)
+    >>> round(solve_item_factor(0.9, Interval(0.7, 0.9), 0.8), 6)
     2.618034
     """
-    above, below = round(value - cutoff, DIGITS), round(value - limits.low, DIGITS)
-    half = min(round((limits.high - limits.low) / 2, DIGITS), below)
-    lean = below - half
-    low, high = 1.0, ((half + math.sqrt(half**2 + 4 * lean * above)) / (2 * above)) ** 2
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        reached = (kept(middle) if kept else 1.0) * (
-            half / math.sqrt(middle) + lean / middle
-        ) <= above
-        low, high = (low, middle) if reached else (middle, high)
-    return high
+    value_to_cutoff, value_to_lower_limit = (
+        round(value - cutoff, DIGITS),
+        round(value - limits.low, DIGITS),
+    )
+    half_width = min(round((limits.high - limits.low) / 2, DIGITS), value_to_lower_limit)
+    middle_offset = value_to_lower_limit - half_width
+    low_factor, high_factor = (
+        1.0,
+        (
+            (half_width + math.sqrt(half_width**2 + 4 * middle_offset * value_to_cutoff))
+            / (2 * value_to_cutoff)
+        )
+        ** 2,
+    )
+    for _ in range(N_HALVINGS):
+        middle_factor = (low_factor + high_factor) / 2
+        reaches_cutoff = (relative_reach(middle_factor) if relative_reach else 1.0) * (
+            half_width / math.sqrt(middle_factor) + middle_offset / middle_factor
+        ) <= value_to_cutoff
+        low_factor, high_factor = (
+            (low_factor, middle_factor) if reaches_cutoff else (middle_factor, high_factor)
+        )
+    return high_factor
 
 
-def beyond_agreement(n_gold: int) -> str:
+def describe_limits_of_agreement(n_gold: int) -> str:
     """What agreement cannot see, and what can."""
     if n_gold:
-        seen = (
+        gold_sentence = (
             f"{counted(n_gold, 'gold item')} may show it: look at how often raters are right there."
         )
     else:
-        seen = "Gold items would show them, or an expert who labels items drawn by chance."
-    return f"Agreement does not see an error that raters share, so it proves no label right. {seen}"
+        gold_sentence = "Gold items would show them, or an expert who labels items drawn by chance."
+    return (
+        "Agreement does not see an error that raters share, so it proves no label right. "
+        f"{gold_sentence}"
+    )

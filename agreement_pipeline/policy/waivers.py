@@ -20,7 +20,7 @@ from agreement_pipeline.policy.policy import MEASURE, NOBODY, Policy, Verdict
 from agreement_pipeline.text import listed
 from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
-LEAST_SAID, LEAST_DIFFERENT = 10, 5
+MIN_REASON_LETTERS, LEAST_DIFFERENT = 10, 5
 FILLERS = "\u115f\u1160\u3164\uffa0"
 """Letters that nobody sees."""
 
@@ -29,34 +29,38 @@ def is_digest(value: object) -> bool:
     return isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value) is not None
 
 
-SAID = Value("text", is_text, "Write what the waiver is for.")
-WHO = Value(
+REQUIRED_TEXT = Value("text", is_text, "Write what the waiver is for.")
+PERSON = Value(
     "the visible name of a person",
-    lambda who: isinstance(who, str) and who.isprintable() and _letters(who) > 1,
+    lambda who: isinstance(who, str) and who.isprintable() and count_visible_letters(who) > 1,
     "Write who answers for it.",
 )
-WHY = Value(
-    f"a reason with {LEAST_SAID} letters or more",
+REASON = Value(
+    f"a reason with {MIN_REASON_LETTERS} letters or more",
     lambda why: (
-        isinstance(why, str) and _letters(why) >= LEAST_SAID and len({*why}) >= LEAST_DIFFERENT
+        isinstance(why, str)
+        and count_visible_letters(why) >= MIN_REASON_LETTERS
+        and len({*why}) >= LEAST_DIFFERENT
     ),
     "Write why it does no harm.",
 )
-BYTES = Value("64 hexadecimal digits in lower case", is_digest, "Copy them from the decision.")
-DAY = day("A waiver without an end would be a weaker policy.")
+SHA256_DIGEST = Value(
+    "64 hexadecimal digits in lower case", is_digest, "Copy them from the decision."
+)
+LAST_DAY = day("A waiver without an end would be a weaker policy.")
 SCOPE = Value(
     f"one of {', '.join(SCOPE_KINDS)}, with a name if there are several",
     lambda scope: isinstance(scope, str) and scope.partition(" ")[0] in SCOPE_KINDS,
 )
-NAMED = Value("text", is_text, "Name the check.")
+CHECK_NAME = Value("text", is_text, "Name the check.")
 ONLY_RELABELLED = Value("labels_given_again", lambda check: check == "labels_given_again")
-WAIVABLE = ("items", "round", OF_INTEGRITY, OF_DELIVERY)
+WAIVABLE_TABLES = ("items", "round", OF_INTEGRITY, OF_DELIVERY)
 """Checks of the table `rows` show broken data, so nobody can waive them."""
-OF_THE_GATE = "gate"
+GATE_TABLE = "gate"
 """The table of a finding that is about the round as a whole, and not about its ratings."""
 
 
-def of_gate(
+def build_gate_finding(
     check: str,
     words: str,
     severity: str = "error",
@@ -64,11 +68,11 @@ def of_gate(
     passed: bool = False,
     observed: tuple[tuple[str, Any], ...] = (),
 ) -> Finding:
-    return Finding(check, OF_THE_GATE, passed, severity, words, observed)
+    return Finding(check, GATE_TABLE, passed, severity, words, observed)
 
 
 RELABELLED = "labels_given_again"
-OF_HISTORY = (RELABELLED, "disputed_items_dropped")
+HISTORY_CHECKS = (RELABELLED, "disputed_items_dropped")
 """A person may waive these. Only a store shows earlier deliveries of a round."""
 REMEDIED = "relabelling_remedied"
 """The finding that says whether the sample of a remedy was drawn, labelled and admitted."""
@@ -103,17 +107,17 @@ class Waiver:
 
     __pydantic_config__ = CLOSED
 
-    project: Annotated[str, SAID]
-    round: Annotated[str, SAID]
-    ratings_digest: Annotated[str, BYTES]
+    project: Annotated[str, REQUIRED_TEXT]
+    round: Annotated[str, REQUIRED_TEXT]
+    ratings_digest: Annotated[str, SHA256_DIGEST]
     measure: Annotated[str | None, MEASURE]
-    who: Annotated[str, WHO]
-    why: Annotated[str, WHY]
-    until: Annotated[date, DAY]
+    who: Annotated[str, PERSON]
+    why: Annotated[str, REASON]
+    until: Annotated[date, LAST_DAY]
     scope: Annotated[str, SCOPE] = "round"
-    check: Annotated[str | None, NAMED] = None
-    contract_digest: Annotated[str | None, BYTES] = None
-    policy_digest: Annotated[str | None, BYTES] = None
+    check: Annotated[str | None, CHECK_NAME] = None
+    contract_digest: Annotated[str | None, SHA256_DIGEST] = None
+    policy_digest: Annotated[str | None, SHA256_DIGEST] = None
 
     def __post_init__(self) -> None:
         if self.measure is not None and is_text(self.measure):
@@ -121,16 +125,30 @@ class Waiver:
         refuse_mistakes(self, WaiverError, self._needs())
 
     def _needs(self) -> Iterator[Need]:
-        one = (self.measure is None) is not (self.check is None)
-        either, step = "either a measure or a check", "Write one waiver for each."
-        yield Need("measure", one, either, step, found=None if self.measure else "nothing")
+        is_measure_or_check = (self.measure is None) is not (self.check is None)
+        expected_phrase, step = "either a measure or a check", "Write one waiver for each."
+        yield Need(
+            "measure",
+            is_measure_or_check,
+            expected_phrase,
+            step,
+            found=None if self.measure else "nothing",
+        )
         n_digests = (self.contract_digest, self.policy_digest).count(None)
-        bound = n_digests == (2 if self.check is None else 1)
-        digest = "for a check the digest of its policy or of its contract, and none for a measure"
-        found = ("both", "one", "nothing")[n_digests]
-        yield Need("policy_digest", bound, digest, "Copy it from the decision.", found)
-        whole = self.check is None or self.scope == "round"
-        yield Need("scope", whole, "round, since a check is about the whole round")
+        is_bound_rightly = n_digests == (2 if self.check is None else 1)
+        expected_digest = (
+            "for a check the digest of its policy or of its contract, and none for a measure"
+        )
+        digests_stated = ("both", "one", "nothing")[n_digests]
+        yield Need(
+            "policy_digest",
+            is_bound_rightly,
+            expected_digest,
+            "Copy it from the decision.",
+            digests_stated,
+        )
+        is_round_or_measure = self.check is None or self.scope == "round"
+        yield Need("scope", is_round_or_measure, "round, since a check is about the whole round")
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "waiver") -> "Waiver":
@@ -139,8 +157,8 @@ class Waiver:
         return validated(cls, data, source, WaiverError)
 
     def to_mapping(self) -> dict[str, str]:
-        said = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {name: str(value) for name, value in said.items() if value is not None}
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: str(value) for name, value in values.items() if value is not None}
 
     @property
     def subject(self) -> "RoundRatings":
@@ -150,14 +168,17 @@ class Waiver:
     def renamed(self, names: Mapping[str, str]) -> "Waiver":
         return replace(self, scope=str(Scope.parse(self.scope).renamed(names)))
 
-    def turns(self, found: Verdict | Finding) -> bool:
-        if isinstance(found, Finding):
-            if found.check != self.check or not found.holds:
+    def turns(self, verdict_or_finding: Verdict | Finding) -> bool:
+        if isinstance(verdict_or_finding, Finding):
+            if verdict_or_finding.check != self.check or not verdict_or_finding.holds:
                 return False
-            ran = bool(found.observed)
-            of_the_gate = found.table == OF_THE_GATE and found.check in OF_HISTORY
-            return of_the_gate or (found.table in WAIVABLE and ran)
-        verdict = found
+            ran = bool(verdict_or_finding.observed)
+            of_the_gate = (
+                verdict_or_finding.table == GATE_TABLE
+                and verdict_or_finding.check in HISTORY_CHECKS
+            )
+            return of_the_gate or (verdict_or_finding.table in WAIVABLE_TABLES and ran)
+        verdict = verdict_or_finding
         return verdict.rule.effect == "hold" and (verdict.rule.measure, str(verdict.scope)) == (
             self.measure,
             str(Scope.parse(self.scope)),
@@ -168,23 +189,38 @@ class Waiver:
         policy: Policy,
         ratings_digest: str,
         contract_digest: str,
-        on: date,
-        found: Sequence[Verdict | Finding],
+        judged_on: date,
+        verdicts_and_findings: Sequence[Verdict | Finding],
     ) -> str | None:
         """Why the waiver is not valid on a day for what was found; None if it is valid."""
-        named = f"policy {policy.policy}"
-        what, rule = waived(self.to_mapping()), ("hold", self.measure, self.scope.split()[0])
-        turned = any(map(self.turns, found))
-        of_rule = (
-            (
-                rule not in [(each.effect, each.measure, each.scope) for each in policy.rules],
-                f"{named} has no rule on {what} that can hold a release",
-            ),
-            (not turned, f"this round has no verdict on {what}"),
+        policy_phrase = f"policy {policy.policy}"
+        waived_phrase, rule = (
+            describe_waived(self.to_mapping()),
+            ("hold", self.measure, self.scope.split()[0]),
         )
-        failed = {each.check for each in found if isinstance(each, Finding) and each.holds}
-        tables = {each.table for each in found if isinstance(each, Finding) and self.turns(each)}
-        of_check = (
+        is_used = any(map(self.turns, verdicts_and_findings))
+        rule_refusals = (
+            (
+                rule
+                not in [
+                    (found_item.effect, found_item.measure, found_item.scope)
+                    for found_item in policy.rules
+                ],
+                f"{policy_phrase} has no rule on {waived_phrase} that can hold a release",
+            ),
+            (not is_used, f"this round has no verdict on {waived_phrase}"),
+        )
+        failed = {
+            found_item.check
+            for found_item in verdicts_and_findings
+            if isinstance(found_item, Finding) and found_item.holds
+        }
+        tables = {
+            found_item.table
+            for found_item in verdicts_and_findings
+            if isinstance(found_item, Finding) and self.turns(found_item)
+        }
+        check_refusals = (
             (
                 self.contract_digest not in (None, contract_digest),
                 f"it is bound to another contract than {contract_digest[:12]}",
@@ -195,27 +231,29 @@ class Waiver:
             ),
             (
                 self.policy_digest is None and OF_INTEGRITY in tables,
-                f"{named} bounds {self.check}; write policy_digest instead of contract_digest",
+                f"{policy_phrase} bounds {self.check}; write policy_digest instead of "
+                "contract_digest",
             ),
             (
-                self.contract_digest is None and bool(tables - {OF_INTEGRITY, OF_THE_GATE}),
+                self.contract_digest is None and bool(tables - {OF_INTEGRITY, GATE_TABLE}),
                 f"the contract asks {self.check}; write contract_digest instead of policy_digest",
             ),
             (
-                self.check not in OF_HISTORY and self.check not in failed,
+                self.check not in HISTORY_CHECKS and self.check not in failed,
                 f"no critical check {self.check} of this round failed",
             ),
             (
-                self.check not in OF_HISTORY and not turned,
-                f"a check of the table {' or '.join(WAIVABLE)} that ran can be waived, and no "
+                self.check not in HISTORY_CHECKS and not is_used,
+                f"a check of the table {' or '.join(WAIVABLE_TABLES)} that ran can be waived, and "
+                "no "
                 "other",
             ),
         )
         refusals = (
-            *_refusals(self, policy, ratings_digest, on),
-            *(of_rule if self.check is None else of_check),
+            *_refusals(self, policy, ratings_digest, judged_on),
+            *(rule_refusals if self.check is None else check_refusals),
         )
-        return next((why for holds, why in refusals if holds), None)
+        return next((refusal_reason for is_refused, refusal_reason in refusals if is_refused), None)
 
     @property
     def kind(self) -> str:
@@ -223,7 +261,7 @@ class Waiver:
 
     def __str__(self) -> str:
         return (
-            f"{self.kind} by {self.who} until {self.until} of {waived(self.to_mapping())} "
+            f"{self.kind} by {self.who} until {self.until} of {describe_waived(self.to_mapping())} "
             f"({' '.join(self.why.split())})"
         )
 
@@ -234,8 +272,8 @@ class RoundRatings:
 
     __pydantic_config__ = CLOSED
 
-    round: Annotated[str, SAID]
-    ratings_digest: Annotated[str, BYTES]
+    round: Annotated[str, REQUIRED_TEXT]
+    ratings_digest: Annotated[str, SHA256_DIGEST]
 
     def __post_init__(self) -> None:
         refuse_mistakes(self, WaiverError)
@@ -272,14 +310,14 @@ class Remedy:
 
     __pydantic_config__ = CLOSED
 
-    project: Annotated[str, SAID]
-    round: Annotated[str, SAID]
-    ratings_digest: Annotated[str, BYTES]
+    project: Annotated[str, REQUIRED_TEXT]
+    round: Annotated[str, REQUIRED_TEXT]
+    ratings_digest: Annotated[str, SHA256_DIGEST]
     remedied_by: RoundRatings
     sample: RoundRatings
-    who: Annotated[str, WHO]
-    why: Annotated[str, WHY]
-    until: Annotated[date, DAY]
+    who: Annotated[str, PERSON]
+    why: Annotated[str, REASON]
+    until: Annotated[date, LAST_DAY]
     check: Annotated[str, ONLY_RELABELLED] = RELABELLED
 
     def __post_init__(self) -> None:
@@ -312,7 +350,7 @@ class Remedy:
     def turns(self, found: Verdict | Finding) -> bool:
         if not isinstance(found, Finding):
             return False
-        return found.holds and found.table == OF_THE_GATE and found.check == self.check
+        return found.holds and found.table == GATE_TABLE and found.check == self.check
 
     def proof(self, detail: str = "") -> Finding:
         """The finding that the sample was drawn and is admitted."""
@@ -330,7 +368,7 @@ class Remedy:
     def _finding(self, words: str, *, passed: bool) -> Finding:
         severity = "error" if passed else "warning"  # what it would override holds the round
         observed = (("remedy", str(self.to_mapping())),)
-        return of_gate(REMEDIED, words, severity, passed=passed, observed=observed)
+        return build_gate_finding(REMEDIED, words, severity, passed=passed, observed=observed)
 
     def refusal(
         self,
@@ -367,7 +405,7 @@ class Remedy:
 
     def __str__(self) -> str:
         return (
-            f"{self.kind} by {self.who} until {self.until} of {waived(self.to_mapping())} "
+            f"{self.kind} by {self.who} until {self.until} of {describe_waived(self.to_mapping())} "
             f"({' '.join(self.why.split())})"
         )
 
@@ -418,40 +456,45 @@ class Waivers:
         deliveries show counts as used, since a release does not show these.
         """
         digests = ratings_digest, contract_digest
-        found: list[Verdict | Finding] = [*verdicts, *findings]
-        refusals = [(each, each.refusal(policy, *digests, self.on, found)) for each in self.written]
-        short: list[Verdict | Finding] = [
-            *(each for each in verdicts if each.kind not in policy.admit),
-            *(each for each in findings if each.holds),
+        verdicts_and_findings: list[Verdict | Finding] = [*verdicts, *findings]
+        refusals = [
+            (waiver, waiver.refusal(policy, *digests, self.on, verdicts_and_findings))
+            for waiver in self.written
         ]
-        used = tuple(
-            each
-            for each, refusal in refusals
-            if not refusal and (each.check in OF_HISTORY or any(map(each.turns, short)))
+        failures: list[Verdict | Finding] = [
+            *(waiver for waiver in verdicts if waiver.kind not in policy.admit),
+            *(waiver for waiver in findings if waiver.holds),
+        ]
+        used_waivers = tuple(
+            waiver
+            for waiver, refusal in refusals
+            if not refusal and (waiver.check in HISTORY_CHECKS or any(map(waiver.turns, failures)))
         )
-        return used, tuple(
-            f"{each} is refused, since {refusal}" for each, refusal in refusals if refusal
+        return used_waivers, tuple(
+            f"{waiver} is refused, since {refusal}" for waiver, refusal in refusals if refusal
         )
 
     def renamed(self, names: Mapping[str, str]) -> "Waivers":
-        return replace(self, written=tuple(each.renamed(names) for each in self.written))
+        return replace(self, written=tuple(waiver.renamed(names) for waiver in self.written))
 
 
-NONE: Waivers = Waivers()
+NO_WAIVERS: Waivers = Waivers()
 
 
-def waived(waiver: Mapping[str, Any]) -> str:
+def describe_waived(waiver: Mapping[str, Any]) -> str:
     """What a waiver overrides, in words.
 
-    >>> waived({"check": "raters_not_copied", "scope": "round"})
+    >>> describe_waived({"check": "raters_not_copied", "scope": "round"})
     'check raters_not_copied of round'
     """
-    of = waiver["measure"] if "measure" in waiver else f"check {waiver['check']}"
-    return f"{of} of {waiver.get('scope', 'round')}"
+    subject = waiver["measure"] if "measure" in waiver else f"check {waiver['check']}"
+    return f"{subject} of {waiver.get('scope', 'round')}"
 
 
-def for_round(waivers: Iterable[AnyWaiver], round_name: str, on: date) -> Waivers:
-    return Waivers(tuple(each for each in waivers if each.subject.round == round_name), on)
+def select_round_waivers(waivers: Iterable[AnyWaiver], round_name: str, judged_on: date) -> Waivers:
+    return Waivers(
+        tuple(waiver for waiver in waivers if waiver.subject.round == round_name), judged_on
+    )
 
 
 def waiver_from_mapping(data: object, *, source: str | Place = "waiver") -> AnyWaiver:
@@ -461,7 +504,7 @@ def waiver_from_mapping(data: object, *, source: str | Place = "waiver") -> AnyW
     return Waiver.from_mapping(data, source=source)
 
 
-def _letters(text: str) -> int:
+def count_visible_letters(text: str) -> int:
     return sum(character.isalnum() and character not in FILLERS for character in text)
 
 

@@ -22,7 +22,7 @@ from agreement_pipeline.evidence import (
     shortened,
     table_of_rows,
 )
-from agreement_pipeline.policy import BUNDLED, for_round
+from agreement_pipeline.policy import BUNDLED, select_round_waivers
 from agreement_pipeline.projects.notices import overdue
 from agreement_pipeline.projects.project import Project, round_before
 from agreement_pipeline.ratings import Ratings
@@ -60,7 +60,7 @@ def round_page(
         name=round_name,
         project=project.name,
         contract=project.contract,
-        waivers=for_round(project.waivers, round_name, on),
+        waivers=select_round_waivers(project.waivers, round_name, on),
         also=gate.findings,
         version=gate.number,
         names=shortened(pseudonym_by_rater, ratings.classifiers),

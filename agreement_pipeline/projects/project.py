@@ -28,7 +28,7 @@ from agreement_pipeline.models import (
     draws,
     load_identity,
 )
-from agreement_pipeline.policy import BUNDLED, AnyWaiver, Policy, load_policy, of_gate
+from agreement_pipeline.policy import BUNDLED, AnyWaiver, Policy, build_gate_finding, load_policy
 from agreement_pipeline.projects.adjudicated import (
     AdjudicationServer,
     Exchange,
@@ -513,7 +513,7 @@ class Project:
             "rater's column among columns.raters. Name those of raters, or leave the others out of "
             "the table."
         )
-        return [of_gate("columns_left_out", words, "warning", passed=not columns)]
+        return [build_gate_finding("columns_left_out", words, "warning", passed=not columns)]
 
     def keep(self, delivery: Delivery, ratings: Ratings) -> RoundVersion:
         bucket = delivery.in_bucket

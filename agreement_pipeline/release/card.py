@@ -15,11 +15,11 @@ import yaml
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.policy import (
     AUDITED,
-    OF_THE_GATE,
+    GATE_TABLE,
     Policy,
-    beyond_agreement,
-    manner,
-    waived,
+    describe_limits_of_agreement,
+    describe_manner,
+    describe_waived,
 )
 from agreement_pipeline.ratings import MEANINGS, Origin, Scale, TrainingRows, Trains
 from agreement_pipeline.release.publication import UNDATED, Edition
@@ -136,7 +136,7 @@ def card(
         return [
             (name, each["description"])
             for name, each in findings
-            if each["passed"] and (each["table"], each["check"]) == (OF_THE_GATE, check)
+            if each["passed"] and (each["table"], each["check"]) == (GATE_TABLE, check)
         ]
 
     once = all(decision["version"] == 1 for decision in decisions.values())
@@ -175,7 +175,7 @@ def card(
         report=report,
         rows=report["rows"],
         policy=policy,
-        manner=manner(policy, 1 if once else None),
+        manner=describe_manner(policy, 1 if once else None),
         contract=contract,
         scale=scale,
         origins=origins,
@@ -186,7 +186,7 @@ def card(
         categories=_fenced_json(scale.label_values),
         resolution_meanings=resolution_meanings(training_rows.trains if training_rows else None),
         what_trains=training_rows.describe() if training_rows else (),
-        beyond_agreement=beyond_agreement(
+        beyond_agreement=describe_limits_of_agreement(
             sum(each["counts"].get("gold_items", 0) for each in report["rounds"].values())
         ),
         unresolved_words=UNRESOLVED_WORDS,
@@ -230,7 +230,7 @@ def _templates() -> "Environment":
         "interval": interval,
         "joined": joined,
         "MAX_NAMES_LISTED": MAX_NAMES_LISTED,
-        "waived": waived,
+        "waived": describe_waived,
     }
     return environment
 
@@ -308,12 +308,12 @@ def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
     if version == "1.0":
         return
     for each in decision["findings"]:
-        if (each["table"], each["check"]) == (OF_THE_GATE, AUDITED):
+        if (each["table"], each["check"]) == (GATE_TABLE, AUDITED):
             yield each["description"]
     for waiver in decision["waivers"]:
         kind = "remedy" if "remedied_by" in waiver else "waiver"
         yield (
-            f"admitted under a {kind} of {waived(waiver)} by {waiver['who']} until "
+            f"admitted under a {kind} of {describe_waived(waiver)} by {waiver['who']} until "
             f"{waiver['until']}: {waiver['why']}"
         )
     if decision["tentative"]:

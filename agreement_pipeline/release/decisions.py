@@ -22,12 +22,12 @@ from agreement_pipeline.policy import (
     Remedy,
     Waivers,
     assess,
+    build_gate_finding,
+    build_given_again_finding,
     check_round,
+    describe_new_items,
     find_overlap_mistakes,
-    for_round,
-    given_again,
-    of_gate,
-    what_is_new,
+    select_round_waivers,
 )
 from agreement_pipeline.ratings import Adjudicated, Ratings, Trains
 from agreement_pipeline.readers import DeliveredTable
@@ -91,7 +91,7 @@ class Terms:
     trains: Trains | None = None
 
     def of(self, round_name: str) -> Waivers:
-        return for_round(self.waivers, round_name, self.on)
+        return select_round_waivers(self.waivers, round_name, self.on)
 
     def read_otherwise(self, version: RoundVersion) -> bool:
         """An older version of this package did not say under which settings, so nothing is held
@@ -140,7 +140,7 @@ class Judged:
         by |= self.gate.audit.facts
         if self.gate.delivery is not None:
             by["delivery"] = dict(self.gate.delivery.facts)
-        if sentence := what_is_new(self.ratings, self.policy):
+        if sentence := describe_new_items(self.ratings, self.policy):
             by["what_is_new"] = sentence
         if self.trains:
             by["trains"] = self.trains.to_mapping()
@@ -309,7 +309,7 @@ def found_by_gate(
             "expected the same columns, scale, classifiers, layout, replicates and limits. "
             "Put the round's file into the inbox, so that it is read again."
         )
-        found = [of_gate("read_otherwise", words)]
+        found = [build_gate_finding("read_otherwise", words)]
     own_names = None if renamed else ratings
     found += _given_again(store, version, terms.policy, own_names)
     found += _check_remedies(store, version, terms, own_names)
@@ -366,7 +366,7 @@ def _given_again(
             before.append(store.ratings_of(each))
         except StoreError as cause:
             words = f"an earlier version was not compared: {in_a_sentence(cause)}"
-            yield of_gate("earlier_not_compared", words, "warning")
+            yield build_gate_finding("earlier_not_compared", words, "warning")
     if not before:
         return
     if ratings is None:
@@ -375,7 +375,7 @@ def _given_again(
     changes = (changes_since(ratings, some) for some in since)
     again = next((each for each in changes if each is not None and each.aimed), None)
     if again is not None and asked.labels_given_again != "not_asked":
-        yield given_again(again, asked.labels_given_again)
+        yield build_given_again_finding(again, asked.labels_given_again)
     dropped = dropped_since(ratings, before)
     if dropped is not None and dropped.aimed and asked.disputed_items_dropped != "not_asked":
         words = (
@@ -383,7 +383,7 @@ def _given_again(
             "again, or have a fresh random sample of items labelled under another name."
         )
         severity = SEVERITY_BY_EFFECT[asked.disputed_items_dropped]
-        yield of_gate("disputed_items_dropped", words, severity)
+        yield build_gate_finding("disputed_items_dropped", words, severity)
     everyone = {*ratings.raters}.union(*(each.raters for each in before))
     if gone := everyone - {*ratings.raters}:
         words = (
@@ -391,7 +391,7 @@ def _given_again(
             "had some in an earlier one; who differs from others may have been left out. Say why "
             "they are gone"
         )
-        yield of_gate("raters_gone", words, "warning")
+        yield build_gate_finding("raters_gone", words, "warning")
 
 
 def _check_remedies(

@@ -26,9 +26,9 @@ from agreement_pipeline.policy import (
     BUNDLED,
     Policy,
     assess,
+    describe_waived,
     is_digest,
     load_policy,
-    waived,
     waiver_from_mapping,
 )
 from agreement_pipeline.ratings import (
@@ -138,7 +138,7 @@ class Demands:
         if self.without_waivers and waivers:
             raise ReleaseInvalidError(
                 f"{release.path}: found {counted(len(waivers), 'waiver')}, the first of "
-                f"{waived(waivers[0])} by {waivers[0]['who']}; "
+                f"{describe_waived(waivers[0])} by {waivers[0]['who']}; "
                 "expected a release without waivers. Ask for one that the policy admits by itself.",
                 "release_waived",
             )
@@ -181,7 +181,7 @@ class Demands:
                 return
             also = [*audit.find(ratings, self.rules), *member.recorded]
             decision = assess(
-                ratings, self.rules, release.contract, also=also, trains=member.trains
+                ratings, self.rules, release.contract, gate_findings=also, trains=member.trains
             ).decision
             if not decision.admitted:
                 named = f"policy {self.rules.policy} version {self.rules.version}"

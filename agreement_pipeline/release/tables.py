@@ -13,7 +13,7 @@ from agreement_pipeline.contract import Contract, findings_recorded
 from agreement_pipeline.errors import ReleaseHeldError
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.policy import (
-    NONE,
+    NO_WAIVERS,
     Assessment,
     Policy,
     Remedy,
@@ -79,7 +79,7 @@ class Member:
     ratings: Ratings
     policy: Policy
     contract: Contract
-    waivers: Waivers = NONE
+    waivers: Waivers = NO_WAIVERS
     version: int = 1
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: Audit = NO_MODELS

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.evidence import Before, Page, judge_page
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.policy import NONE, Policy, Waivers
+from agreement_pipeline.policy import NO_WAIVERS, Policy, Waivers
 from agreement_pipeline.ratings import Ratings, Trains
 from agreement_pipeline.report.drawing import draw_key, draw_svg
 from agreement_pipeline.version import __version__
@@ -71,7 +71,7 @@ def report_page(  # noqa: PLR0913  # a page has many parts, each given by its na
     name: str = "ratings",
     project: str = "",
     contract: Contract | None = None,
-    waivers: Waivers = NONE,
+    waivers: Waivers = NO_WAIVERS,
     also: Sequence[Finding] = (),
     version: int | None = None,
     names: Mapping[str, str] | None = None,

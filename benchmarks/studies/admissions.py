@@ -14,8 +14,8 @@ from agreement_pipeline.estimates import Estimate, Scope, estimate
 from agreement_pipeline.intervals import DEFAULT_METHOD, Inference, Looks
 from agreement_pipeline.measures import MEASURES
 from agreement_pipeline.policy import RELIABLE, Policy, Rule
-from agreement_pipeline.policy.planning import assumed, plan_measure
-from agreement_pipeline.policy.reasons import times_as_many
+from agreement_pipeline.policy.planning import build_assumed_population, plan_measure
+from agreement_pipeline.policy.reasons import solve_item_factor
 from agreement_pipeline.statistics import CategoryCounts, CountsOfStratum
 from benchmarks.populations import (
     LARGER_ERRORS,
@@ -255,7 +255,7 @@ def planned_sizes(asked: Asked) -> Iterator[Cells]:
     for population in (as_assumed(), careless(), as_expected(camps), as_expected(of_one_mind)):
         codes, likely = population.ways
         yes, truth = float(likely @ codes.mean(1)), population.truth(ALPHA)
-        told = assumed(ALPHA, truth, (1 - yes, yes), RATERS)
+        told = build_assumed_population(ALPHA, truth, (1 - yes, yes), RATERS)
         n_items = plan_measure(ALPHA, told, reliable=RELIABLE, probability=POWER).n_items
         share = with_error(deciding(population, n_items, asked))
         yield population.name, f"{truth:.3f}", n_items, share
@@ -319,7 +319,7 @@ def _advised(found: Estimate, first: int) -> int | None:
     if found.low >= RELIABLE or found.value <= RELIABLE:
         return None
     kept = partial(found.distribution.relative_reach, TAIL)
-    times = times_as_many(found.value, found.interval, RELIABLE, kept)
+    times = solve_item_factor(found.value, found.interval, RELIABLE, kept)
     return min(MOST_TIMES * first, first + max(1, round(first * (times - 1))))
 
 

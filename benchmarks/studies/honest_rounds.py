@@ -14,7 +14,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.integrity import Finding, Panel, check_integrity
 from agreement_pipeline.policy import assess, load_policy
-from agreement_pipeline.policy.decision import MET_WITH
+from agreement_pipeline.policy.decision import RECHECK_BY_FAILED_CHECK
 from benchmarks.studies.study import Asked, Cells, percent, seeded, study
 
 N_ITEMS = 300
@@ -162,7 +162,7 @@ def held(frame: pd.DataFrame) -> bool:
         if finding.holds:
             return True
         found.append(finding)
-    if all(each.passed for each in found if each.check in MET_WITH):
+    if all(each.passed for each in found if each.check in RECHECK_BY_FAILED_CHECK):
         return False
     decision = assess(ratings, POLICY, contract, checked=found).decision
     return any(code in TAKEN_BACK for code in decision.codes)

@@ -15,13 +15,13 @@ from scipy.special import betainc
 from agreement_pipeline import Scale
 from agreement_pipeline.estimates import basis_of, estimate
 from agreement_pipeline.policy.planning import (
-    FEWER,
-    HOPELESS,
-    WORTH,
-    Judging,
-    assumed,
+    HOPELESS_SHARE,
+    MIN_RELATIVE_GAIN,
+    PLANNING_INFERENCE,
+    RuleOnSimulation,
+    build_assumed_population,
     plan_measure,
-    simulated_rounds,
+    simulate_rounds,
     true_value,
 )
 from agreement_pipeline.ratings import Array
@@ -54,7 +54,7 @@ class Exact:
         def admitted(n: int, split: int) -> bool:
             rows = np.array([n - split, n - split, split, split]) / 2
             counts = CategoryCounts([[3, 0], [0, 3], [2, 1], [1, 2]], rows, scale=scale)
-            return estimate(ALPHA, counts, FEWER).interval.low >= CUTOFF
+            return estimate(ALPHA, counts, PLANNING_INFERENCE).interval.low >= CUTOFF
 
         most = np.array([_last(lambda k, n=n: admitted(n, k), n) for n in SIZES])
         short = ((1 - CUTOFF) * SPLIT * SIZES - most - 0.5) / np.sqrt(SIZES)
@@ -109,7 +109,7 @@ def assurance(likely: float, *, alone: bool = True, priced: bool = False) -> Rul
     `priced` stops where a doubling brings too little.
     """
     wanted = NORMAL.inv_cdf(POWER)
-    worth = WORTH * NORMAL.pdf(wanted) * (wanted - NORMAL.inv_cdf(TAIL)) / 2
+    worth = MIN_RELATIVE_GAIN * NORMAL.pdf(wanted) * (wanted - NORMAL.inv_cdf(TAIL)) / 2
 
     def rule(exact: Exact, values: Draws) -> float:
         over = values > CUTOFF
@@ -120,7 +120,7 @@ def assurance(likely: float, *, alone: bool = True, priced: bool = False) -> Rul
         if not priced:
             return enough
         brings = np.gradient(shares, np.log(SIZES))
-        stop = (shares >= HOPELESS * POWER) & (brings < worth)
+        stop = (shares >= HOPELESS_SHARE * POWER) & (brings < worth)
         return float(np.nanmin([enough, SIZES[np.argmax(stop)] if stop.any() else np.nan]))
 
     return rule
@@ -158,8 +158,11 @@ def ways_to_plan(asked: Asked) -> Iterator[Cells]:
     drawn = {
         (truth, m): [
             values_open(each)
-            for each in simulated_rounds(
-                assumed(ALPHA, truth, (0.5, 0.5), 3), m, asked.rounds, np.random.default_rng(SEED)
+            for each in simulate_rounds(
+                build_assumed_population(ALPHA, truth, (0.5, 0.5), 3),
+                m,
+                asked.rounds,
+                np.random.default_rng(SEED),
             )
         ]
         for truth, m in (*CELLS, *FURTHER)
@@ -192,20 +195,20 @@ def planned(
     """The cells of a line: what `plan` says from each of some earlier rounds."""
     rule = {"reliable": cutoff, "probability": POWER}
     known = plan_measure(ALPHA, population, **rule)
-    judging, needed = Judging(ALPHA, cutoff, 5, FEWER, 1), known.n_items
+    judging, needed = RuleOnSimulation(ALPHA, cutoff, 5, PLANNING_INFERENCE, 1), known.n_items
     sizes = np.unique(np.geomspace(max(20, needed / 6), 6 * needed, 12).astype(int))
     curve = [
         np.mean(
             [
                 judging.decides(estimate(ALPHA, each, judging.inference_of(number)))
                 for number, each in enumerate(
-                    simulated_rounds(population, int(n), 300, np.random.default_rng(n))
+                    simulate_rounds(population, int(n), 300, np.random.default_rng(n))
                 )
             ]
         )
         for n in sizes
     ]
-    rounds = simulated_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
+    rounds = simulate_rounds(population, earlier, n_rounds, np.random.default_rng(SEED))
     found = [plan_measure(ALPHA, each, **rule, n_rounds=100, sampled=True) for each in rounds]
     plans = np.array([each.n_items for each in found if each.n_items], dtype=float)
     yield from (name, f"{true_value(ALPHA, population):.3f}", f"{cutoff:g}", earlier, needed)
@@ -242,7 +245,7 @@ def made_plans(asked: Asked) -> Iterator[Cells]:
         *((raters, (0.88, 150)) for raters in (2, 5)),
         *((3, cell) for cell in FURTHER[1:]),
     ):
-        population = assumed(ALPHA, truth, (0.5, 0.5), raters)
+        population = build_assumed_population(ALPHA, truth, (0.5, 0.5), raters)
         yield tuple(planned(str(raters), population, CUTOFF, m, asked.rounds))
 
 

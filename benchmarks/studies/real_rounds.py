@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from agreement_pipeline import Ratings, Scale
-from agreement_pipeline.policy import OF_THE_GATE, judge, load_policy
+from agreement_pipeline.policy import GATE_TABLE, judge, load_policy
 from agreement_pipeline.ratings import UNIVARIATE
 from benchmarks.studies.study import Asked, Cells, study
 
@@ -26,7 +26,7 @@ def failing(ratings: Ratings) -> tuple[str, ...]:
     findings = [
         each.check
         for each in decision.findings
-        if not each.passed and each.table in ("round", OF_THE_GATE)
+        if not each.passed and each.table in ("round", GATE_TABLE)
     ]
     codes = [each.code for each in decision.verdicts if each.code in DOUBTS]
     return (*findings, *codes)

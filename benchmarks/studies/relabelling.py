@@ -17,7 +17,7 @@ from agreement_pipeline.contract import Contract
 from agreement_pipeline.integrity import Changes, changes_since
 from agreement_pipeline.integrity.facts import FACTS
 from agreement_pipeline.integrity.panel import Panel
-from agreement_pipeline.policy import Decision, assess, given_again
+from agreement_pipeline.policy import Decision, assess, build_given_again_finding
 from benchmarks.studies.study import Asked, Cells, seeded, study
 
 SCALE = Scale(("safe", "rude", "hateful"))
@@ -240,9 +240,9 @@ Made = Callable[[np.random.Generator], Round]
 def decided(of: Round, carried: str) -> Decision:
     """The decision on what an export carries of a round."""
     changes = _since(of) if carried == "two deliveries" else None
-    also = [given_again(changes, "hold")] if _is_aimed(changes) else []
+    also = [build_given_again_finding(changes, "hold")] if _is_aimed(changes) else []
     ratings = of.ratings(carried)
-    return assess(ratings, POLICY, Contract.default(), also=also, checked=()).decision
+    return assess(ratings, POLICY, Contract.default(), gate_findings=also, checked=()).decision
 
 
 def _since(of: Round) -> Changes | None:

@@ -23,8 +23,8 @@ from agreement_pipeline.intervals import (
     mixture,
 )
 from agreement_pipeline.intervals.distributions import Student
-from agreement_pipeline.policy import Policy, assess, manner
-from agreement_pipeline.policy.decision import recorded_manner
+from agreement_pipeline.policy import Policy, assess, describe_manner
+from agreement_pipeline.policy.decision import describe_manner_for_record
 from agreement_pipeline.ratings import Ratings, Scale
 from agreement_pipeline.statistics import CategoryCounts, Clusters
 
@@ -246,13 +246,13 @@ def test_both_keys_are_part_of_the_policy_its_digest_and_what_a_decision_says():
     }
     assert len(digests) == 4
     assert Policy.from_mapping(both.to_mapping()) == both
-    assert manner(plain, 1) == "Judged once. Each verdict has its own 95 % confidence."
-    assert recorded_manner(plain, 1) == "judged once; each verdict holds by itself"
-    assert recorded_manner(both, 1) == (
+    assert describe_manner(plain, 1) == "Judged once. Each verdict has its own 95 % confidence."
+    assert describe_manner_for_record(plain, 1) == "judged once; each verdict holds by itself"
+    assert describe_manner_for_record(both, 1) == (
         "judged at any time, always valid, tightest at 500 items (or clusters); "
         "the verdicts hold together (Holm)"
     )
-    assert manner(both, 1) == (
+    assert describe_manner(both, 1) == (
         "Judged at any time, with always valid limits that are tightest at 500 items "
         "(or clusters). All verdicts together have 95 % confidence (Holm)."
     )

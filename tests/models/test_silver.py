@@ -14,7 +14,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import CertifiedBy, Draw, Identity, ModelsAuditor, certify, draw
-from agreement_pipeline.policy import OF_THE_GATE, Policy, Silver, Waiver, Waivers, assess, judge
+from agreement_pipeline.policy import GATE_TABLE, Policy, Silver, Waiver, Waivers, assess, judge
 from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale
 from agreement_pipeline.release import (
     decisions,
@@ -363,8 +363,8 @@ def test_a_waiver_of_labels_given_again_is_no_audit(audited, code, policy, admit
         until=decisions.today() + timedelta(9),
     )
     waivers = Waivers((waiver,), decisions.today())
-    held = Finding(code, OF_THE_GATE, False, "error", "labels were given again")
-    decision = assess(ratings, policy, CONTRACT, waivers, also=[held]).decision
+    held = Finding(code, GATE_TABLE, False, "error", "labels were given again")
+    decision = assess(ratings, policy, CONTRACT, waivers, gate_findings=[held]).decision
     assert (decision.admitted, not decision.broken) == (admitted, admitted)
 
 

@@ -13,7 +13,7 @@ import pytest
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.policy import Policy, Rule, assess, judge
-from agreement_pipeline.policy.decision import USUAL
+from agreement_pipeline.policy.decision import DEFAULT_MEASURE
 from agreement_pipeline.ratings import Origin, Ratings, Scale
 from agreement_pipeline.readers import Columns, Rules, read
 from tests.measures.loops import slow_alpha
@@ -226,7 +226,10 @@ def test_labels_that_differ_cannot_be_left_out_as_suggestions():
     decision = judge(ratings, WITHOUT, CONTRACT)
     assert (decision.admitted, decision.codes) == (False, ("dissent_left_out",))
     value = alpha_of([(item, label) for item, _, label, _ in rows])
-    words = f"with the labels that began as a suggestion it is inconclusive: {USUAL} {value:.3f}"
+    words = (
+        f"with the labels that began as a suggestion it is inconclusive: {DEFAULT_MEASURE} "
+        f"{value:.3f}"
+    )
     assert words in decision.reasons[0]
 
 

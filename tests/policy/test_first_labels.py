@@ -10,7 +10,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.integrity import if_they_had_differed
-from agreement_pipeline.policy import Policy, Rule, assess, first_labels, load_policy
+from agreement_pipeline.policy import Policy, Rule, assess, describe_first_labels, load_policy
 from agreement_pipeline.ratings import Ratings, Scale
 from benchmarks.studies.relabelling import (
     HONEST,
@@ -67,7 +67,7 @@ def changed(n, **columns):
     ],
 )
 def test_a_sentence_says_what_is_known_and_a_policy_may_ask_for_it(frame, words, asked):
-    assert first_labels(Ratings.from_frame(frame, SCALE)) == words
+    assert describe_first_labels(Ratings.from_frame(frame, SCALE)) == words
     assert decided(frame).admitted
     found = decided(frame, ASKING)
     assert found.admitted is asked

@@ -9,7 +9,7 @@ import pytest
 from agreement_pipeline import Policy, Ratings, Rule, Scale
 from agreement_pipeline.estimates import Scope
 from agreement_pipeline.policy import assess
-from agreement_pipeline.policy.decision import unflattered
+from agreement_pipeline.policy.decision import recheck_without_flattery
 from tests.contract.tables import contract_of, entry
 
 CONTRACT = contract_of(entry())
@@ -137,7 +137,7 @@ def looked_at(frame, scale, policy=ALPHA, **changed):
     ratings = Ratings.from_frame(frame, scale)
     (verdict,) = policy.judge(assess(ratings, policy, CONTRACT).estimates)
     given = replace(verdict, kind="reliable", code="reliable", **changed)
-    return given, unflattered(given, ratings=ratings, policy=policy)
+    return given, recheck_without_flattery(given, ratings=ratings, policy=policy)
 
 
 FEW_ITEMS = Policy("few", 1, (Rule("krippendorff_alpha", min_items=10),), n_resamples=1000)
@@ -148,7 +148,7 @@ def test_a_verdict_that_admits_nothing_is_left_as_it_is():
     ratings = Ratings.from_frame(FAR, INTERVAL)
     (verdict,) = ALPHA.judge(assess(ratings, ALPHA, CONTRACT).estimates)
     unmet = replace(verdict, kind="unreliable", code="unreliable")
-    assert unflattered(unmet, ratings=ratings, policy=ALPHA) is unmet
+    assert recheck_without_flattery(unmet, ratings=ratings, policy=ALPHA) is unmet
 
 
 def test_a_verdict_on_a_part_of_the_round_is_left_as_it_is():

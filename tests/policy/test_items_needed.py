@@ -12,7 +12,11 @@ from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import planning
-from agreement_pipeline.policy.planning import assumed, plan_measure, simulated_rounds
+from agreement_pipeline.policy.planning import (
+    build_assumed_population,
+    plan_measure,
+    simulate_rounds,
+)
 from agreement_pipeline.statistics import CategoryCounts, LabelsByRater, ReplicatedLabels
 from tests.policy.guessed_items import ALPHA, rounds_of_clear_and_guessed_items
 
@@ -22,7 +26,9 @@ LIMIT = Inference(n_resamples=1_000, lower_only=True)
 @pytest.mark.slow
 @pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.95, 0.05)])
 def test_a_planned_round_decides_as_often_as_promised(prevalence):
-    found = plan_measure(ALPHA, assumed(ALPHA, 0.85, prevalence, 3), reliable=0.8, probability=0.9)
+    found = plan_measure(
+        ALPHA, build_assumed_population(ALPHA, 0.85, prevalence, 3), reliable=0.8, probability=0.9
+    )
     rng = np.random.default_rng(20261121)
     rounds = [
         rounds_of_clear_and_guessed_items(rng, 0.85, prevalence, 3, found.n_items)
@@ -39,7 +45,9 @@ def test_a_planned_round_decides_as_often_as_promised(prevalence):
 
 
 def test_more_items_decide_more_often_and_more_agreement_needs_fewer():
-    good, better = (assumed(ALPHA, expected, (0.5, 0.5), 3) for expected in (0.86, 0.92))
+    good, better = (
+        build_assumed_population(ALPHA, expected, (0.5, 0.5), 3) for expected in (0.86, 0.92)
+    )
     found = plan_measure(ALPHA, good, reliable=0.8, probability=0.8, n_rounds=200)
     assert (
         found.n_items
@@ -69,7 +77,7 @@ def test_chance_hardly_moves_a_plan():
 
     asked = planning.Plan(ALPHA, 0.85, 0.8, 0.9, 3.0, None, None, ())
     start = planning.FEWEST_ITEMS
-    found = [planning._planned(asked, decided, start, 0.025) for _ in range(200)]
+    found = [planning.search_n_items(asked, decided, start, 0.025) for _ in range(200)]
     items = np.array([each.n_items for each in found])
     happened = np.array(
         [min((n for n, share in each.curve if share >= 0.9), default=np.nan) for each in found]
@@ -89,18 +97,23 @@ def test_a_probability_that_no_round_can_reach_is_refused(probability):
         PolicyError, match=r"probability: found .*; expected more than 0 and less than 1"
     ):
         plan_measure(
-            ALPHA, assumed(ALPHA, 0.9, (0.5, 0.5), 3), reliable=0.8, probability=probability
+            ALPHA,
+            build_assumed_population(ALPHA, 0.9, (0.5, 0.5), 3),
+            reliable=0.8,
+            probability=probability,
         )
 
 
 def test_no_number_of_items_makes_agreement_out_of_disagreement():
-    found = plan_measure(ALPHA, assumed(ALPHA, 0.78, (0.5, 0.5), 2), reliable=0.8, probability=0.9)
+    found = plan_measure(
+        ALPHA, build_assumed_population(ALPHA, 0.78, (0.5, 0.5), 2), reliable=0.8, probability=0.9
+    )
     assert (found.n_items, found.n_ratings, found.decided) == (None, None, None)
     assert "more items would only make that surer" in found.impossible
 
 
 def test_agreement_just_over_the_cut_off_needs_more_items_than_anybody_labels():
-    population = assumed(ALPHA, 0.8005, (0.5, 0.5), 3)
+    population = build_assumed_population(ALPHA, 0.8005, (0.5, 0.5), 3)
     found = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=200)
     assert (found.n_items, found.impossible) == (None, "200,000 items would not do")
     assert found.curve[-1][0] == 200_000
@@ -133,15 +146,17 @@ def test_a_plan_at_holms_first_level_is_that_of_the_level_itself():
     One verdict alone has to meet 0.1.
     """
     rounds = list(
-        simulated_rounds(assumed(ALPHA, 0.9, (0.5, 0.5), 3), 150, 400, np.random.default_rng(1))
+        simulate_rounds(
+            build_assumed_population(ALPHA, 0.9, (0.5, 0.5), 3), 150, 400, np.random.default_rng(1)
+        )
     )
     shares = [
         np.mean(
             [judging.decides(estimate(ALPHA, each, judging.inference_of(1))) for each in rounds]
         )
         for judging in (
-            planning.Judging(ALPHA, 0.8, 5, Inference(0.8, 1000), 5),
-            planning.Judging(ALPHA, 0.8, 5, Inference(0.96, 1000), 1),
+            planning.RuleOnSimulation(ALPHA, 0.8, 5, Inference(0.8, 1000), 5),
+            planning.RuleOnSimulation(ALPHA, 0.8, 5, Inference(0.96, 1000), 1),
         )
     ]
     assert 0.2 < shares[0] < 0.9
@@ -190,7 +205,7 @@ def test_draws_that_cannot_tell_the_level_are_refused(settings, n_together, foun
     ):
         plan_measure(
             ALPHA,
-            assumed(ALPHA, 0.95, (0.5, 0.5), 3),
+            build_assumed_population(ALPHA, 0.95, (0.5, 0.5), 3),
             Inference(**{"n_resamples": 1000} | settings),
             reliable=0.8,
             probability=0.9,
@@ -287,12 +302,12 @@ def test_on_fewer_items_not_even_full_agreement_is_enough(raters, shares, least)
     """An audit found the lower limits 0.767, 0.796 and 0.678 on these numbers of items."""
     scale = Scale(("n", "y"))
     seen = CategoryCounts(raters * np.eye(2), 20 * np.array(shares), scale=scale)
-    found = planning.least_items(ALPHA, 0.8, seen)
+    found = planning.find_min_items(ALPHA, 0.8, seen)
     assert least < found < 2 * least
 
     def low(n_items):
         counts = CategoryCounts(raters * np.eye(2), n_items * np.array(shares), scale=scale)
-        return estimate(ALPHA, counts, planning.FEWER).interval.low
+        return estimate(ALPHA, counts, planning.PLANNING_INFERENCE).interval.low
 
     assert low(found - 3) < 0.8 < low(found + 3)
 
@@ -301,7 +316,7 @@ def test_always_valid_limits_of_a_huge_round_hide_no_number_that_is_enough():
     """They tell nothing of 5,000 items if they are tightest at 300, and 0.89 of 100 items."""
     seen = CategoryCounts([[3, 0], [2, 1], [0, 3]], [90, 20, 90], scale=Scale(("n", "y")))
     judging = Inference(n_resamples=20_000, always_valid_at=300)
-    assert 50 < planning.least_items(ALPHA, 0.8, seen, judging) < 100
+    assert 50 < planning.find_min_items(ALPHA, 0.8, seen, judging) < 100
 
 
 def test_an_expected_value_just_under_the_cutoff_is_not_printed_as_it():
@@ -312,4 +327,4 @@ def test_an_expected_value_just_under_the_cutoff_is_not_printed_as_it():
 
 def test_full_agreement_on_one_category_is_never_enough():
     one = CategoryCounts([[3, 0]], [50], scale=Scale(("n", "y")))
-    assert planning.least_items(ALPHA, 0.8, one) is None
+    assert planning.find_min_items(ALPHA, 0.8, one) is None

@@ -8,7 +8,7 @@ from agreement_pipeline import Policy, Rule, Scale, read_ratings
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import estimate_label, variance_components
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy import plan, what_would_help
+from agreement_pipeline.policy import advise_on_label, plan
 from agreement_pipeline.ratings import Trains
 from agreement_pipeline.statistics import CategoryCounts
 
@@ -67,7 +67,7 @@ def test_more_raters_make_shares_reliable_and_the_plan_knows_it_from_two_ratings
     needed = variance_components(earlier).needed_ratings(0.8)
     assert needed == pytest.approx(4 * 0.64 / 0.36, abs=2)
     expected = f"{int(np.ceil(needed))} raters an item reach 0.8 for shares of ratings."
-    assert what_would_help(earlier, 0.8, SHARES) == expected
+    assert advise_on_label(earlier, 0.8, SHARES) == expected
 
 
 def test_means_keep_their_variance_components():
@@ -84,16 +84,16 @@ def test_what_would_help_depends_on_why_raters_differ():
     random = np.random.default_rng(5)
     is_clear = random.random(500) < 0.7
     guessed = np.where(is_clear, random.integers(2, size=500), 0.5)
-    assert "More raters would not help" in what_would_help(rated(guessed, 6), 0.8)
-    assert "more of the items than two raters do" in what_would_help(
+    assert "More raters would not help" in advise_on_label(rated(guessed, 6), 0.8)
+    assert "more of the items than two raters do" in advise_on_label(
         rated(errors_alike(500, 0.2), 6), 0.8
     )
-    assert "one rating more" in what_would_help(rated(errors_alike(500, 0.2), 3), 0.8)
-    assert "no more than by chance" in what_would_help(rated(np.full(300, 0.5), 2, seed=3), 0.8)
+    assert "one rating more" in advise_on_label(rated(errors_alike(500, 0.2), 3), 0.8)
+    assert "no more than by chance" in advise_on_label(rated(np.full(300, 0.5), 2, seed=3), 0.8)
     habits = random.normal(size=(200, 1)) + random.normal(size=(1, 6))
     habits = habits + 0.3 * random.normal(size=(200, 6))
     table = table_of(habits.tolist(), [range(6)] * 200)
-    words = what_would_help(read_ratings(table, scale=Scale(None, "interval")), 0.8)
+    words = advise_on_label(read_ratings(table, scale=Scale(None, "interval")), 0.8)
     assert "are habits of theirs" in words
 
 

@@ -9,7 +9,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.intervals import Looks
 from agreement_pipeline.policy import Policy, Rule, plan
-from agreement_pipeline.policy.planning import assumed, plan_measure
+from agreement_pipeline.policy.planning import build_assumed_population, plan_measure
 from tests.policy.guessed_items import ALPHA
 
 
@@ -30,7 +30,7 @@ def test_a_plan_of_looks_says_by_which_look_enough_rounds_decide(tmp_path, capsy
     assert 0 < shares[0] < 0.9 <= found["decided"]
     assert found["n_items"] in (200, 400)
     assert said == ""
-    population = assumed(ALPHA, 0.92, (0.5, 0.5), 3)
+    population = build_assumed_population(ALPHA, 0.92, (0.5, 0.5), 3)
     judged = plan_measure(ALPHA, population, reliable=0.8, probability=0.9, n_rounds=100)
     assert found["n_items"] > judged.n_items
     assert main([*command, "--expected", "0.82"]) == 0

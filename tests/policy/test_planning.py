@@ -364,7 +364,7 @@ def test_a_plan_from_clusters_tells_their_number_beside_the_items(
     tmp_path, policy, capsys, monkeypatch, looks
 ):
     """`judge` counts clusters, and here each has four items of two labels. Looks count them too."""
-    monkeypatch.setattr("agreement_pipeline.policy.planning.least_items", lambda *_: 9)
+    monkeypatch.setattr("agreement_pipeline.policy.planning.find_min_items", lambda *_: 9)
     if looks:
         policy.write_text(policy.read_text() + "looks: {at: [40, 80], spending: pocock}\n")
     asked = ["plan", documents(tmp_path, 80), "--policy", str(policy), "--rounds", "100"]

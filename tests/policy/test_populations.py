@@ -5,7 +5,7 @@ import pytest
 
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.measures import MEASURES
-from agreement_pipeline.policy.planning import assumed
+from agreement_pipeline.policy.planning import build_assumed_population
 from tests.policy.guessed_items import ALPHA, rounds_of_clear_and_guessed_items
 
 MANY = 10**6
@@ -24,7 +24,7 @@ MANY = 10**6
     ],
 )
 def test_the_assumed_population_has_the_expected_value(measure, prevalence):
-    population = assumed(measure, 0.9, prevalence, 3)
+    population = build_assumed_population(measure, 0.9, prevalence, 3)
     shares = population.weights / population.weights.sum()
     assert shares.sum() == pytest.approx(1)
     assert float(MEASURES[measure](population.reweighted(shares * MANY)).value) == pytest.approx(
@@ -37,7 +37,7 @@ def test_under_the_assumption_alpha_is_the_share_of_clear_items():
         np.random.default_rng(1), 0.8, (0.6, 0.4), 3, 400_000
     )
     assert float(MEASURES[ALPHA](counts).value) == pytest.approx(0.8, abs=0.005)
-    population = assumed(ALPHA, 0.8, (0.6, 0.4), 3)
+    population = build_assumed_population(ALPHA, 0.8, (0.6, 0.4), 3)
     shares = {
         tuple(row): weight
         for row, weight in zip(
@@ -68,11 +68,11 @@ def test_under_the_assumption_alpha_is_the_share_of_clear_items():
 )
 def test_what_cannot_be_assumed_is_refused(arguments, words):
     with pytest.raises(PolicyError, match=words):
-        assumed(*arguments)
+        build_assumed_population(*arguments)
 
 
 def test_as_many_labels_an_item_as_may_be_have_the_value_expected():
-    population = assumed(ALPHA, 0.9, (0.5, 0.5), 1000)
+    population = build_assumed_population(ALPHA, 0.9, (0.5, 0.5), 1000)
     assert MEASURES[ALPHA](population.reweighted(population.weights * 1e9)).value == pytest.approx(
         0.9, abs=1e-6
     )

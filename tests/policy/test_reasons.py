@@ -18,12 +18,12 @@ from agreement_pipeline.models import auditor, certificates, silver
 from agreement_pipeline.policy import (
     Rule,
     decision,
-    more_items,
+    estimate_more_items,
     overlap,
     policy,
     reasons,
 )
-from agreement_pipeline.policy.reasons import times_as_many
+from agreement_pipeline.policy.reasons import solve_item_factor
 from agreement_pipeline.release import decisions, lock
 from agreement_pipeline.statistics import CategoryCounts
 from tests.policy.verdicts import ALPHA, found, verdict
@@ -72,7 +72,7 @@ def gate_codes():
     """The findings of the gate itself, beside those of the contract."""
     modules = decisions, decision, overlap, silver
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in modules)
-    calls = re.findall(r'of_gate\("([a-z_]+)"((?:[^()]|\([^()]*\))*)\)', source)
+    calls = re.findall(r'build_gate_finding\(\s*"([a-z_]+)"((?:[^()]|\([^()]*\))*)\)', source)
     holding = {code for code, said in calls if '"warning"' not in said and "passed=" not in said}
     return holding | {"draw_after_labels"}
 
@@ -81,8 +81,8 @@ def verdict_codes():
     """The codes in the source of rules, and the verdicts that are their own codes."""
     source = "".join(Path(module.__file__).read_text(encoding="utf-8") for module in MODULES)
     written = set(re.findall(r'code="([a-z_]+)"', source))
-    written |= set(re.findall(r'return "([a-z_]+)", (?:rests_on|estimate|\()', source))
-    written |= {code for code, _, _ in decision.MET_WITH.values()}
+    written |= set(re.findall(r'return "([a-z_]+)", (?:message_template|estimate|\()', source))
+    written |= {code for code, _, _ in decision.RECHECK_BY_FAILED_CHECK.values()}
     return written | (set(get_args(reasons.Kind)) - {"reliable", "not_evaluated"})
 
 
@@ -164,7 +164,7 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
 
     once = of(1.0)
     cutoff = round((once.low + 2 * once.value) / 3, 3)
-    times = times_as_many(
+    times = solve_item_factor(
         once.value, once.interval, cutoff, partial(once.distribution.relative_reach, 0.025)
     )
     assert of(0.75 * times).low < cutoff < of(1.3 * times).low
@@ -172,7 +172,7 @@ def test_the_items_that_would_decide_bring_the_limit_to_the_cutoff(measure, coun
 
 def test_a_limit_that_falls_short_by_less_than_an_item_needs_one_more():
     """The reach must shrink from 0.1001 to 0.1, so 100 items are a fifth of an item too few."""
-    assert more_items(found(0.7999, 1.0, value=0.9), 0.8) == 1
+    assert estimate_more_items(found(0.7999, 1.0, value=0.9), 0.8) == 1
 
 
 def test_the_confidence_level_is_not_rounded():

@@ -14,7 +14,7 @@ from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.intervals import BoundsOnly, Percentiles
 from agreement_pipeline.intervals.distributions import Student
 from agreement_pipeline.policy import Policy, Rule, decide
-from agreement_pipeline.policy.policy import levels_met, together
+from agreement_pipeline.policy.policy import apply_holm, apply_holm_to_verdicts
 
 HARMLESS = "nobody trains on it"
 BY_RATER = Rule("self_agreement", scope="rater")
@@ -56,7 +56,7 @@ def test_a_hypothesis_is_refuted_where_every_set_that_holds_it_is_by_bonferroni(
             all(min(q[i] for i in some) <= 0.1 / len(some) for some in sets if k in some)
             for k in range(5)
         ]
-        assert [met for met, _ in levels_met(list(q), 0.1)] == closed
+        assert [met for met, _ in apply_holm(list(q), 0.1)] == closed
 
 
 def test_one_verdict_alone_stays_what_it_is():
@@ -260,7 +260,7 @@ def test_taking_back_needs_no_scope_of_its_own():
     verdicts = Policy("p", 1, (Rule("krippendorff_alpha"), BY_RATER), familywise="holm").judge(
         [of_round]
     )
-    assert [verdict.kind for verdict in together(verdicts, TAIL)] == [
+    assert [verdict.kind for verdict in apply_holm_to_verdicts(verdicts, TAIL)] == [
         "inconclusive",
         "not_evaluated",
     ]
@@ -276,4 +276,4 @@ def test_an_expensive_measure_stands_only_as_the_last_of_verdicts_that_all_stand
 
 def test_a_p_at_its_level_is_refuted_as_holm_says():
     """Holm (1979): P at most alpha / (n - k + 1). These levels are powers of two, so exact."""
-    assert levels_met([0.25, 0.5], 0.5) == [(True, 0.25), (True, 0.5)]
+    assert apply_holm([0.25, 0.5], 0.5) == [(True, 0.25), (True, 0.5)]

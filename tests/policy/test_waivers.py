@@ -19,8 +19,8 @@ from agreement_pipeline.policy import (
     Waiver,
     Waivers,
     decide,
-    for_round,
     load_waiver,
+    select_round_waivers,
 )
 
 THESE, OTHERS = "a" * 64, "b" * 64
@@ -253,7 +253,9 @@ def test_under_other_rater_names_it_speaks_of_the_same_rater():
 
 
 def test_a_round_has_those_that_name_it():
-    assert for_round((WAIVER, replace(WAIVER, round="w3")), "w2", DAY) == Waivers((WAIVER,), DAY)
+    assert select_round_waivers((WAIVER, replace(WAIVER, round="w3")), "w2", DAY) == Waivers(
+        (WAIVER,), DAY
+    )
 
 
 @pytest.mark.parametrize(

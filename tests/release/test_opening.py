@@ -17,7 +17,7 @@ from agreement_pipeline import (
     open_release,
     verify_release,
 )
-from agreement_pipeline.policy.decision import recorded_manner
+from agreement_pipeline.policy.decision import describe_manner_for_record
 from agreement_pipeline.release import release_dataset
 from agreement_pipeline.release.tables import Member
 from agreement_pipeline.store import Store
@@ -134,7 +134,7 @@ def test_a_release_judged_at_any_time_and_together_proves_itself_and_says_so(jud
         "judged at any time, always valid, tightest at 400 items (or clusters); "
         "the verdicts hold together (Holm)"
     )
-    assert found.decisions["r1"]["manner"] == recorded_manner(found.policy, 1) == manner
+    assert found.decisions["r1"]["manner"] == describe_manner_for_record(found.policy, 1) == manner
     assert (
         "Judged at any time, with always valid limits that are tightest at 400 items (or clusters)"
         in (judged_at_any_time / "README.md").read_text()

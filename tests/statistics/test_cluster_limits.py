@@ -8,7 +8,7 @@ from scipy import stats
 
 from agreement_pipeline.estimates import basis_of, estimate
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.policy.planning import simulated_rounds
+from agreement_pipeline.policy.planning import simulate_rounds
 from agreement_pipeline.statistics import CategoryCounts, Clusters, LabelsByRater
 from tests.statistics.documents import TWO, documents, ratings, without_clusters
 
@@ -77,7 +77,7 @@ def test_whole_clusters_cover_what_items_drawn_one_by_one_do_not():
 
 def lower_limits(measure, population, n_items, n_rounds):
     rng = np.random.default_rng([3, n_items])
-    rounds = simulated_rounds(population, n_items, n_rounds, rng)
+    rounds = simulate_rounds(population, n_items, n_rounds, rng)
     return np.array(
         [
             estimate(measure, each, Inference(n_resamples=1000, seed=number)).interval.low
