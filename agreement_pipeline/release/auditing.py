@@ -34,9 +34,11 @@ class Audit:
     facts
         What the log and a manifest say of it.
     findings
-        What the gate found: of each model that is known, and last `of_labels`.
+        What the gate found when it judged the round: of each model that is known, and last
+        `of_labels`. Of a release there are none: `find` looks again.
     of_labels
-        What it found of the labels of a model that train. None: people's labels train.
+        What it found of the labels of a model that are to train. It may hold the round. None where
+        people's labels train, and of a release.
     labelled_by
         The model whose labels train, if they may.
     find

@@ -12,13 +12,14 @@ from math import factorial
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline import Scale
+from agreement_pipeline import Policy, Rule, Scale, read_ratings
 from agreement_pipeline.counting import CountedRatings, ItemCounts
 from agreement_pipeline.estimates import Bounds, LabelReliability, label_reliability
 from agreement_pipeline.intervals import Inference
-from agreement_pipeline.ratings import Level, Trains
+from agreement_pipeline.policy import Plan, plan
+from agreement_pipeline.ratings import Level, Ratings, Trains
 from agreement_pipeline.statistics import CategoryCounts, NumbersByRater
-from benchmarks.studies.study import Asked, Cells, study
+from benchmarks.studies.study import ROUNDING, Asked, Cells, study
 
 Random = np.random.Generator
 Shares = np.ndarray
@@ -323,6 +324,99 @@ def numbers_of(values: np.ndarray) -> CountedRatings:
     scale = Scale(None, "interval")
     numbers = NumbersByRater(values, scale=scale, raters=names)
     return CountedRatings(numbers, None, {}, None, names, (), frozenset())
+
+
+PLANNED: dict[str, tuple[Draw, float]] = {
+    "errors of .1, two categories": (errors_alike(0.1), 0.8),
+    "errors of .15, four categories": (errors_alike(0.15, 4), 0.75),
+    "clear (.8) or guessed, two categories": (guessed(0.8, 2), 0.7),
+    "clear (.9) or guessed, five categories": (guessed(0.9, 5), 0.8),
+    "a fifth is split, others 98:2": (hard_items(0.2, 0.5, 0.02), 0.7),
+    "a tenth at 70:30, one in five is yes": (hard_items(0.1, 0.3, 0.02, 0.2), 0.8),
+    "beta(.2, .2)": (betas(0.2, 0.2), 0.7),
+    "Dirichlet(.1) of five categories": (dirichlet(0.1, 0.1, 0.1, 0.1, 0.1), 0.67),
+}
+"""Populations, and the cut-off of a rule on the label."""
+N_ITEMS_OF_EARLIER, N_RATINGS_PLANNED, N_TRIALS = (400, 4000), 4, 100
+
+
+@study(
+    "population | label | earlier items | cut-off | reliability | plans | items, median | "
+    "promised, % | decided | within 10 points of the plan",
+    6,
+    1000,
+)
+def label_plans(asked: Asked) -> Iterator[Cells]:
+    """Of each earlier round, with four ratings an item, there is a plan for as many raters. Then
+    100 rounds of the planned size, drawn from the same population, are judged by the rule.
+    """
+    of_earlier = product(("plurality", "shares"), N_ITEMS_OF_EARLIER)
+    for label, n_earlier in of_earlier:
+        trains = Trains(label)
+        for name, (draw, cutoff) in PLANNED.items():
+            rule = Rule("label_reliability", "label", reliable=cutoff)
+            policy = Policy("label", 1, (rule,), n_resamples=1000)
+            reliability = _planned_truth(draw, label)
+            planned, decided = list[Plan](), list[float]()
+            for number in range(asked.rounds):
+                random = np.random.default_rng((7, number))
+                earlier = _earlier_round(random, draw, n_earlier)
+                plans = plan(policy, earlier, n_rounds=100, trains=trains)
+                here = [each for each in plans if each.labels_an_item == N_RATINGS_PLANNED]
+                if not here or here[0].n_items is None:
+                    continue
+                planned.append(here[0])
+                decided.append(_share_decided(draw, here[0].n_items, cutoff, trains, number))
+            promised = [each.decided or 0.0 for each in planned]
+            apart = np.abs(np.subtract(decided, promised))
+            yield [
+                name,
+                label,
+                n_earlier,
+                f"{cutoff:g}",
+                f"{reliability:.3f}",
+                f"{len(planned)} of {asked.rounds}",
+                f"{np.median([each.n_items for each in planned]):.0f}" if planned else "",
+                f"{100 * np.mean(promised):.0f}" if planned else "",
+                f"{100 * np.mean(decided):.0f}" if planned else "",
+                f"{int((apart <= 0.1 + ROUNDING).sum())} of {len(planned)}",
+            ]
+
+
+def _planned_truth(draw: Draw, label: str) -> float:
+    if label == "plurality":
+        return truth_of(draw, N_RATINGS_PLANNED - 1)[1]
+    shares = draw(np.random.default_rng(1), N_FOR_TRUTH)
+    between = float(shares.var(axis=0).sum())
+    error = float((shares * (1 - shares)).sum(1).mean()) / N_RATINGS_PLANNED
+    return between / (between + error)
+
+
+def _earlier_round(random: Random, draw: Draw, n_items: int) -> Ratings:
+    shares = draw(random, n_items)
+    chosen = random.random((n_items, N_RATINGS_PLANNED, 1))
+    labels = (chosen > shares.cumsum(1)[:, None, :-1]).sum(2)
+    rows = [
+        (f"i{item}", f"r{rater}", f"c{label}")
+        for item, of_item in enumerate(labels)
+        for rater, label in zip(
+            random.choice(20, N_RATINGS_PLANNED, replace=False), of_item, strict=True
+        )
+    ]
+    scale = Scale(tuple(f"c{k}" for k in range(shares.shape[1])))
+    return read_ratings(pd.DataFrame(rows, columns=["item", "rater", "label"]), scale=scale)
+
+
+def _share_decided(draw: Draw, n_items: int, cutoff: float, trains: Trains, number: int) -> float:
+    inference = Inference(n_resamples=1000)
+    deciding = 0
+    for trial in range(N_TRIALS):
+        random = np.random.default_rng((11, number, trial))
+        sizes = np.full(n_items, N_RATINGS_PLANNED)
+        ratings = rated(random, draw(random, n_items), sizes)
+        found = label_reliability(ratings, trains=trains, inference=inference).reliability
+        deciding += found is not None and found.low >= cutoff
+    return deciding / N_TRIALS
 
 
 @study(COLUMNS.replace("population", "data set"), 100, 1000, real=True)
