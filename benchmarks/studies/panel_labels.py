@@ -301,21 +301,56 @@ NUMBERS: dict[str, Numbers] = {
 }
 
 
+ERROR_OF_MEDIAN_OF_THREE = 1 - 3**0.5 / np.pi
+"""The variance of the median of three normal errors, as a share of that of one."""
+
+
 @study(COLUMNS, 400, 1000)
 def label_means(asked: Asked) -> Iterator[Cells]:
     """Two to six ratings an item, by chance."""
+    return _of_numbers(asked, "mean", (2, 6), float(np.mean(1 / np.arange(2, 7))))
+
+
+@study(COLUMNS, 400, 1000)
+def single_numbers(asked: Asked) -> Iterator[Cells]:
+    """One rating trains, and items have two or three."""
+    return _of_numbers(asked, "one_rater", (2, 3), 1.0)
+
+
+@study(COLUMNS, 400, 1000)
+def medians_of_numbers(asked: Asked) -> Iterator[Cells]:
+    """Medians of three, from two panels."""
+    return _of_numbers(asked, "median", (6, 6), ERROR_OF_MEDIAN_OF_THREE, panel_size=3)
+
+
+def _of_numbers(
+    asked: Asked,
+    label: str,
+    n_ratings: tuple[int, int],
+    error_of_label: float,
+    panel_size: int | None = None,
+) -> Iterator[Cells]:
+    """`error_of_label` is the variance of its error, as a share of that of one rating."""
+    fewest, most = n_ratings
     for name, draw in NUMBERS.items():
         middle, sd = draw(np.random.default_rng(1), N_FOR_TRUTH)
-        error = float((sd**2).mean()) * float(np.mean(1 / np.arange(2, 7)))
+        error = float((sd**2).mean()) * error_of_label
         truth = np.nan, float(middle.var()) / (float(middle.var()) + error)
         for n in (30, 100, 300):
             results = []
             for number in range(asked.rounds):
                 random = np.random.default_rng((n, number))
                 middle, sd = draw(random, n)
-                values = middle[:, None] + sd[:, None] * random.normal(size=(n, 6))
-                values[np.arange(6) >= random.integers(2, 7, size=n)[:, None]] = np.nan
-                results.append(label_reliability(numbers_of(values), inference=asked.inference))
+                values = middle[:, None] + sd[:, None] * random.normal(size=(n, most))
+                sizes = random.integers(fewest, most + 1, size=n)
+                values[np.arange(most) >= sizes[:, None]] = np.nan
+                found = label_reliability(
+                    numbers_of(values),
+                    trains=Trains(label),
+                    panel_size=panel_size,
+                    inference=asked.inference,
+                )
+                results.append(found)
             yield _line(name, n, truth, results)
 
 
@@ -327,10 +362,10 @@ def numbers_of(values: np.ndarray) -> CountedRatings:
 
 
 PLANNED: dict[str, tuple[Draw, float]] = {
+    "clear (.9) or guessed, five categories": (guessed(0.9, 5), 0.8),
     "errors of .1, two categories": (errors_alike(0.1), 0.8),
     "errors of .15, four categories": (errors_alike(0.15, 4), 0.75),
     "clear (.8) or guessed, two categories": (guessed(0.8, 2), 0.7),
-    "clear (.9) or guessed, five categories": (guessed(0.9, 5), 0.8),
     "a fifth is split, others 98:2": (hard_items(0.2, 0.5, 0.02), 0.7),
     "a tenth at 70:30, one in five is yes": (hard_items(0.1, 0.3, 0.02, 0.2), 0.8),
     "beta(.2, .2)": (betas(0.2, 0.2), 0.7),
