@@ -21,7 +21,7 @@ from agreement_pipeline.estimates.parts import (
     strata_of,
 )
 from agreement_pipeline.intervals import Inference, Interval, compute_points
-from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings, Trains
+from agreement_pipeline.ratings import FIRST_DELIVERED, Ratings, Trains, panel_teams
 from agreement_pipeline.statistics import Statistic, seed_of
 from agreement_pipeline.students_t import lower_tail, quantile
 from agreement_pipeline.text import counted
@@ -153,8 +153,9 @@ def _parts(
 def _told_by_labels(ratings: Ratings) -> Iterator[tuple[str, Ratings]]:
     if ratings.n_assisted:
         yield UNASSISTED, ratings.unassisted
-    if len(ratings.teams) > 1:
-        for team in ratings.teams:
+    teams = panel_teams(ratings)
+    if len(teams) > 1:
+        for team in teams:
             name = f"the items of {counted(len(team), 'rater')} who share none with others"
             yield name, ratings.by(team)
 

@@ -556,7 +556,7 @@ def items_of_a_cluster(panel: Panel) -> Fact:
 
 @fact
 def share_assisted(panel: Panel) -> Fact:
-    if not panel.ratings.says_assisted:
+    if not panel.ratings.is_assistance_known:
         return Fact(None, "it is not known which labels began as a suggestion")
     return share_of(
         panel.ratings.n_assisted, panel.ratings.n_of_panel, "labels began as a suggestion"

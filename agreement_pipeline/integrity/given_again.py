@@ -137,7 +137,7 @@ def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
 
 def _given(ratings: Ratings) -> _Given | None:
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
-    if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_given_again):
+    if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_edited_labels):
         return None
     label = "number" if ratings.scale.numeric else "code"
     times = [*({"timestamp"} & ratings.has)]
@@ -147,7 +147,7 @@ def _given(ratings: Ratings) -> _Given | None:
         return None
     item, first = whole(found["at"]), numbers_in(found[label])
     last, changed = first.copy(), np.zeros(len(item), dtype=bool)
-    is_known = not ratings.n_given_again[1]
+    is_known = not ratings.n_edited_labels[1]
     if "last_label" in names:
         changed = ~found["last_label"].is_null().to_numpy()
         said = found["last_label"].filter(pa.array(changed)).to_pylist()

@@ -23,7 +23,15 @@ from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
 from agreement_pipeline.models.identity import Identity, told_of
 from agreement_pipeline.policy import Policy, Verdict, waiver_from_mapping
-from agreement_pipeline.ratings import STRATUM, Ratings, Scale, like_models, lookalikes
+from agreement_pipeline.ratings import (
+    STRATUM,
+    Ratings,
+    Scale,
+    dichotomize,
+    like_models,
+    lookalikes,
+    measure_gold,
+)
 from agreement_pipeline.release import (
     EACH,
     Judged,
@@ -433,12 +441,12 @@ def _certificate(
 
 
 def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
-    return ratings if rules.cut is None else ratings.at_cut(rules.cut)
+    return ratings if rules.cut is None else dichotomize(ratings, rules.cut)
 
 
 def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
     name, ratings = identity.name, judged.ratings.unassisted
-    whole = judged.ratings.with_gold_measured
+    whole = measure_gold(judged.ratings)
     _refuse_panel(judged, whole, identity)
     verdicts = _verdicts(ratings, name, rules)
     if judged.ratings.gold or judged.ratings.n_assisted:
@@ -452,7 +460,7 @@ def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, An
         "ratings_digest": judged.version.ratings_digest,
         "items": ratings.n_items,
         "raters": len(ratings.raters),
-        "says_assisted": ratings.says_assisted,
+        "says_assisted": ratings.is_assistance_known,
         "verdicts": [each.to_mapping() for each in verdicts],
         "alternative_annotator_test": {each: getattr(test, each) for each in said},
         "domain": domain_of(ratings, name),

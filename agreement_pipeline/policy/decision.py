@@ -59,9 +59,13 @@ from agreement_pipeline.ratings import (
     Codes,
     Ratings,
     Trains,
+    cluster_by_text,
+    drop_stratum,
     how_to_leave_out,
     labels_of_sets,
+    measure_gold,
     numbers_in,
+    unread_times,
     whole,
 )
 from agreement_pipeline.tables import Tabular
@@ -95,7 +99,7 @@ EXPLANATION_BY_COLUMN = {
 RECHECK_BY_FAILED_CHECK: dict[str, tuple[str, Callable[[Ratings], Ratings], str]] = {
     "gold_items_not_disputed": (
         "dissent_left_out",
-        lambda ratings: ratings.with_gold_measured,
+        measure_gold,
         "with the gold items, on which raters differ more,",
     ),
     "labels_not_copied": (
@@ -105,7 +109,7 @@ RECHECK_BY_FAILED_CHECK: dict[str, tuple[str, Callable[[Ratings], Ratings], str]
     ),
     "item_texts_differ": (
         "flattered",
-        lambda ratings: ratings.clustered_by_text,
+        cluster_by_text,
         "with all items of one text as one cluster",
     ),
 }
@@ -599,7 +603,7 @@ def estimate_rules(
     kinds = {rule.scope for rule in rules}
     measures = [rule.measure for rule in rules if rule.if_too_few != "pool"]
     if "stratum" in kinds:
-        ratings = ratings.without_stratum(FIRST_DELIVERED)
+        ratings = drop_stratum(ratings, FIRST_DELIVERED)
     yield from measure_ratings(ratings, measures, policy.inference, scopes=kinds, trains=trains)
     for rule in rules:
         if rule.if_too_few == "pool":
@@ -794,7 +798,7 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
         )
         yield build_gate_finding("deliveries_not_declared", message)
     missing = find_missing_capabilities(ratings, policy.requires)
-    if policy.assisted == "leave_out" and not ratings.says_assisted:
+    if policy.assisted == "leave_out" and not ratings.is_assistance_known:
         missing = tuple(dict.fromkeys([*missing, "assisted"]))
     if missing:
         message = (
@@ -805,7 +809,7 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
     if ratings.n_assisted:
         message = describe_assisted_labels(ratings, policy)
         yield build_gate_finding("assisted", message, "warning")
-    if policy.first_labels == "required" and not ratings.tells_first_labels:
+    if policy.first_labels == "required" and not ratings.are_first_labels_known:
         message = (
             f"found that {describe_first_labels(ratings, in_a_sentence=True)}; expected the first "
             "labels, "
@@ -813,15 +817,15 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
             "first_label and changed_at."
         )
         yield build_gate_finding("first_labels_not_known", message)
-    if unread_times := ratings.unread_times:
+    if unread := unread_times(ratings):
         rests_on_times = ratings.n_repeated + ratings.n_earlier > 0 and any(
             rule.effect == "hold" and registered(rule.measure).needs == "replicates"
             for rule in policy.rules
         )
         message = (
-            f"{unread_times.n} of {counted(unread_times.n_times, 'time')} could not be read, such "
+            f"{unread.n} of {counted(unread.n_times, 'time')} could not be read, such "
             "as "
-            f"{shown(unread_times.example)}, so no check of replicates counts them; expected "
+            f"{shown(unread.example)}, so no check of replicates counts them; expected "
             "times of "
             "one form that tells day and month apart. Name the form with time_format among the "
             "columns of the project (--time-format '%d/%m/%Y %H:%M'), or deliver ISO times."
@@ -831,7 +835,7 @@ def find_label_mistakes(ratings: Ratings, policy: Policy, n_late: int) -> Iterat
     effect = policy.integrity.labels_given_again
     changes = None if effect == "not_asked" else changes_of(ratings)
     if changes is not None and changes.aimed:
-        if ratings.tells_first_labels:
+        if ratings.are_first_labels_known:
             message = f"{changes.words}; agreement rests on the first labels"
             yield build_gate_finding("labels_given_again", message, "warning")
         else:
@@ -935,7 +939,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
     >>> describe_first_labels(Ratings.from_frame(frame, Scale(("no", "yes"))))
     'This format cannot show whether labels were given again.'
     """
-    n_with_first_label, n_without_first_label = ratings.n_given_again
+    n_with_first_label, n_without_first_label = ratings.n_edited_labels
     if n_without_first_label:
         were = (
             "was changed and its first label is"
@@ -943,7 +947,7 @@ def describe_first_labels(ratings: Ratings, *, in_a_sentence: bool = False) -> s
             else ("were changed and their first labels are")
         )
         sentence = f"{counted(n_without_first_label, 'label')} {were} not known"
-    elif not ratings.tells_first_labels:
+    elif not ratings.are_first_labels_known:
         sentence = "This format cannot show whether labels were given again"
     elif n_with_first_label:
         were = (

@@ -137,3 +137,11 @@ from agreement_pipeline.ratings.scale import (
     set_members as set_members,
     without_categories as without_categories,
 )
+from agreement_pipeline.ratings.views import (
+    cluster_by_text as cluster_by_text,
+    dichotomize as dichotomize,
+    drop_stratum as drop_stratum,
+    measure_gold as measure_gold,
+    panel_teams as panel_teams,
+    unread_times as unread_times,
+)

@@ -18,6 +18,7 @@ from agreement_pipeline.errors import RatingsError
 from agreement_pipeline.ratings.cells import Cells
 from agreement_pipeline.ratings.lookalikes import lookalikes
 from agreement_pipeline.ratings.origin import Origin
+from agreement_pipeline.ratings.views import drop_items
 from agreement_pipeline.text import called, counted
 
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class _Comparison:
         ).to_pylist()
         if not counts:
             return ratings
-        remaining = ratings.without_items(unchanged)
+        remaining = drop_items(ratings, unchanged)
         items_by_round = Counter[str]()
         for count in counts:
             items_by_round[self.earlier[count["turn"]].name] += count["n"]

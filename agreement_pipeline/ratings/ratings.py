@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,13 +16,11 @@ from agreement_pipeline.ratings.arrays import (
     numbers_in,
     whole,
 )
-from agreement_pipeline.ratings.cells import ISO_TIME, STRATUM, Cells, Texts, frame_in, is_text
+from agreement_pipeline.ratings.cells import STRATUM, Cells, Texts, frame_in
 from agreement_pipeline.ratings.origin import NO_ANSWER, SAME_LABEL_TWICE, Origin
 from agreement_pipeline.ratings.placeholders import NUMBERS_FOR_NOTHING, placeholders_among
 from agreement_pipeline.ratings.scale import (
     MISSING,
-    SPELT,
-    Category,
     Codes,
     Level,
     Scale,
@@ -84,14 +82,6 @@ class Patterns:
     items: Codes
     gold: np.ndarray
     cluster: Codes
-
-
-class UnreadTimes(NamedTuple):
-    """How many of the `n_times` times of ratings have no form that is known, and one of them."""
-
-    n: int
-    n_times: int
-    example: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,13 +389,13 @@ class Ratings:
         return self._count(f"{self.of_panel} AND assisted")
 
     @property
-    def says_assisted(self) -> bool:
+    def is_assistance_known(self) -> bool:
         if "assisted" not in self.has:
             return False
         return not self._count(f"{self.of_panel} AND assisted IS NULL")
 
     @cached_property
-    def n_given_again(self) -> tuple[int, int]:
+    def n_edited_labels(self) -> tuple[int, int]:
         """Labels of the panel that were changed later: those with a first label, and others.
 
         Nobody knows the first label of the others.
@@ -419,43 +409,9 @@ class Ratings:
             f"{self.of_panel} AND {is_changed} AND NOT ({has_last_label})"
         )
 
-    @cached_property
-    def unread_times(self) -> UnreadTimes | None:
-        """The times when ratings were given that `seconds` cannot read. None if there is none."""
-        schema = self.table.schema
-        if "timestamp" not in self.has or not is_text(schema.field("timestamp").type):
-            return None
-        from agreement_pipeline.ratings.frames import in_pandas, seconds
-
-        matches, is_stated = self.session.matches, "TRIM(timestamp) <> ''"
-        is_iso = matches("timestamp", ISO_TIME)
-        if not self.table.values(
-            f"SELECT 1 FROM {self.table} WHERE NOT {is_iso} AND {is_stated} LIMIT 1"
-        ):
-            return None
-        is_number = matches("timestamp", rf"^\s*{SPELT}\s*$")
-        (counts,) = self.session.ask(
-            f"SELECT COUNT(*) AS n_times, SUM(CASE WHEN {is_iso} THEN 1 ELSE 0 END) AS n_iso, "
-            f"SUM(CASE WHEN {is_number} THEN 1 ELSE 0 END) AS n_numbers "
-            f"FROM {self.table} WHERE {is_stated}"
-        ).to_pylist()
-        n_times, n_numbers = counts["n_times"], counts["n_numbers"]
-        if n_times in (0, counts["n_iso"], n_numbers):
-            return None
-        of_other_form = is_number if n_numbers else is_iso  # times beside numbers are not read
-        time_counts = self.session.ask(
-            f"SELECT timestamp, COUNT(*) AS n FROM {self.table} "
-            f"WHERE {is_stated} AND NOT {of_other_form} GROUP BY timestamp ORDER BY timestamp"
-        )
-        unread = np.isnan(seconds(in_pandas(time_counts["timestamp"]))) | bool(n_numbers)
-        if not unread.any():
-            return None
-        example = time_counts["timestamp"][int(np.argmax(unread))].as_py()
-        return UnreadTimes(int(whole(time_counts["n"])[unread].sum()), int(n_times), example)
-
     @property
-    def tells_first_labels(self) -> bool:
-        return bool({*CHANGES} & self.has) and not self.n_given_again[1]
+    def are_first_labels_known(self) -> bool:
+        return bool({*CHANGES} & self.has) and not self.n_edited_labels[1]
 
     @cached_property
     def gold(self) -> frozenset[str]:
@@ -857,7 +813,7 @@ class Ratings:
         if not self.also_gold:
             return self.table
         test, dependencies = self._item_test(self.also_gold)
-        return self._with_computed({"gold": f"gold OR {test}"}, *dependencies)
+        return self.table_with({"gold": f"gold OR {test}"}, *dependencies)
 
     @cached_property
     def own(self) -> Relation:
@@ -991,27 +947,6 @@ class Ratings:
         repeated = f"SELECT item FROM {self.table} GROUP BY {keys} HAVING COUNT(*) > 1 LIMIT 1"
         return bool(self.table.values(repeated))
 
-    @cached_property
-    def teams(self) -> tuple[tuple[str, ...], ...]:
-        """The raters of the panel, by who shares items that are not gold, also by way of others."""
-        places = [place for place, name in enumerate(self.names) if name not in self.classifiers]
-        words, nobody = self.patterns.words[~self.patterns.gold], len(places)
-        team: Codes = np.arange(nobody)
-        rated = np.zeros(nobody, dtype=bool)
-        previous: Codes = np.empty(0, dtype=np.int64)
-        while not np.array_equal(team, previous) and (team.any() or not rated.all()):
-            previous, of_items = team.copy(), np.full(len(words), nobody)
-            for row, rater, _ in self.packing.given(words, places):
-                np.minimum.at(of_items, row, team[rater])
-                np.minimum.at(team, rater, of_items[row])
-                rated[rater] = True
-        return tuple(
-            tuple(
-                self.names[places[index]] for index in np.flatnonzero(rated & (team == team_number))
-            )
-            for team_number in np.unique(team[rated])
-        )
-
     def by(self, raters: Collection[str]) -> "Ratings":
         """The ratings of some raters."""
         return self._filter(self._rater_test(raters))
@@ -1039,7 +974,7 @@ class Ratings:
             self.table.values(f"SELECT COUNT({counted_sql}) FROM {self.table} WHERE {test}")[0]
         )
 
-    def _with_computed(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
+    def table_with(self, sql_by_column: Mapping[str, str], *dependencies: Relation) -> Relation:
         """The table with some columns computed by SQL."""
         quoted = self.session.column
         select_list = (
@@ -1095,50 +1030,6 @@ class Ratings:
             f"SELECT * FROM {self.known} WHERE {is_kept}", *dependencies
         )
         return replace(self, table=rated, known=known_items, also_gold=frozenset())
-
-    @property
-    def with_gold_measured(self) -> "Ratings":
-        """The ratings in which gold items are items as all others."""
-        remaining_columns = self.has - {"gold", "gold_label"}
-        table = self._with_computed({"gold": "FALSE"})
-        return replace(self, table=table, also_gold=frozenset(), has=remaining_columns)
-
-    @property
-    def clustered_by_text(self) -> "Ratings":
-        """The ratings in which items are a cluster if their texts print alike.
-
-        Clusters that were delivered do not count.
-        """
-        if self.known is None or "text" not in self.has:
-            return self
-        import pyarrow as pa
-
-        from agreement_pipeline.ratings.frames import TEXT, in_pandas
-        from agreement_pipeline.ratings.lookalikes import printed_forms
-
-        item_texts = in_pandas(self.items(["text"]))
-        texts = printed_forms(item_texts["text"].fillna("").astype(TEXT))
-        items = item_texts["item"].astype(TEXT)
-        first_items = items.groupby(texts.to_numpy()).transform("first").where(texts != "", items)
-        cluster_table = pa.table({"item": pa.array(items), "cluster": pa.array(first_items)})
-        clusters = self.session.load(cluster_table.schema, cluster_table.to_batches())
-
-        def with_clusters(rows: Relation) -> Relation:
-            own_columns = [
-                f"r.{self.session.column(n)}" for n in rows.schema.names if n != "cluster"
-            ]
-            return rows.view(
-                f"SELECT {', '.join(own_columns)}, s.cluster AS cluster FROM {rows} AS r "
-                f"JOIN {clusters} AS s ON r.item = s.item",
-                clusters,
-            )
-
-        return replace(
-            self,
-            table=with_clusters(self.table),
-            known=with_clusters(self.known),
-            has=self.has | {"cluster"},
-        )
 
     def without_labels(self, labels: Collection[str]) -> "Ratings":
         """The ratings in which some labels are missing, and are no categories of the scale."""
@@ -1222,23 +1113,6 @@ class Ratings:
         remaining_classifiers = tuple(name for name in self.classifiers if name in part.everyone)
         return replace(part, classifiers=remaining_classifiers)
 
-    def without_items(self, items: Relation) -> "Ratings":
-        """Also without the classifiers that rated no other item. `items` has a column `item`."""
-        test = f"item NOT IN (SELECT item FROM {items})"
-        known_items = self.known and self.known.view(
-            f"SELECT * FROM {self.known} WHERE {test}", items
-        )
-        rated = self.table.view(f"SELECT * FROM {self.table} WHERE {test}", items)
-        remaining = replace(self, table=rated, known=known_items)
-        remaining_classifiers = tuple(
-            name for name in self.classifiers if name in remaining.everyone
-        )
-        return (
-            remaining
-            if remaining_classifiers == self.classifiers
-            else replace(remaining, classifiers=remaining_classifiers)
-        )
-
     def with_stratum(self, column: str, strata: Relation) -> "Ratings":
         """The ratings with one more column of strata. `strata` has the columns `item` and
         `stratum`, and a row for each item.
@@ -1265,45 +1139,6 @@ class Ratings:
         )
         vars(marked).update(everyone=self.everyone, _n=len(self))
         return marked
-
-    def without_stratum(self, column: str) -> "Ratings":
-        name = STRATUM + column
-        return replace(self, has=self.has - {name}) if name in self.has else self
-
-    def at_cut(self, cut_category: Category) -> "Ratings":
-        """The ratings on two categories: labels under a cut, and those from it on.
-
-        >>> import pandas as pd
-        >>> said = pd.DataFrame({"item": list("ab"), "rater": "ana", "label": ["2", "4"]})
-        >>> ratings = Ratings.from_frame(said, Scale(("1", "2", "3", "4"), "ordinal"))
-        >>> ratings.at_cut(4).first(["label"])["label"].to_pylist()
-        ['under 4', '4 or more']
-        """
-        scale, name = self.scale, category_text(cut_category)
-        if scale.level == "nominal" or scale.dimensions > 1:
-            raise RatingsError(
-                f"cut at {name}: found a scale that is {scale.in_words}; expected one from low to "
-                "high. Leave the cut out, or name the level (ordinal)."
-            )
-        if scale.continuous or self.coded.categories is None:
-            code = f"CASE WHEN d0 >= {scale.number(cut_category)!r} THEN 2 ELSE 1 END"
-        else:
-            cut_score = scale.scores[scale.index(cut_category)]
-            if cut_score == scale.scores.min():
-                raise RatingsError(
-                    f"cut at {name}: found the lowest category; expected one that has another "
-                    "under it. Name a higher one."
-                )
-            scores = [scale.scores[scale.index(category)] for category in self.coded.names]
-            sides = (
-                (code_number, 1 + int(score >= cut_score))
-                for code_number, score in enumerate(scores, 1)
-            )
-            code = f"CASE code {_cases(sides)} END"
-        two = Scale((f"under {name}", f"{name} or more"))
-        has = self.has - {*CHANGES, "gold_label"}
-        table = self._with_computed({"code": f"CAST({code} AS BIGINT)"})
-        return replace(self, table=table, scale=two, coded=two, has=has)
 
     def after(self, earlier: Sequence["Ratings"], *, exported_again: bool = False) -> "Ratings":
         """The ratings, preceded by what the same raters gave the same items in earlier rounds.
@@ -1377,19 +1212,21 @@ class Ratings:
             if name in place_by_name
         ]
         sql_by_column = {name: name for name in ("item", "occurrence", "nth")}
-        sql_by_column["place"] = f"CASE place {_cases(places)} END"
+        sql_by_column["place"] = f"CASE place {when_clauses(places)} END"
         scale, coded = later.coded, self.coded
         if scale.categories and coded.categories:
             names = scale.names
             codes = [
                 names.index(category) + 1 if category in names else 0 for category in coded.names
             ]
-            sql_by_column["code"] = f"CASE code {_cases(enumerate(codes, 1))} END"
+            sql_by_column["code"] = f"CASE code {when_clauses(enumerate(codes, 1))} END"
         elif scale.categories:
-            codes_of = _cases((score, code) for code, score in enumerate(scale.scores.tolist(), 1))
+            codes_of = when_clauses(
+                (score, code) for code, score in enumerate(scale.scores.tolist(), 1)
+            )
             sql_by_column["code"] = f"CASE d0 {codes_of} ELSE 0 END"
         elif coded.categories:
-            scores = _cases(enumerate(coded.scores.tolist(), 1))
+            scores = when_clauses(enumerate(coded.scores.tolist(), 1))
             sql_by_column |= {"code": "1", "d0": f"CAST(CASE code {scores} END AS DOUBLE)"}
         else:
             sql_by_column |= {name: name for name in ("code", *_dimensions(scale))}
@@ -1406,8 +1243,8 @@ class Ratings:
         """Raters without a new name keep their old one."""
         new_names = [names.get(name, name) for name in self.names]
         ordered = tuple(sorted(new_names))
-        cases = _cases((place, ordered.index(name)) for place, name in enumerate(new_names))
-        rated = self._with_computed({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
+        cases = when_clauses((place, ordered.index(name)) for place, name in enumerate(new_names))
+        rated = self.table_with({"place": f"CAST(CASE place {cases} END AS BIGINT)"})
         classifiers = tuple(sorted(names.get(name, name) for name in self.classifiers))
         origin = self.origin and self.origin.with_raters_renamed(names)
         renamed = replace(self, table=rated, names=ordered, classifiers=classifiers, origin=origin)
@@ -1452,7 +1289,7 @@ def _dimensions(scale: Scale) -> list[str]:
     return [f"d{index}" for index in range(scale.dimensions)]
 
 
-def _cases(pairs: Iterable[tuple[float, float]]) -> str:
+def when_clauses(pairs: Iterable[tuple[float, float]]) -> str:
     """The WHEN clauses of a CASE. At least one, since SQL wants one."""
     return (
         " ".join(f"WHEN {value!r} THEN {result!r}" for value, result in pairs) or "WHEN -1 THEN -1"

@@ -214,7 +214,7 @@ def _refuse_lost(members: Sequence[Member]) -> None:
     for member in members:
         count, agreed = member.overruled
         if count > MOST_OVERRULED * agreed:
-            later = ["later"] if member.ratings.n_given_again[0] else []
+            later = ["later"] if member.ratings.n_edited_labels[0] else []
             resolved_by = ["adjudicated"] * bool(member.adjudicated.labels) + later
             raise ReleaseHeldError(
                 f"round {member.round}: found {' and '.join(resolved_by)} labels against all "

@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline.counting import counting_of, require_ratings
 from agreement_pipeline.errors import RatingsError
-from agreement_pipeline.ratings import Ratings, Scale
+from agreement_pipeline.ratings import Ratings, Scale, panel_teams
 from agreement_pipeline.statistics import (
     CategoryCounts,
     LabelsByRater,
@@ -93,6 +93,6 @@ def test_a_crowd_of_whom_few_meet_is_counted_as_one_by_one():
     together = [
         [name for name in names[at : at + 10] if name in not_gold] for at in range(0, 240, 10)
     ]
-    assert [list(team) for team in ratings.teams] == [
+    assert [list(team) for team in panel_teams(ratings)] == [
         [name for name in team if name != "r007"] for team in together
     ]

@@ -68,7 +68,7 @@ def answers(ratings):
     label = ["label"] if ratings.scale.continuous else ["label", "code"]
     extras = [name for name in EXTRAS if name in ratings.has]
     columns = ["item", "at", "rater", "place", *label, "occurrence", "earlier", *extras]
-    numbers = ("n_rated", "n_items", "n_of_panel", "n_assisted", "says_assisted", "repeats")
+    numbers = ("n_rated", "n_items", "n_of_panel", "n_assisted", "is_assistance_known", "repeats")
     return {
         **{name: getattr(ratings, name) for name in numbers},
         "first": ratings.first(columns, gold=True).to_pylist(),

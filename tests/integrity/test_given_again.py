@@ -202,8 +202,8 @@ def test_nothing_is_checked_where_nothing_is_carried():
     for name in ("labels_changed_late", "changes_on_disputed_items"):
         assert fact(name, ratings).value is None
     assert fact("dispute_before_further_raters", ratings).value is None
-    assert not ratings.tells_first_labels
-    assert Ratings.from_frame(frame.assign(changed_at=None), SCALE).tells_first_labels
+    assert not ratings.are_first_labels_known
+    assert Ratings.from_frame(frame.assign(changed_at=None), SCALE).are_first_labels_known
 
 
 @pytest.mark.parametrize("made", [looked_again, overwritten, guessed_anew])

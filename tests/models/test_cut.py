@@ -9,6 +9,7 @@ from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import PolicyError, RatingsError
 from agreement_pipeline.models import look_again, open_certificate
 from agreement_pipeline.policy import Policy, Rule
+from agreement_pipeline.ratings import dichotomize
 from tests.models.silver import JUDGE, RULES, certified, refused
 
 FIVE = Scale(("1", "2", "3", "4", "5"), "ordinal")
@@ -78,7 +79,7 @@ def test_a_certificate_of_a_cut_answers_for_its_sides_alone(with_round):
     found = certified(store, rules=AT_FOUR)
     ratings = scored(bad_scale_good_flag)
     assert "under 4" in refused("certificate_other_labels", open_certificate, store, JUDGE, ratings)
-    again = open_certificate(store, JUDGE, ratings.at_cut(4))
+    again = open_certificate(store, JUDGE, dichotomize(ratings, 4))
     assert again.to_mapping() == found.to_mapping()
 
 
@@ -91,7 +92,7 @@ def test_anchors_are_read_on_the_cut(with_round):
 
 def test_a_cut_of_numbers_needs_no_categories():
     said = pd.DataFrame({"item": list("abc"), "rater": "ana", "label": [0.2, 0.5, 0.9]})
-    ratings = Ratings.from_frame(said, Scale(None, "interval")).at_cut(0.5)
+    ratings = dichotomize(Ratings.from_frame(said, Scale(None, "interval")), 0.5)
     said = ratings.first(["label"])["label"].to_pylist()
     assert said == ["under 0.5", "0.5 or more", "0.5 or more"]
 

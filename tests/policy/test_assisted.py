@@ -75,7 +75,7 @@ def test_an_export_carries_what_began_as_a_suggestion(suggested):
         ("doc-002", "11"),
         ("doc-003", "12"),
     ]
-    assert suggested.says_assisted
+    assert suggested.is_assistance_known
 
 
 def test_a_decision_tells_the_values_with_and_without_as_a_slow_loop_finds_them(suggested):
@@ -151,7 +151,7 @@ def test_of_a_models_answers_nothing_is_left_out_or_unknown():
     model = [(f"i{item:02}", "gpt", "y", None) for item in range(60)]
     frame = pd.DataFrame([*ROWS, *model], columns=FRAME.columns)
     ratings = ratings_of(frame, classifiers=["gpt"])
-    assert ratings.says_assisted
+    assert ratings.is_assistance_known
     assert ratings.unassisted.classifiers == ("gpt",)
     assert len(ratings.unassisted.first(["item"], raters=["gpt"])) == 60
     assert "of 180 labels" in found_of(judge(ratings, POLICY, CONTRACT)).description
@@ -168,7 +168,11 @@ def test_a_rating_met_again_keeps_what_is_known_of_it():
     first = ratings_of(FRAME)
     both = ratings_of(FRAME.assign(assisted=False)).after([first])
     assert both.n_assisted == FRAME["assisted"].sum()
-    assert not ratings_of(FRAME).after([ratings_of(FRAME.drop(columns="assisted"))]).says_assisted
+    assert (
+        not ratings_of(FRAME)
+        .after([ratings_of(FRAME.drop(columns="assisted"))])
+        .is_assistance_known
+    )
 
 
 def test_a_column_of_a_table_says_it_once_it_is_named(tmp_path):
@@ -177,7 +181,7 @@ def test_a_column_of_a_table_says_it_once_it_is_named(tmp_path):
     assert "assisted" not in read(path).has
     named = read(path, Columns(assisted="suggested"), rules=Rules(requires=("assisted",)))
     assert named.to_pandas()["assisted"].tolist() == [True, False, pd.NA, False]
-    assert not named.says_assisted
+    assert not named.is_assistance_known
     path.write_text("item,rater,label,suggested\ni,ana,n,gpt-4\ni,ben,y,no\n")
     with pytest.raises(RatingsError, match="row 2, column 'suggested': found"):
         read(path, Columns(assisted="suggested"))
@@ -211,7 +215,7 @@ def test_a_policy_that_counts_them_keeps_its_digest():
 def test_label_studio_tells_it_of_rules_that_require_it():
     case = CASES["label_studio"]
     found = read(case.file, case.columns, rules=replace(ALL_ROUNDS, requires=("assisted",)))
-    assert found.says_assisted
+    assert found.is_assistance_known
 
 
 def test_labels_that_differ_cannot_be_left_out_as_suggestions():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from agreement_pipeline.policy import judge, load_policy
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, cluster_by_text, measure_gold
 from tests.integrity.test_facts import YES_NO, latent
 
 STANDARD = replace(load_policy("standard"), n_resamples=1000)
@@ -59,12 +59,12 @@ def test_clusters_by_text_are_those_of_a_column():
     frame.loc[frame["item"] == "i00007", "text"] = None
     frame.loc[frame["item"] == "i00012", "text"] = "on i0001"
     same = frame["item"].str[:5].where(frame["item"] != "i00007", "i00007")
-    found = Ratings.from_frame(frame, YES_NO).clustered_by_text
+    found = cluster_by_text(Ratings.from_frame(frame, YES_NO))
     given = Ratings.from_frame(frame.drop(columns="text").assign(cluster=same), YES_NO)
     assert len(found.cluster_names) == len(given.cluster_names)
     assert found.patterns.cluster.tolist() == given.patterns.cluster.tolist()
-    assert given.clustered_by_text is given
-    both = Ratings.from_frame(frame.assign(cluster=frame["item"]), YES_NO).clustered_by_text
+    assert cluster_by_text(given) is given
+    both = cluster_by_text(Ratings.from_frame(frame.assign(cluster=frame["item"]), YES_NO))
     assert both.patterns.cluster.tolist() == given.patterns.cluster.tolist()
 
 
@@ -77,7 +77,7 @@ def test_disputed_items_called_gold_are_measured_too():
     one = Ratings.from_frame(frame, YES_NO)
     other = replace(one, also_gold=frozenset(frame["item"][disputed]))
     assert judge(other, STANDARD).codes == ("dissent_left_out",)
-    assert other.with_gold_measured.without_gold.n_items == one.n_items
+    assert measure_gold(other).without_gold.n_items == one.n_items
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -10,7 +10,7 @@ from agreement_pipeline import Rule, Scale
 from agreement_pipeline.estimates import explained_by, parts_beside
 from agreement_pipeline.intervals import Inference
 from agreement_pipeline.policy import Policy, assess
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import Ratings, panel_teams
 from benchmarks.studies.parts import CONTRACT, DISHONEST, HONEST, POLICY, decided, ticks
 
 ALPHA = "krippendorff_alpha"
@@ -160,10 +160,13 @@ def given(*said, **more):
     ],
 )
 def test_raters_who_share_items_by_way_of_others_are_one_team(said, teams):
-    assert [{*team} for team in given(*said).teams] == teams
+    assert [{*team} for team in panel_teams(given(*said))] == teams
 
 
 def test_neither_a_classifier_nor_gold_items_make_two_teams_one():
     said = given("a:1,2,9", "b:2,9", "c:3,9", "d:3", "model:1,2,3,9", classifiers=("model",))
-    assert [{*team} for team in said.with_gold(frozenset("9")).teams] == [{"a", "b"}, {"c", "d"}]
-    assert len(said.teams) == 1
+    assert [{*team} for team in panel_teams(said.with_gold(frozenset("9")))] == [
+        {"a", "b"},
+        {"c", "d"},
+    ]
+    assert len(panel_teams(said)) == 1

@@ -67,16 +67,16 @@ def test_a_stored_table_keeps_them_and_the_digest_tells_them():
 
 
 def test_counts_tell_whether_first_labels_are_known():
-    assert (made().n_given_again, made().tells_first_labels) == ((4, 0), True)
+    assert (made().n_edited_labels, made().are_first_labels_known) == ((4, 0), True)
     times = made(FRAME.drop(columns="last_label"))
-    assert (times.n_given_again, times.tells_first_labels) == ((0, 2), False)
+    assert (times.n_edited_labels, times.are_first_labels_known) == ((0, 2), False)
 
 
 @pytest.mark.parametrize("spelt", ["1", 1, 1.0])
 def test_another_spelling_of_the_first_label_is_no_change(spelt):
     rows = [("i", "a", "1.0", spelt, "2026"), ("i", "b", "2.0", None, None)]
     ratings = made(pd.DataFrame(rows, columns=FRAME.columns), Scale(("1", "2")))
-    assert (ratings.n_given_again, ratings.tells_first_labels) == ((0, 0), True)
+    assert (ratings.n_edited_labels, ratings.are_first_labels_known) == ((0, 0), True)
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ def rating(ratings):
 
 def test_label_studio_tells_that_nothing_was_changed(tmp_path):
     ratings = annotated(tmp_path / "export.json")
-    assert ratings.tells_first_labels
-    assert ratings.n_given_again == (0, 0)
+    assert ratings.are_first_labels_known
+    assert ratings.n_edited_labels == (0, 0)
 
 
 def test_label_studios_history_tells_the_first_label(tmp_path):
@@ -54,16 +54,16 @@ def test_label_studios_history_tells_the_first_label(tmp_path):
     found = rating(ratings)
     assert (found["label"], found["last_label"]) == ("negative", "positive")
     assert found["changed_at"] == AGAIN
-    assert ratings.tells_first_labels
-    assert ratings.n_given_again == (1, 0)
+    assert ratings.are_first_labels_known
+    assert ratings.n_edited_labels == (1, 0)
 
 
 def test_label_studio_without_a_history_tells_that_a_label_was_changed(tmp_path):
     ratings = annotated(tmp_path / "export.json", lambda each: each.update(updated_at=AGAIN))
     assert "last_label" not in ratings.has
     assert rating(ratings)["changed_at"] == AGAIN
-    assert ratings.n_given_again == (0, 1)
-    assert not ratings.tells_first_labels
+    assert ratings.n_edited_labels == (0, 1)
+    assert not ratings.are_first_labels_known
 
 
 def test_what_is_written_within_a_minute_was_not_changed(tmp_path):
@@ -71,7 +71,7 @@ def test_what_is_written_within_a_minute_was_not_changed(tmp_path):
         annotation["created_at"] = "2026-09-05T07:59:00.000000Z"
         annotation["updated_at"] = AGAIN
 
-    assert annotated(tmp_path / "export.json", change).tells_first_labels
+    assert annotated(tmp_path / "export.json", change).are_first_labels_known
 
 
 def test_an_answer_to_another_question_that_was_changed_is_no_change(tmp_path):
@@ -82,8 +82,8 @@ def test_an_answer_to_another_question_that_was_changed_is_no_change(tmp_path):
         ]
 
     ratings = annotated(tmp_path / "export.json", change)
-    assert ratings.tells_first_labels
-    assert ratings.n_given_again == (0, 0)
+    assert ratings.are_first_labels_known
+    assert ratings.n_edited_labels == (0, 0)
 
 
 @pytest.mark.parametrize("name", ["prodigy", "mturk", "doccano"])
@@ -93,7 +93,7 @@ def test_other_tools_tell_nothing_and_their_ratings_are_what_they_were(name):
         found.file, found.columns, rules=Rules(all_rounds=True, requires=()), usable=False
     )
     assert not {"last_label", "changed_at"} & ratings.has
-    assert not ratings.tells_first_labels
+    assert not ratings.are_first_labels_known
 
 
 FRAME = pd.DataFrame(
@@ -121,7 +121,7 @@ def test_a_table_tells_them_by_named_columns(tmp_path, form):
     assert found["label"].tolist() == ["no", "yes", "yes", "no", "no"]
     assert found["last_label"].fillna("").tolist() == ["", "no", "", "yes", ""]
     assert found["changed_at"].fillna("").tolist() == ["", "2026-01-01 10:00:00", "", "", ""]
-    assert ratings.n_given_again == (2, 0)
+    assert ratings.n_edited_labels == (2, 0)
 
 
 def test_columns_that_nobody_names_are_not_read():
@@ -136,7 +136,7 @@ def test_times_and_numbers_are_read_as_those_of_other_columns(tmp_path):
     columns = Columns(first_label="was", decimal=",")
     ratings = read(table, columns, level="interval")
     assert ratings.to_pandas()["label"].tolist() == [1.5, 2.5, 1, 2]
-    assert ratings.n_given_again == (1, 0)
+    assert ratings.n_edited_labels == (1, 0)
     frame = FRAME.assign(edited=pd.to_datetime(FRAME["edited"]))
     said = read(frame, NAMED).to_pandas()["changed_at"].dropna()
     assert said.str.startswith("2026-01-01 10:00:00").all()
@@ -162,9 +162,9 @@ def test_a_wide_table_has_no_first_labels():
 def test_a_time_of_change_is_no_change_if_each_label_has_one_and_it_is_when_it_was_given(times, n):
     frame = FRAME[["item", "rater", "label"]][:4].assign(timestamp=list("1234"), edited=times)
     found = read(frame, Columns(changed_at="edited"), usable=False)
-    assert found.n_given_again == (0, n)
+    assert found.n_edited_labels == (0, n)
     same = read(frame, Columns(changed_at="timestamp"), usable=False)
-    assert same.n_given_again == (0, 4)
+    assert same.n_edited_labels == (0, 4)
 
 
 def test_a_blank_first_label_says_nothing():

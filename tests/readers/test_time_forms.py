@@ -8,7 +8,7 @@ import pytest
 
 from agreement_pipeline import judge, load_policy
 from agreement_pipeline.errors import ProjectError, RatingsError
-from agreement_pipeline.ratings import seconds
+from agreement_pipeline.ratings import seconds, unread_times
 from agreement_pipeline.readers import Columns, Rules, read
 from agreement_pipeline.readers.time_forms import has_parts_of_a_day
 
@@ -86,7 +86,7 @@ def test_a_time_is_read_in_its_form(source, text, instant, tmp_path):
     frame, path = rated_at([text, text]), tmp_path / "r.csv"
     frame.to_csv(path, index=False)
     ratings = read(frame if source == "frame" else path)
-    assert ratings.unread_times is None
+    assert unread_times(ratings) is None
     assert instants(ratings) == [instant] * 2
 
 
@@ -100,7 +100,7 @@ def test_spark_reads_the_same_forms(spark):
 @pytest.mark.parametrize("text", UNREAD.values(), ids=UNREAD)
 def test_a_time_that_is_not_clear_stays_as_it_is_and_is_counted(text):
     ratings = read(rated_at([text, text, "2026-11-28T14:03:05Z"]))
-    assert ratings.unread_times == (4, 6, text)
+    assert unread_times(ratings) == (4, 6, text)
     assert ratings.first(["timestamp"])["timestamp"].to_pylist().count(text) == 4
 
 
@@ -124,11 +124,11 @@ def test_a_folder_of_tables_is_one_column(tmp_path):
 
 def test_days_that_contradict_each_other_are_not_read():
     ratings = read(rated_at(["01/13/2026 10:00", "13/02/2026 10:00"]))
-    assert ratings.unread_times.n == 4
+    assert unread_times(ratings).n == 4
 
 
 def test_a_time_beside_numbers_is_counted():
-    assert read(rated_at(["1795874585", "28.11.2026 14:03"])).unread_times.n == 2
+    assert unread_times(read(rated_at(["1795874585", "28.11.2026 14:03"]))).n == 2
 
 
 def test_the_column_of_changes_tells_the_day_too():
@@ -154,7 +154,7 @@ TIME_FORMATS = {
 def test_a_time_format_says_how_times_are_written(time_format):
     text, instant = TIME_FORMATS[time_format]
     ratings = read(rated_at([text]), Columns(time_format=time_format))
-    assert ratings.unread_times is None
+    assert unread_times(ratings) is None
     assert instants(ratings) == [instant]
 
 
