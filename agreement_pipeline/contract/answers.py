@@ -15,19 +15,19 @@ from agreement_pipeline.contract.expectations import REDACTING, Expectation
 from agreement_pipeline.ratings import TEXT
 
 Codes = np.ndarray[Any, Any]
-KEPT = 20
+MAX_FAILING_ROWS = 20
 EMAIL = r"[^\s@]@[^\s@]+\.[^\s@]"
 """What the usual contract looks for in names. Most are told by one letter that they lack."""
 ROWS, COLUMNS = "expect_table_row_count_to_be_between", "expect_table_columns_to_match_set"
 PRESENT, UNIQUE = "expect_column_values_to_not_be_null", "expect_compound_columns_to_be_unique"
-BETWEEN, IN_SET = "expect_column_values_to_be_between", "expect_column_values_to_be_in_set"
+VALUES_BETWEEN, IN_SET = "expect_column_values_to_be_between", "expect_column_values_to_be_in_set"
 BOUNDS: tuple[set[str], ...] = ({"min_value"}, {"max_value"}, {"min_value", "max_value"})
 FORMS: dict[str, Sequence[set[str]]] = {
     ROWS: BOUNDS,
     COLUMNS: [{"column_set", "exact_match"}],
     UNIQUE: [{"column_list"}],
     PRESENT: [{"column"}],
-    BETWEEN: [{"column", *names} for names in BOUNDS],
+    VALUES_BETWEEN: [{"column", *names} for names in BOUNDS],
     IN_SET: [{"column", "value_set"}],
     REDACTING: [{"column", "regex"}],
 }
@@ -91,11 +91,13 @@ def answer(
     fails = np.zeros(len(frame), dtype=bool)
     if kind == UNIQUE:
         return (
-            _count_failing(fails, frame.index) if _increase(frame, kwargs["column_list"]) else None
+            _count_failing(fails, frame.index)
+            if _is_increasing(frame, kwargs["column_list"])
+            else None
         )
     column: Any = frame.get(kwargs["column"])
     mostly = kwargs.get("mostly", 1)
-    if column is None or (kind == BETWEEN and column.dtype.kind not in "iuf"):
+    if column is None or (kind == VALUES_BETWEEN and column.dtype.kind not in "iuf"):
         return None
     missing = column.isna().to_numpy()
     if kind == PRESENT:
@@ -104,16 +106,16 @@ def answer(
         values = pd.Series(column.cat.categories)
     else:
         values = column[~missing] if missing.any() else column
-    odd = ~_expected(values, kind, kwargs, vocabulary)
+    odd = ~_is_expected(values, kind, kwargs, vocabulary)
     if odd.any():
         fails[~missing] = odd[column.cat.codes[~missing]] if is_coded(column) else odd
     return _count_failing(fails, frame.index, mostly, int(missing.sum()))
 
 
-def _expected(
+def _is_expected(
     values: pd.Series, kind: str, kwargs: Mapping[str, Any], vocabulary: Sequence[Any]
 ) -> Codes:
-    if kind == BETWEEN:
+    if kind == VALUES_BETWEEN:
         minimum, maximum = kwargs.get("min_value", -inf), kwargs.get("max_value", inf)
         numbers = values.to_numpy()
         return np.asarray((minimum <= numbers) & (numbers <= maximum))
@@ -135,12 +137,14 @@ def _count_failing(fails: Codes, index: pd.Index, mostly: float = 1, n_missing: 
             "element_count": len(fails),
             "missing_count": n_missing,
             "unexpected_count": n_failing,
-            "partial_unexpected_index_list": index[fails][:KEPT].tolist() if n_failing else [],
+            "partial_unexpected_index_list": index[fails][:MAX_FAILING_ROWS].tolist()
+            if n_failing
+            else [],
         },
     )
 
 
-def _increase(frame: pd.DataFrame, names: Sequence[str]) -> bool:
+def _is_increasing(frame: pd.DataFrame, names: Sequence[str]) -> bool:
     equal = np.ones(max(len(frame) - 1, 0), dtype=bool)
     for name in names:
         column = frame.get(name)

@@ -11,6 +11,7 @@ from math import inf
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
+from agreement_pipeline.contract.answers import VALUES_BETWEEN
 from agreement_pipeline.contract.expectations import DELIVERED, TABLES, Expectation
 from agreement_pipeline.contract.suite import Suite
 from agreement_pipeline.contract.validation import DERIVED, validate
@@ -39,8 +40,8 @@ from agreement_pipeline.yaml_files import Place, read_yaml, validated
 
 ROUND = "round"
 OPTIONAL = (ROUND,)
-BETWEEN, BOUNDS = "expect_column_values_to_be_between", ("min_value", "max_value")
-NAMED = "contract"
+BOUNDS = ("min_value", "max_value")
+CONTRACT_FILE_STEM = "contract"
 BUILT_IN = Path(__file__).with_name("default")
 TEXT = Value("a text", lambda name: isinstance(name, str), "Name it.")
 VERSION = Value("a whole number from 1", whole(1), "Count the versions.")
@@ -53,8 +54,8 @@ Table: TypeAlias = tuple[Expectation, ...]
 class _InFolder(Place):
     @property
     def source(self) -> str:
-        within = self.path[0] if self.path and self.path[0] in TABLES else NAMED
-        return str(Path(self.file, f"{within}.yaml")) if self.path else self.file
+        table = self.path[0] if self.path and self.path[0] in TABLES else CONTRACT_FILE_STEM
+        return str(Path(self.file, f"{table}.yaml")) if self.path else self.file
 
 
 @dataclass(frozen=True)
@@ -109,42 +110,44 @@ class Contract:
             else:
                 words = "a list of at least one expectation"
                 yield Need(name, bool(getattr(self, name)), words, "Add one.")
-        placed = [
-            ((table, number), each)
+        placed_expectations = [
+            ((table, number), expectation)
             for table, expectations in self.tables.items()
-            for number, each in enumerate(expectations)
+            for number, expectation in enumerate(expectations)
         ]
-        checks = [each.check for _, each in placed]
-        for path, each in placed:
+        checks = [expectation.check for _, expectation in placed_expectations]
+        for path, expectation in placed_expectations:
             yield Need(
                 (*path, "meta", "check"),
-                checks.count(each.check) == 1,
+                checks.count(expectation.check) == 1,
                 "a name of its own",
                 "Rename one.",
-                found=f"{each.check!r} more than once",
+                found=f"{expectation.check!r} more than once",
             )
             delivered = DELIVERED[str(path[0])]
             yield Need(
                 (*path, "meta", "when"),
-                each.meta.when in (None, *delivered),
+                expectation.meta.when in (None, *delivered),
                 f"{' or '.join(delivered)} in table {path[0]}",
-                found=repr(each.meta.when),
+                found=repr(expectation.meta.when),
             )
-        for number, each in enumerate(self.round):
-            column = each.kwargs.get("column")
+        for number, expectation in enumerate(self.round):
+            column = expectation.kwargs.get("column")
             yield Need(
                 ("round", number, "kwargs", "column"),
                 column in FACTS,
                 f"one of {', '.join(sorted(FACTS))}",
                 found=repr(column),
             )
-            bounds = {name: each.kwargs[name] for name in BOUNDS if name in each.kwargs}
-            is_bound = each.type == BETWEEN and all(map(is_number, bounds.values()))
+            bounds = {
+                name: expectation.kwargs[name] for name in BOUNDS if name in expectation.kwargs
+            }
+            is_bound = expectation.type == VALUES_BETWEEN and all(map(is_number, bounds.values()))
             yield Need(
                 ("round", number),
-                is_bound and {*each.kwargs} == {"column", *bounds},
-                f"{BETWEEN} with {' or '.join(BOUNDS)}",
-                found=f"{each.type} with {', '.join(each.kwargs)}",
+                is_bound and {*expectation.kwargs} == {"column", *bounds},
+                f"{VALUES_BETWEEN} with {' or '.join(BOUNDS)}",
+                found=f"{expectation.type} with {', '.join(expectation.kwargs)}",
             )
 
     @property
@@ -164,21 +167,24 @@ class Contract:
     @classmethod
     def of_suite(cls, suite: Suite) -> "Contract":
         """A suite that is asked of the delivery, beside the built-in checks of the round."""
-        usual = cls.default()
+        built_in = cls.default()
         if suite.name == BUILT_IN.name:
             raise ContractError(
                 f"{suite.place}: found a suite of the name {suite.name}, which the built-in "
                 "contract has; expected another. Rename the file."
             )
-        own = {each.check for each in usual.expectations} | {*vars(USUAL_INTEGRITY)}
-        if taken := own & {entry.check for entry in suite.entries}:
+        built_in_checks = {expectation.check for expectation in built_in.expectations} | {
+            *vars(USUAL_INTEGRITY)
+        }
+        if repeated_checks := built_in_checks & {entry.check for entry in suite.entries}:
             raise ContractError(
-                f"{suite.place}: found checks {listed(sorted(taken))}, which the built-in contract "
+                f"{suite.place}: found checks {listed(sorted(repeated_checks))}, which the "
+                "built-in contract "
                 "has too; expected names of their own. Name them with meta.check."
             )
-        contract = cls(usual.rows, usual.items, usual.round, suite.name, suite.version)
+        contract = cls(built_in.rows, built_in.items, built_in.round, suite.name, suite.version)
         object.__setattr__(contract, "suite", suite)
-        object.__setattr__(contract, "where", usual.where)
+        object.__setattr__(contract, "where", built_in.where)
         return contract
 
     @classmethod
@@ -193,33 +199,38 @@ class Contract:
         folder = Path(folder)
         if folder.is_file():
             return cls.of_suite(Suite.load(folder))
-        files = {name: folder / f"{name}.yaml" for name in (NAMED, *TABLES)}
-        read = {
+        files = {name: folder / f"{name}.yaml" for name in (CONTRACT_FILE_STEM, *TABLES)}
+        parsed_by_name = {
             name: read_yaml(file, ContractError)
             for name, file in files.items()
-            if name not in (NAMED, *OPTIONAL) or file.exists()
+            if name not in (CONTRACT_FILE_STEM, *OPTIONAL) or file.exists()
         }
-        named, place = read.pop(NAMED, ({}, Place(str(files[NAMED]))))
-        if not isinstance(named, dict) or {*named} - {"version"}:
-            raise ContractError(f"{place}: found {shown(named)}; expected `version: 1` or higher.")
+        contract_data, place = parsed_by_name.pop(
+            CONTRACT_FILE_STEM, ({}, Place(str(files[CONTRACT_FILE_STEM])))
+        )
+        if not isinstance(contract_data, dict) or {*contract_data} - {"version"}:
+            raise ContractError(
+                f"{place}: found {shown(contract_data)}; expected `version: 1` or higher."
+            )
         lines = {
             (table, *path): line
-            for table, (_, place) in read.items()
+            for table, (_, place) in parsed_by_name.items()
             for path, line in place.lines.items()
         }
-        data = {table: content for table, (content, _) in read.items()}
+        data = {table: content for table, (content, _) in parsed_by_name.items()}
         lines |= {path: line for path, line in place.lines.items() if path}
-        data |= {"contract": folder.resolve().name, **named}
-        made = cls.from_mapping(data, source=_InFolder(str(folder), lines))
-        if made.contract == BUILT_IN.name and folder != BUILT_IN:
-            usual = cls.default()
-            if made.version == usual.version and made.digest != usual.digest:
+        data |= {"contract": folder.resolve().name, **contract_data}
+        contract = cls.from_mapping(data, source=_InFolder(str(folder), lines))
+        if contract.contract == BUILT_IN.name and folder != BUILT_IN:
+            built_in = cls.default()
+            if contract.version == built_in.version and contract.digest != built_in.digest:
                 raise ContractError(
                     f"{folder}: found other checks under the name and version of the built-in "
-                    f"contract, {usual.contract} {usual.version}; expected a name of its own, "
+                    f"contract, {built_in.contract} {built_in.version}; expected a name of its "
+                    "own, "
                     "since pages name a contract. Rename the folder."
                 )
-        return made
+        return contract
 
     @classmethod
     def from_mapping(cls, data: object, *, source: str | Place = "contract") -> "Contract":
@@ -267,21 +278,25 @@ class Contract:
         A check that could not be run is a failed error whatever its severity. An expectation that
         Great Expectations does not know is a ContractError with file and line.
         """
-        personal = [each.kwargs["regex"] for each in self.expectations if each.meta.redact]
+        personal = [
+            expectation.kwargs["regex"]
+            for expectation in self.expectations
+            if expectation.meta.redact
+        ]
         panel, findings = Panel(ratings), list[Finding]()
         for table in DERIVED:
-            where = self.where / table
-            findings += validate(self.tables[table], panel, table, personal, where, before)
-        findings += check_integrity(panel, tuple(map(_bound, self.round)), ROUND, personal)
+            place = self.where / table
+            findings += validate(self.tables[table], panel, table, personal, place, before)
+        findings += check_integrity(panel, tuple(map(_check_of_bound, self.round)), ROUND, personal)
         return tuple(findings)
 
 
-def _bound(expectation: Expectation) -> Check:
+def _check_of_bound(expectation: Expectation) -> Check:
     limits = [expectation.kwargs.get(name) for name in BOUNDS]
-    least, most = (
-        otherwise if limit is None else limit
-        for limit, otherwise in zip(limits, (-inf, inf), strict=True)
+    minimum, maximum = (
+        default if limit is None else limit
+        for limit, default in zip(limits, (-inf, inf), strict=True)
     )
     fact = expectation.kwargs["column"]
     words, severity = expectation.description, expectation.weight
-    return Check(expectation.check, fact, words, severity, least, most)
+    return Check(expectation.check, fact, words, severity, minimum, maximum)

@@ -50,10 +50,10 @@ def validate_delivery(
             )
         else:
             meta = {**entry.meta, "check": entry.check}
-            kwargs = _filled(entry, table, vocabulary, delivered_at)
-            filled = {**entry.to_mapping(), "kwargs": kwargs, "meta": meta}
-            refuse_unknown(filled, suite.place / "expectations" / number)
-            entries.append(filled)
+            kwargs = _fill_parameters(entry, table, vocabulary, delivered_at)
+            entry_to_run = {**entry.to_mapping(), "kwargs": kwargs, "meta": meta}
+            refuse_unknown(entry_to_run, suite.place / "expectations" / number)
+            entries.append(entry_to_run)
     result: dict[str, Any] = {}
     try:
         if entries:
@@ -172,7 +172,7 @@ def as_json(result: Result) -> bytes:
     return json.dumps(result, ensure_ascii=False, allow_nan=False, sort_keys=True).encode()
 
 
-def _filled(
+def _fill_parameters(
     entry: SuiteEntry,
     table: "DeliveredTable",
     vocabulary: Sequence[Any] | None,
@@ -198,8 +198,8 @@ def _filled(
     )
     moment = delivered_at.replace(tzinfo=None) if is_naive else delivered_at
     values = {"vocabulary": list(vocabulary or ()), "delivered_at": moment.isoformat()}
-    filled: dict[str, Any] = _with_parameters(kwargs, values)
-    return filled
+    filled_kwargs: dict[str, Any] = _with_parameters(kwargs, values)
+    return filled_kwargs
 
 
 def _with_parameters(value: Any, values: Mapping[str, Any]) -> Any:

@@ -29,7 +29,7 @@ _WORDS = re.compile(r".*\S.*", re.DOTALL)
 # The others reach beyond the table: to a database, or to an address that a schema names.
 _TYPE = re.compile(r"expect_(?!query_|\w*other_table|\w*json_schema)\w+")
 # Conditions are evaluated as code. All checks run in one way. A description has its own key.
-_REFUSED = (
+_REFUSED_KEYS = (
     "row_condition",
     "condition_parser",
     "result_format",
@@ -64,8 +64,8 @@ KWARGS = Value(
     "a mapping of text, finite numbers, lists and mappings", _is_plain, "Put dates in quotes."
 )
 ALLOWED = Value(
-    f"no key of {', '.join(_REFUSED)}",
-    lambda kwargs: not (isinstance(kwargs, Mapping) and set(_REFUSED) & set(kwargs)),
+    f"no key of {', '.join(_REFUSED_KEYS)}",
+    lambda kwargs: not (isinstance(kwargs, Mapping) and set(_REFUSED_KEYS) & set(kwargs)),
     "Remove it.",
     nested=True,
 )
@@ -160,9 +160,9 @@ class Expectation:
         return frozenset(_texts(self.kwargs))
 
     def idle(self, ratings: Ratings) -> str | None:
-        when = self.meta.when
-        if when and when not in ratings.has:
-            return f"column {when} was not delivered, so nothing was checked"
+        column = self.meta.when
+        if column and column not in ratings.has:
+            return f"column {column} was not delivered, so nothing was checked"
         if _parameters(self.kwargs) and ratings.scale.continuous:
             return "the scale has no list of categories, so nothing was checked"
         return None
@@ -179,21 +179,21 @@ def _copy(kwargs: Mapping[str, Any]) -> Any:
     return json.loads(json.dumps(kwargs))
 
 
-def _inside(value: object) -> Iterator[Any]:
+def _nested_values(value: object) -> Iterator[Any]:
     yield value
     if isinstance(value, Mapping | list):
         for inner in value.values() if isinstance(value, Mapping) else value:
-            yield from _inside(inner)
+            yield from _nested_values(inner)
 
 
 def _texts(value: object) -> list[str]:
-    return [text for text in _inside(value) if isinstance(text, str)]
+    return [text for text in _nested_values(value) if isinstance(text, str)]
 
 
 def _parameters(value: object) -> set[str]:
     return {
         str(inner["$PARAMETER"])
-        for inner in _inside(value)
+        for inner in _nested_values(value)
         if isinstance(inner, Mapping) and "$PARAMETER" in inner
     }
 
@@ -206,7 +206,7 @@ class _Group:
 
     @property
     def is_ambiguous(self) -> bool:
-        literal = all(first.isalnum() for first in self.firsts)
+        literal = all(token.isalnum() for token in self.firsts)
         are_distinct = literal and len(set(self.firsts)) == len(self.firsts)
         return self.repeats or (len(self.firsts) > 1 and not are_distinct)
 

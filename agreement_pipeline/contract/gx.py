@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from agreement_pipeline.contract.answers import KEPT, Answer, answer, is_usual
+from agreement_pipeline.contract.answers import MAX_FAILING_ROWS, Answer, answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.errors import ContractError
 from agreement_pipeline.text import one_line
@@ -79,15 +79,15 @@ class PlacedExpectation:
 Suite: TypeAlias = Mapping[str, PlacedExpectation]
 
 
-def suite_of(expectations: Sequence[Expectation], where: Place) -> dict[str, PlacedExpectation]:
+def suite_of(expectations: Sequence[Expectation], place: Place) -> dict[str, PlacedExpectation]:
     """What is asked, by check. What Great Expectations does not know is refused."""
     suite = {
-        each.check: PlacedExpectation(each, where / number)
-        for number, each in enumerate(expectations)
+        expectation.check: PlacedExpectation(expectation, place / number)
+        for number, expectation in enumerate(expectations)
     }
-    for asked in suite.values():
-        if not is_usual(asked.expectation):
-            asked.built  # noqa: B018
+    for request in suite.values():
+        if not is_usual(request.expectation):
+            request.built  # noqa: B018
     return suite
 
 
@@ -114,7 +114,7 @@ def _run_great_expectations(
     """
     if not suite:
         return {}
-    built = [asked.built.configuration for asked in suite.values()]
+    built = [request.built.configuration for request in suite.values()]
     with using_great_expectations():
         from great_expectations.execution_engine import PandasExecutionEngine
         from great_expectations.validator.validator import Validator
@@ -123,9 +123,13 @@ def _run_great_expectations(
         engine.load_batch_data("table", frame)
         validator = Validator(execution_engine=engine)
         validator.metrics_calculator.show_progress_bars = False
-        asked = validator.process_expectations_for_validation(built, {"vocabulary": vocabulary})
-        summary = {"result_format": "SUMMARY", "partial_unexpected_count": KEPT}
-        results = validator.graph_validate(asked, runtime_configuration={"result_format": summary})
+        configurations = validator.process_expectations_for_validation(
+            built, {"vocabulary": vocabulary}
+        )
+        summary = {"result_format": "SUMMARY", "partial_unexpected_count": MAX_FAILING_ROWS}
+        results = validator.graph_validate(
+            configurations, runtime_configuration={"result_format": summary}
+        )
     if len(frame) > MIN_ROWS_TO_COLLECT:  # it leaves the table in cycles
         del engine, validator
         gc.collect()
@@ -179,7 +183,7 @@ def validate_frame(
             "statistics": plain_value(result.statistics),
             "meta": {"great_expectations_version": great_expectations.__version__},
             "id": None,
-            "results": [_plain_result(each) for each in result.results],
+            "results": [_plain_result(expectation_result) for expectation_result in result.results],
         }
         context.data_sources.delete("delivery")
     if len(frame) > MIN_ROWS_TO_COLLECT:  # it leaves the table in cycles
@@ -198,7 +202,7 @@ def _context_of_process(_process: int) -> Any:
     return context
 
 
-def refuse_unknown(entry: Mapping[str, Any], where: object) -> None:
+def refuse_unknown(entry: Mapping[str, Any], place: object) -> None:
     """Refuse what Great Expectations does not know, or keyword arguments that do not fit."""
     with using_great_expectations():
         from great_expectations.expectations.expectation_configuration import (
@@ -210,7 +214,7 @@ def refuse_unknown(entry: Mapping[str, Any], where: object) -> None:
             ExpectationConfiguration(**entry).to_domain_obj()
         except Exception as error:
             raise ContractError(
-                f"{where}: found {entry['type']} with {entry['kwargs']} ({one_line(error)}); "
+                f"{place}: found {entry['type']} with {entry['kwargs']} ({one_line(error)}); "
                 "expected an expectation that Great Expectations knows, with its keyword "
                 "arguments. Correct the spelling, or import the module of your own class first."
             ) from None
@@ -218,7 +222,7 @@ def refuse_unknown(entry: Mapping[str, Any], where: object) -> None:
 
 def _plain_result(result: Any) -> dict[str, Any]:
     report = plain_value(result.exception_info or {})
-    for inner in (report, *(each for each in report.values() if isinstance(each, dict))):
+    for inner in (report, *(value for value in report.values() if isinstance(value, dict))):
         if "exception_traceback" in inner:  # it has paths of this machine
             inner["exception_traceback"] = None
     return {

@@ -305,13 +305,13 @@ def _refusals(
                 f"the parameter {shown(parameter)}",
                 f"{listed(PARAMETERS)}. Write the value instead.",
             )
-    check, when = meta.get("check", "check"), meta.get("when", "column")
+    check, needed_column = meta.get("check", "check"), meta.get("when", "column")
     if not isinstance(check, str) or not CHECK_NAME.fullmatch(check) or check in OWN_CHECKS:
         yield (
             f"meta.check {shown(check)}",
             f"a name of letters, digits and _ that is none of {listed(OWN_CHECKS)}. Rename it.",
         )
-    if not isinstance(when, str) or not isinstance(meta.get("redact", False), bool):
+    if not isinstance(needed_column, str) or not isinstance(meta.get("redact", False), bool):
         yield "meta.when or meta.redact of another kind", "a column, and true or false. Correct it."
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.contract.answers import KEPT, Answer, is_usual
+from agreement_pipeline.contract.answers import MAX_FAILING_ROWS, Answer, is_usual
 from agreement_pipeline.contract.expectations import Expectation
 from agreement_pipeline.contract.gx import answers, suite_of
-from agreement_pipeline.integrity import REDACTED, Codes, Finding, Panel, some
+from agreement_pipeline.integrity import REDACTED, Codes, Finding, Panel, take_places
 from agreement_pipeline.ratings import (
     EXTRAS,
     TEXT,
@@ -24,9 +24,9 @@ from agreement_pipeline.ratings import (
 from agreement_pipeline.text import listed, one_line
 from agreement_pipeline.yaml_files import Place
 
-PART = 1 << 18
+ROWS_PER_SLICE = 1 << 18
 MAX_KEYS_SHOWN = 5
-NOTHING = Answer(False, {}, "no result came back")
+NO_ANSWER_CAME = Answer(False, {}, "no result came back")
 
 
 class Derived(NamedTuple):
@@ -58,11 +58,11 @@ def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     for name in EXTRAS:
         if name in panel.ratings.has:
             is_needed = name in column_names and len(label) > 0
-            columns_by_name[name] = _extra(panel, name) if is_needed else unasked
+            columns_by_name[name] = _read_extra(panel, name) if is_needed else unasked
     return pd.DataFrame(columns_by_name, copy=False)
 
 
-def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
+def items_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     rated = panel.rated
     replicated = np.zeros(len(panel.items), dtype=bool)
     replicated[panel.item[panel.again]] = True
@@ -70,7 +70,7 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
         {
             "item": panel.rated_items,
             "n_raters": panel.n_raters[rated],
-            "n_labels": _n_labels(panel)[rated],
+            "n_labels": _count_labels(panel)[rated],
             "replicated": replicated[rated],
         }
     )
@@ -78,16 +78,16 @@ def items_of(panel: Panel, asked: Collection[str]) -> pd.DataFrame:
     return frame if clusters is None else frame.assign(cluster=clusters.array)
 
 
-def _extra(panel: Panel, name: str) -> pd.Series:
+def _read_extra(panel: Panel, name: str) -> pd.Series:
     column: pd.Series = in_pandas(pa.Table.from_batches(panel.ratings.every([name])))[name]
     return column.astype("boolean") if name == "assisted" else column
 
 
-def _n_labels(panel: Panel) -> Codes:
-    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
+def _count_labels(panel: Panel) -> Codes:
+    item, label = take_places(panel.item, panel.first), take_places(panel.label, panel.first)
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, distinct_items = np.int64(codes.max(initial=0) + 1), []
-    for part in slices_of_whole_items(item, PART):
+    for part in slices_of_whole_items(item, ROWS_PER_SLICE):
         keys = np.sort(item[part] * n_codes + codes[part])
         distinct_items.append((keys[np.diff(keys, prepend=-1) > 0] // n_codes).astype(item.dtype))
     return counts(np.concatenate(distinct_items), len(panel.items))
@@ -104,36 +104,40 @@ def validate(
     panel: Panel,
     table: str,
     personal: Sequence[str],
-    where: Place,
-    before: Sequence[Finding] = (),
+    place: Place,
+    earlier_findings: Sequence[Finding] = (),
 ) -> list[Finding]:
-    finding_by_check = {finding.check: finding for finding in before if finding.table == table}
-    stand = {
+    finding_by_check = {
+        finding.check: finding for finding in earlier_findings if finding.table == table
+    }
+    standing_by_check = {
         expectation.check: finding_by_check[expectation.check]
         for expectation in expectations
         if expectation.check in finding_by_check
         and _is_of_any_raters(expectation, finding_by_check[expectation.check])
     }
-    if len(stand) == len(expectations):
-        return list(stand.values())
+    if len(standing_by_check) == len(expectations):
+        return list(standing_by_check.values())
     idle = {expectation.check: expectation.idle(panel.ratings) for expectation in expectations}
-    suite = suite_of(expectations, where)
+    suite = suite_of(expectations, place)
     plain = partial(_plain, personal=personal)
     try:
         frame = DERIVED[table].of(
             panel, {name for expectation in expectations for name in expectation.columns}
         )
         suite_to_run = {
-            check: entry for check, entry in suite.items() if not idle[check] and check not in stand
+            check: entry
+            for check, entry in suite.items()
+            if not idle[check] and check not in standing_by_check
         }
         answer_by_check = answers(suite_to_run, frame, list(panel.ratings.scale.categories or ()))
         return [
-            stand.get(expectation.check)
+            standing_by_check.get(expectation.check)
             or _finding(
                 expectation,
                 table,
                 idle[expectation.check],
-                answer_by_check.get(expectation.check, NOTHING),
+                answer_by_check.get(expectation.check, NO_ANSWER_CAME),
                 frame,
                 plain,
             )
@@ -206,7 +210,7 @@ def _outcome_words(observed: Mapping[str, Any], noun: str) -> str:
     if value is None:
         return "no value reported"
     if isinstance(value, tuple):
-        return f"{listed(value, KEPT)} found"
+        return f"{listed(value, MAX_FAILING_ROWS)} found"
     return f"{value:.4g} found" if isinstance(value, float) else f"{value} found"
 
 

@@ -28,7 +28,7 @@ from agreement_pipeline.integrity.given_again import (
     if_they_had_differed,
 )
 from agreement_pipeline.integrity.overlap import FALSE_ALARM_RATE, compare_overlap
-from agreement_pipeline.integrity.panel import Codes, Panel, some
+from agreement_pipeline.integrity.panel import Codes, Panel, take_places
 
 __all__ = [
     "FACTS",
@@ -58,6 +58,6 @@ __all__ = [
     "dropped_since",
     "if_they_had_differed",
     "raters_too_near",
-    "some",
+    "take_places",
     "without_copied_rows",
 ]

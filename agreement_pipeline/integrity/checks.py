@@ -24,7 +24,7 @@ CheckEffect = Literal["hold", "warn", "not_asked"]
 EFFECT = one_of(get_args(CheckEffect))
 SEVERITY_BY_EFFECT = {"hold": "error", "warn": "warning"}
 BOUND = Value("a finite number from 0", lambda bound: is_number(bound) and 0 <= bound < math.inf)
-IN_WORDS = {0.1: "a tenth", 0.25: "a quarter", 0.5: "half"}
+SHARE_IN_WORDS = {0.1: "a tenth", 0.25: "a quarter", 0.5: "half"}
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ class Integrity:
 
     def to_mapping(self) -> dict[str, Any]:
         """What is not as usual."""
-        usual = asdict(USUAL_INTEGRITY)
-        return {name: value for name, value in asdict(self).items() if value != usual[name]}
+        usual_values = asdict(USUAL_INTEGRITY)
+        return {name: value for name, value in asdict(self).items() if value != usual_values[name]}
 
 
 USUAL_INTEGRITY = Integrity()
@@ -189,13 +189,13 @@ def check_integrity(
 def _with_bound(name: str, sentence: str, bound: AtMost | AtLeast) -> str:
     """The sentence of a check, which names another bound than the usual one too."""
     limit = bound.at_most if isinstance(bound, AtMost) else bound.at_least
-    shown = sentence.format(
+    text = sentence.format(
         limit=f"{limit:g}",
-        share=IN_WORDS.get(limit, f"{limit:g}"),
-        rest=IN_WORDS.get(1 - limit, f"{1 - limit:g}"),
+        share=SHARE_IN_WORDS.get(limit, f"{limit:g}"),
+        rest=SHARE_IN_WORDS.get(1 - limit, f"{1 - limit:g}"),
     )
-    is_said = "{" in sentence or bound == getattr(USUAL_INTEGRITY, name)
-    return shown if is_said else f"{shown} (the policy's bound is {limit:g})"
+    is_bound_stated = "{" in sentence or bound == getattr(USUAL_INTEGRITY, name)
+    return text if is_bound_stated else f"{text} (the policy's bound is {limit:g})"
 
 
 SENTENCES: Mapping[str, tuple[str, str]] = {

@@ -16,12 +16,12 @@ import numpy as np
 from agreement_pipeline.ratings import Ratings
 
 Codes = np.ndarray[Any, Any]
-FALSE_ALARMS = 1e-3
+MAX_FALSE_ALARM_RATE = 1e-3
 """At most this share of honest rounds, by both tests and all numbers of copies together."""
 MIN_ROWS = 5
 """Fewer distinct rows on which raters differ never suffice."""
 MAX_COPIES_PER_ROW = 10_000
-GRID, MULTIPLES = 800, 40
+N_GRID_POINTS, N_MULTIPLES = 800, 40
 
 
 class CopiedRows(NamedTuple):
@@ -76,15 +76,17 @@ def number_of_copies(n_items: Codes) -> int | None:
     """The number of copies that chance explains least, if it does not, of the numbers of items that
     have each row.
     """
-    most = min(int(n_items.max()), MAX_COPIES_PER_ROW)
-    rows_by_size = np.bincount(np.minimum(n_items, most + 1), minlength=most + 2)
-    sizes = np.unique(n_items[(n_items > 1) & (n_items <= most)])
+    max_copies = min(int(n_items.max()), MAX_COPIES_PER_ROW)
+    rows_by_size = np.bincount(np.minimum(n_items, max_copies + 1), minlength=max_copies + 2)
+    sizes = np.unique(n_items[(n_items > 1) & (n_items <= max_copies)])
     divisors = {m for size in sizes.tolist() for m in range(2, size + 1) if size % m == 0}
     chances = [(_chance_of_multiples(n_items, m), m) for m in sorted(divisors)] + [
         (_chance_of_size(rows_by_size, m), m) for m in sizes.tolist()
     ]
     # The bound falls with m, so that all numbers together stay under it.
-    alarms = [(p * m * (m - 1), m) for p, m in chances if p <= FALSE_ALARMS / (2 * m * (m - 1))]
+    alarms = [
+        (p * m * (m - 1), m) for p, m in chances if p <= MAX_FALSE_ALARM_RATE / (2 * m * (m - 1))
+    ]
     return min(alarms)[1] if alarms else None
 
 
@@ -106,8 +108,8 @@ def most_likely_multiple(m: int) -> float:
     """
     from scipy.special import gammaln
 
-    means = np.geomspace(m / 8, 8 * m, GRID)
-    sizes = m * np.arange(1, MULTIPLES + 1)
+    means = np.geomspace(m / 8, 8 * m, N_GRID_POINTS)
+    sizes = m * np.arange(1, N_MULTIPLES + 1)
     logarithms = sizes * np.log(means)[:, None] - means[:, None] - gammaln(sizes + 1)
     chances = np.exp(logarithms).sum(1) / -np.expm1(-means)
     return max(float(chances.max()), 1 / m)
@@ -128,11 +130,11 @@ def _chance_of_size(rows_by_size: Codes, m: int) -> float:
         return 1.0
     total = a + b + c
     # At the bound, with a = t c: b = root(factor t) c. The best t is that of the observed a - c.
-    tilts = np.geomspace(1e-4, 1e4, GRID)
-    shares = np.stack([tilts, np.sqrt(factor * tilts), np.ones(GRID)])
+    tilts = np.geomspace(1e-4, 1e4, N_GRID_POINTS)
+    shares = np.stack([tilts, np.sqrt(factor * tilts), np.ones(N_GRID_POINTS)])
     shares /= shares.sum(0)
     counts = np.array([a, b, c], dtype=float)
     at_bound = float((counts @ np.log(shares)).max())
-    seen = counts[counts > 0]
-    ratio = 2 * (float(seen @ np.log(seen / total)) - at_bound)
+    positive_counts = counts[counts > 0]
+    ratio = 2 * (float(positive_counts @ np.log(positive_counts / total)) - at_bound)
     return 0.5 * math.erfc(math.sqrt(max(ratio, 0.0) / 2))

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from agreement_pipeline.integrity.copied_rows import find_copied_rows
-from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, some
+from agreement_pipeline.integrity.panel import Codes, Pairs, Panel, take_places
 from agreement_pipeline.ratings import (
     NO_ANSWER,
     TEXT,
@@ -31,30 +31,43 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.text import listed
 
-SHOWN = 3
-MOST_TEXTS, AT_ONCE = 50_000, 8_192
-LAST = 6
-LETTERS = np.arange(256)
-SPREAD = np.where(ord(" ") < LETTERS, (LETTERS | 32) ** 2, 0).astype(np.uint32)
-MET = 30
-NEAR, TENTH = 0.05, 0.1
-FEWEST_EXPECTED = 20
-BY_CHANCE = 1e-3
-SURE = 3.29
-JOINED, VOICES = 0.6, 3
-AS_OFTEN, LIKELY = 0.5, 1.645
-FOLLOWED = 0.9
+MAX_EXAMPLES = 3
+MAX_TEXTS_COMPARED = 50_000
+"""Of more texts, a sample is compared in which equal ones stay together."""
+TEXTS_PER_BLOCK = 8_192
+N_LETTERS_HASHED = 6
+BYTES = np.arange(256)
+HASH_BY_BYTE = np.where(ord(" ") < BYTES, (BYTES | 32) ** 2, 0).astype(np.uint32)
+MIN_SHARED_ITEMS = 30
+MAX_NEAR_COPY_SHARE = 0.05
+"""Raters who differ on no larger share of their items may be near copies of each other."""
+MIN_EXPECTED_SHARE = 0.1
+MAX_RATIO_TOO_NEAR = 0.1
+"""Raters are too near if they differ less than so often as expected."""
+MIN_EXPECTED_DIFFERENCES = 20
+MAX_P_VALUE = 1e-3
+MIN_STANDARD_ERRORS = 3.29
+"""A normal distribution is beyond so many, to either side, with a probability of .001."""
+MAX_JOIN_SHARE_ALONE = 0.6
+"""One who works alone joins another who leaves the majority on this share of items at most."""
+MIN_VOICES = 3
+MIN_RATIO_OF_DEPARTURES = 0.5
+Z_ONE_SIDED = 1.645
+MAX_SHARE_FOLLOWING = 0.9
 """How often a classifier sides with the majority, at most, where raters differ."""
-MET_BY, SAID = ["rater", "most"], ["rater", "most", "code"]
-USUAL, FEWEST_ITEMS = 0.7, 30
-"""The share of items with one number of raters that makes it usual, and of how many items."""
+MAJORITY_KEYS = ["rater", "most"]
+MAJORITY_AND_LABEL_KEYS = ["rater", "most", "code"]
+MIN_USUAL_SHARE = 0.7
+"""The share of items with one number of raters that makes it usual."""
+MIN_ITEMS = 30
+"""Of fewer items, nothing is usual."""
 NEARLY_ALL = 0.75
 """The share of raters who rate this share of the items, where most raters rate nearly all."""
 MINUTE = 60
-READ = 200_000
-NUMBERED = "are not numbered 1, 2, … by rater and item"
-WORDS_APART = "the words of raters do not meet, so nobody was compared"
-NO_TIMES = "replicates have no times that tell minutes, so nothing was checked"
+MAX_RATINGS_READ = 200_000
+MISNUMBERED_MESSAGE = "are not numbered 1, 2, … by rater and item"
+NO_SHARED_WORDS_MESSAGE = "the words of raters do not meet, so nobody was compared"
+NO_TIMES_MESSAGE = "replicates have no times that tell minutes, so nothing was checked"
 
 
 class Fact(NamedTuple):
@@ -80,56 +93,58 @@ def items_with_a_shared_text(panel: Panel) -> Fact:
     texts = panel.contents("text")
     if texts is None:
         return Fact(None, "column text was not delivered, so nothing was checked")
-    known = texts.notna().to_numpy()
-    return _copies(texts if known.all() else texts[known], "text")
+    has_text = texts.notna().to_numpy()
+    return _copies_fact(texts if has_text.all() else texts[has_text], "text")
 
 
 @fact
 def items_that_print_alike(panel: Panel) -> Fact:
     """The first of the items is no copy."""
     names = panel.rated_items
-    return _copies(pd.Series(names.astype(TEXT), index=names), "identifier")
+    return _copies_fact(pd.Series(names.astype(TEXT), index=names), "identifier")
 
 
-def _copies(texts: pd.Series, what: str) -> Fact:
-    some = (texts if len(texts) <= MOST_TEXTS else _sample(texts)).astype(TEXT)
-    alike = printed_forms(some)
-    alike = alike[alike != ""]
-    again = alike.duplicated()
-    n_copies = int(again.sum())
-    if not len(alike):
-        return Fact(None, f"no item has a {what}, so nothing was checked")
-    words = f"items have the {what} of another one"
+def _copies_fact(texts: pd.Series, noun: str) -> Fact:
+    compared_texts = (texts if len(texts) <= MAX_TEXTS_COMPARED else _sample_texts(texts)).astype(
+        TEXT
+    )
+    forms = printed_forms(compared_texts)
+    forms = forms[forms != ""]
+    is_copy = forms.duplicated()
+    n_copies = int(is_copy.sum())
+    if not len(forms):
+        return Fact(None, f"no item has a {noun}, so nothing was checked")
+    words = f"items have the {noun} of another one"
     if n_copies:
-        first = {text: item for item, text in alike[~again].items()}
-        copies = alike[again].iloc[:SHOWN].items()
+        original_by_form = {text: item for item, text in forms[~is_copy].items()}
+        copies = forms[is_copy].iloc[:MAX_EXAMPLES].items()
         words += ", such as " + " and ".join(
-            f"{item!a} that of {first[text]!a}" for item, text in copies
+            f"{item!a} that of {original_by_form[text]!a}" for item, text in copies
         )
-    return share_of(n_copies, len(alike), words)
+    return share_of(n_copies, len(forms), words)
 
 
-def _sample(texts: pd.Series) -> pd.Series:
+def _sample_texts(texts: pd.Series) -> pd.Series:
     """Equal texts fall into one part."""
-    n_parts, found = -(-len(texts) // MOST_TEXTS), []
-    told = pa.array(texts.astype(TEXT))
-    given = told if isinstance(told, pa.ChunkedArray) else pa.chunked_array([told])
-    for part in parts(len(texts), AT_ONCE):
-        sums = _sums(given.slice(part.start, part.stop - part.start))
-        found.append(part.start + np.flatnonzero(sums % n_parts == 0))
-    return texts.iloc[np.concatenate(found)]
+    n_parts, sampled_places = -(-len(texts) // MAX_TEXTS_COMPARED), []
+    array = pa.array(texts.astype(TEXT))
+    chunks = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
+    for part in parts(len(texts), TEXTS_PER_BLOCK):
+        sums = _hash_texts(chunks.slice(part.start, part.stop - part.start))
+        sampled_places.append(part.start + np.flatnonzero(sums % n_parts == 0))
+    return texts.iloc[np.concatenate(sampled_places)]
 
 
-def _sums(texts: "pa.ChunkedArray") -> np.ndarray[Any, np.dtype[np.uint32]]:
+def _hash_texts(texts: "pa.ChunkedArray") -> np.ndarray[Any, np.dtype[np.uint32]]:
     """Only the last letters count, without capitals and the blanks after them."""
-    given = pc.ascii_rtrim_whitespace(texts.cast(pa.large_string())).combine_chunks()
-    _, offsets, data = given.buffers()
-    stops = np.frombuffer(offsets, dtype=np.int64)[: len(given) + 1]
+    trimmed = pc.ascii_rtrim_whitespace(texts.cast(pa.large_string())).combine_chunks()
+    _, offsets, data = trimmed.buffers()
+    stops = np.frombuffer(offsets, dtype=np.int64)[: len(trimmed) + 1]
     letters = np.frombuffer(data, dtype=np.uint8)
     sums = np.zeros(len(texts), dtype=np.uint32)
-    for back in range(1, LAST + 1):
-        places = stops[1:] - back
-        sums += SPREAD[np.where(places >= stops[:-1], letters[places], 0)]
+    for n_letters_back in range(1, N_LETTERS_HASHED + 1):
+        places = stops[1:] - n_letters_back
+        sums += HASH_BY_BYTE[np.where(places >= stops[:-1], letters[places], 0)]
     return sums
 
 
@@ -166,18 +181,18 @@ def pairs_of_identical_raters(panel: Panel) -> Fact:
     is told of two, unless they likely leave it more than half as often as the other voices do.
     """
     if panel.ratings.foreign_words:
-        return Fact(None, WORDS_APART)
-    pairs, expected = _compared(panel)
-    return _told(panel, pairs, expected, _identical(panel, pairs), "never differ")
+        return Fact(None, NO_SHARED_WORDS_MESSAGE)
+    pairs, expected = _select_comparable_pairs(panel)
+    return _pairs_fact(panel, pairs, expected, _is_identical(panel, pairs), "never differ")
 
 
 @fact
 def pairs_of_raters_too_near(panel: Panel) -> Fact:
     """Nothing is told of raters who differ from somebody else on less than a tenth of the items."""
     if panel.ratings.foreign_words:
-        return Fact(None, WORDS_APART)
-    pairs, expected = _compared(panel)
-    return _told(panel, pairs, expected, _near(pairs, expected), "differ too seldom")
+        return Fact(None, NO_SHARED_WORDS_MESSAGE)
+    pairs, expected = _select_comparable_pairs(panel)
+    return _pairs_fact(panel, pairs, expected, _is_too_near(pairs, expected), "differ too seldom")
 
 
 def raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
@@ -185,27 +200,35 @@ def raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
     if ratings.foreign_words:
         return set(), set()
     panel = Panel(ratings)
-    pairs, expected = _compared(panel)
-    near, same = pairs.where(_near(pairs, expected)), pairs.where(_identical(panel, pairs))
-    near_names, same_names = (
-        {panel.raters[place] for place in (*those.first, *those.second)} for those in (near, same)
+    pairs, expected = _select_comparable_pairs(panel)
+    near_pairs = pairs.where(_is_too_near(pairs, expected))
+    identical_pairs = pairs.where(_is_identical(panel, pairs))
+    near_names, identical_names = (
+        {panel.raters[place] for place in (*some_pairs.first, *some_pairs.second)}
+        for some_pairs in (near_pairs, identical_pairs)
     )
-    return near_names, same_names
+    return near_names, identical_names
 
 
-def _identical(panel: Panel, pairs: Pairs) -> Codes:
-    never = np.asarray(pairs.differed == 0)
-    if never.any():
-        both, joined, left, usual = _departures(panel, pairs.where(never))
-        by_chance = len(pairs.met) * joined**both
-        often = left - AS_OFTEN * usual > LIKELY * np.sqrt(left)
-        never[never] = (by_chance <= BY_CHANCE) & often
-    return never
+def _is_identical(panel: Panel, pairs: Pairs) -> Codes:
+    """By pair, whether they never differ though chance would part them."""
+    is_identical = np.asarray(pairs.differed == 0)
+    if is_identical.any():
+        n_both_leave, join_share, n_left, n_left_as_others = _count_departures(
+            panel, pairs.where(is_identical)
+        )
+        n_expected = len(pairs.met) * join_share**n_both_leave
+        beyond_ratio = n_left - MIN_RATIO_OF_DEPARTURES * n_left_as_others
+        leaves_often = beyond_ratio > Z_ONE_SIDED * np.sqrt(n_left)
+        is_identical[is_identical] = (n_expected <= MAX_P_VALUE) & leaves_often
+    return is_identical
 
 
-def _near(pairs: Pairs, expected: Codes) -> Codes:
-    apart = (expected >= TENTH * pairs.met) & (expected >= FEWEST_EXPECTED)
-    return np.asarray((pairs.differed < TENTH * expected) & apart)
+def _is_too_near(pairs: Pairs, expected: Codes) -> Codes:
+    """By pair, whether they differ far less than each does from others."""
+    is_share_enough = expected >= MIN_EXPECTED_SHARE * pairs.met
+    differ_elsewhere = is_share_enough & (expected >= MIN_EXPECTED_DIFFERENCES)
+    return np.asarray((pairs.differed < MAX_RATIO_TOO_NEAR * expected) & differ_elsewhere)
 
 
 @fact
@@ -217,7 +240,7 @@ def raters_that_print_alike(panel: Panel) -> Fact:
     if len(alike) > 1:
         alike = lookalikes(names[place] for place in pd.unique(panel.columns["place"]))
     alike = tuple(e for e in alike if not any({*e} <= {*group} for group in declared))
-    words = "; ".join(described(group) for group in alike[:SHOWN])
+    words = "; ".join(described(group) for group in alike[:MAX_EXAMPLES])
     count = sum(len(group) for group in alike)
     return Fact(
         count,
@@ -226,60 +249,75 @@ def raters_that_print_alike(panel: Panel) -> Fact:
     )
 
 
-def _compared(panel: Panel) -> tuple[Pairs, Codes]:
+def _select_comparable_pairs(panel: Panel) -> tuple[Pairs, Codes]:
     """Pairs should differ as often as the nearer of the two differs from the nearest rater who is
     no near copy.
     """
     pairs = panel.pairs
-    pairs = pairs.where(pairs.met >= MET)
-    nearest = np.full(len(panel.raters), np.inf)
-    far = pairs.where(pairs.share > NEAR)
-    for raters in (far.first, far.second):
-        np.minimum.at(nearest, raters, far.share)
-    expected = pairs.met * np.minimum(nearest[pairs.first], nearest[pairs.second])
+    pairs = pairs.where(pairs.met >= MIN_SHARED_ITEMS)
+    nearest_share = np.full(len(panel.raters), np.inf)
+    distant_pairs = pairs.where(pairs.share > MAX_NEAR_COPY_SHARE)
+    for raters in (distant_pairs.first, distant_pairs.second):
+        np.minimum.at(nearest_share, raters, distant_pairs.share)
+    expected = pairs.met * np.minimum(nearest_share[pairs.first], nearest_share[pairs.second])
     telling = np.isfinite(expected)
     return pairs.where(telling), expected[telling]
 
 
-def _departures(panel: Panel, same: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
+def _count_departures(panel: Panel, identical_pairs: Pairs) -> tuple[Codes, Codes, Codes, Codes]:
     """For each pair that never differs: on how many items both leave the majority, the chance that
     one joins the other there, how often their voice leaves it, and how often it would as the other
     voices do.
     """
-    voices = _voices(same, len(panel.raters))
-    rows = _beside_majority(panel, voices)
+    voices = _assign_voices(identical_pairs, len(panel.raters))
+    rows = _rows_with_majority(panel, voices)
     leaves = rows["code"] != rows["most"]
-    elsewhere = [rows.groupby(keys)["item"].transform("size") - 1 for keys in (SAID, MET_BY)]
-    habit = (elsewhere[0] / elsewhere[1].clip(lower=1)).clip(lower=JOINED)[leaves]
+    n_elsewhere = [
+        rows.groupby(keys)["item"].transform("size") - 1
+        for keys in (MAJORITY_AND_LABEL_KEYS, MAJORITY_KEYS)
+    ]
+    habit = (n_elsewhere[0] / n_elsewhere[1].clip(lower=1)).clip(lower=MAX_JOIN_SHARE_ALONE)[leaves]
     joins = habit.map(math.log).groupby(rows["rater"]).mean().map(math.exp)
-    joined = joins.reindex(range(len(voices))).to_numpy()
-    both = Pairs.of(*(rows[name][leaves].to_numpy() for name in ("item", "rater", "code")))
-    met = pd.Series(both.met, both.first * len(voices) + both.second)
+    join_share_by_rater = joins.reindex(range(len(voices))).to_numpy()
+    joint_departures = Pairs.of(
+        *(rows[name][leaves].to_numpy() for name in ("item", "rater", "code"))
+    )
+    n_joint_departures = pd.Series(
+        joint_departures.met, joint_departures.first * len(voices) + joint_departures.second
+    )
 
-    spoken, own = ~rows.duplicated(["item", "voice"]), voices[same.first]
-    n_said = np.bincount(rows["voice"][spoken], minlength=len(voices))
-    n_left = np.bincount(rows["voice"][spoken & leaves], minlength=len(voices))
-    others = np.maximum(n_said.sum() - n_said[own], 1)
+    is_of_new_voice = ~rows.duplicated(["item", "voice"])
+    pair_voices = voices[identical_pairs.first]
+    n_said = np.bincount(rows["voice"][is_of_new_voice], minlength=len(voices))
+    n_left = np.bincount(rows["voice"][is_of_new_voice & leaves], minlength=len(voices))
+    n_said_by_others = np.maximum(n_said.sum() - n_said[pair_voices], 1)
     return (
-        met.reindex(same.first * len(voices) + same.second, fill_value=0).to_numpy(),
-        np.fmax(joined[same.first], joined[same.second]),
-        n_left[own],
-        n_said[own] * (n_left.sum() - n_left[own]) / others,
+        n_joint_departures.reindex(
+            identical_pairs.first * len(voices) + identical_pairs.second, fill_value=0
+        ).to_numpy(),
+        np.fmax(
+            join_share_by_rater[identical_pairs.first], join_share_by_rater[identical_pairs.second]
+        ),
+        n_left[pair_voices],
+        n_said[pair_voices] * (n_left.sum() - n_left[pair_voices]) / n_said_by_others,
     )
 
 
-def _beside_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
+def _rows_with_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
+    """A row for each rating of items with enough voices. `most` is the code of the majority's
+    label, or -1 if several are as frequent.
+    """
     item, rater, label = panel.met
     rows = pd.DataFrame(
         {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
     )
-    said = rows.drop_duplicates(["item", "voice"])
-    enough = np.bincount(said["item"], minlength=len(panel.items)) >= VOICES
-    frequency = said.groupby(["item", "code"]).size()
-    first = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
-    sole = first.drop_duplicates("item", keep=False)
+    voice_labels = rows.drop_duplicates(["item", "voice"])
+    enough = np.bincount(voice_labels["item"], minlength=len(panel.items)) >= MIN_VOICES
+    frequency = voice_labels.groupby(["item", "code"]).size()
+    most_frequent = frequency[frequency == frequency.groupby("item").transform("max")].reset_index()
+    sole_majority = most_frequent.drop_duplicates("item", keep=False)
     majority = np.full(len(panel.items), -1)
-    majority[sole["item"]] = sole["code"]
+    majority[sole_majority["item"]] = sole_majority["code"]
     return rows.assign(most=majority[item])[enough[item]]
 
 
@@ -293,73 +331,90 @@ def classifiers_that_copy(panel: Panel) -> Fact:
     """
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
-    rows = _beside_majority(panel, np.arange(len(panel.raters)))
+    rows = _rows_with_majority(panel, np.arange(len(panel.raters)))
     label = panel.met[2]
     distinct = np.append(pd.factorize(label)[1], 0)
-    item, said, most = rows["item"].to_numpy(), label[rows.index], distinct[rows["most"]]
+    item, rater_label = rows["item"].to_numpy(), label[rows.index]
+    majority_label = distinct[rows["most"]]
     leaves = (rows["code"] != rows["most"]).to_numpy()
     split = leaves & (rows["most"] >= 0).to_numpy()
-    by_chance = BY_CHANCE / (len(panel.ratings.classifiers) * (len(panel.raters) + 1))
-    found = []
+    by_chance = MAX_P_VALUE / (len(panel.ratings.classifiers) * (len(panel.raters) + 1))
+    copy_messages = []
     for name in panel.ratings.classifiers:
-        own, known = _first_of(panel, name)
-        follows = pd.DataFrame({"all": own[item] == said, "n": leaves})[known[item]]
-        each = follows.groupby(rows["rater"][known[item]]).agg({"all": "all", "n": "sum"})
-        for at in each.index[each["all"] & (JOINED ** each["n"] <= by_chance)]:
-            found.append(f"{name!a} always says what {panel.raters[at]!a} says")
-        differ, first = np.unique(item[split & known[item]], return_index=True)
-        with_most = own[differ] == most[split & known[item]][first]
-        if with_most.all() and FOLLOWED ** len(differ) <= by_chance:
-            found.append(
+        classifier_label, is_labelled = _labels_of_classifier(panel, name)
+        follows = pd.DataFrame({"all": classifier_label[item] == rater_label, "n": leaves})[
+            is_labelled[item]
+        ]
+        follows_by_rater = follows.groupby(rows["rater"][is_labelled[item]]).agg(
+            {"all": "all", "n": "sum"}
+        )
+        for place in follows_by_rater.index[
+            follows_by_rater["all"] & (MAX_JOIN_SHARE_ALONE ** follows_by_rater["n"] <= by_chance)
+        ]:
+            copy_messages.append(f"{name!a} always says what {panel.raters[place]!a} says")
+        differ, first_rows = np.unique(item[split & is_labelled[item]], return_index=True)
+        with_most = (
+            classifier_label[differ] == majority_label[split & is_labelled[item]][first_rows]
+        )
+        if with_most.all() and MAX_SHARE_FOLLOWING ** len(differ) <= by_chance:
+            copy_messages.append(
                 f"{name!a} says what most raters say on all {len(differ)} items where raters differ"
             )
     words = "no classifier always follows a rater, or the majority"
-    return Fact(len(found), "; ".join(found[:SHOWN]) or words)
+    return Fact(len(copy_messages), "; ".join(copy_messages[:MAX_EXAMPLES]) or words)
 
 
-def _first_of(panel: Panel, name: str) -> tuple[Codes, Codes]:
+def _labels_of_classifier(panel: Panel, name: str) -> tuple[Codes, Codes]:
+    """Its first label of each item of the panel, and whether it has one."""
     columns, place = panel.columns, panel.raters.index(name)
     rows = np.flatnonzero((columns["place"] == place) & ~columns["earlier"])[::-1]
-    own = np.zeros(len(panel.items), dtype=columns["label"].dtype)
-    known = np.zeros(len(panel.items), dtype=bool)
-    own[columns["at"][rows]], known[columns["at"][rows]] = columns["label"][rows], True
-    return own, known
+    label_by_item = np.zeros(len(panel.items), dtype=columns["label"].dtype)
+    is_labelled = np.zeros(len(panel.items), dtype=bool)
+    items = columns["at"][rows]
+    label_by_item[items], is_labelled[items] = columns["label"][rows], True
+    return label_by_item, is_labelled
 
 
-def _voices(same: Pairs, n_raters: int) -> Codes:
+def _assign_voices(identical_pairs: Pairs, n_raters: int) -> Codes:
+    """By rater, a code that raters who never differ share, also by way of others."""
     voice = np.arange(n_raters)
     while True:
-        least = np.minimum(voice[same.first], voice[same.second])
-        joined = voice.copy()
-        np.minimum.at(joined, same.first, least)
-        np.minimum.at(joined, same.second, least)
-        if (joined == voice).all():
+        smallest_voice = np.minimum(voice[identical_pairs.first], voice[identical_pairs.second])
+        merged = voice.copy()
+        np.minimum.at(merged, identical_pairs.first, smallest_voice)
+        np.minimum.at(merged, identical_pairs.second, smallest_voice)
+        if (merged == voice).all():
             return voice
-        voice = joined
+        voice = merged
 
 
-def _told(panel: Panel, pairs: Pairs, expected: Codes, which: Codes, what: str) -> Fact:
-    found, count = pairs.where(which), int(which.sum())
-    words = f"{count} of {len(pairs.met)} pairs of raters {what}"
-    shown = [
-        f"{panel.raters[a]!a} and {panel.raters[b]!a} on {differed} of {met} items "
-        f"instead of about {about:.0f}"
-        for a, b, met, differed, about in zip(
-            found.first, found.second, found.met, found.differed, expected[which], strict=True
+def _pairs_fact(panel: Panel, pairs: Pairs, expected: Codes, mask: Codes, verb_phrase: str) -> Fact:
+    chosen_pairs, count = pairs.where(mask), int(mask.sum())
+    words = f"{count} of {len(pairs.met)} pairs of raters {verb_phrase}"
+    examples = [
+        f"{panel.raters[a]!a} and {panel.raters[b]!a} on {n_differing} of {n_shared} items "
+        f"instead of about {n_expected:.0f}"
+        for a, b, n_shared, n_differing, n_expected in zip(
+            chosen_pairs.first,
+            chosen_pairs.second,
+            chosen_pairs.met,
+            chosen_pairs.differed,
+            expected[mask],
+            strict=True,
         )
-    ][:SHOWN]
-    return Fact(count, words + (f", such as {'; '.join(shown)}" if shown else ""))
+    ][:MAX_EXAMPLES]
+    return Fact(count, words + (f", such as {'; '.join(examples)}" if examples else ""))
 
 
 @fact
 def items_with_fewer_raters(panel: Panel) -> Fact:
     """A rating that is missing may be the one that differs. No measure can tell."""
-    each = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
-    usual = int(np.bincount(each).argmax()) if len(each) else 0
-    if len(each) < FEWEST_ITEMS or (each == usual).mean() < USUAL:
+    n_raters = panel.n_raters[panel.rated][~panel.gold[panel.rated]]
+    usual_number = int(np.bincount(n_raters).argmax()) if len(n_raters) else 0
+    if len(n_raters) < MIN_ITEMS or (n_raters == usual_number).mean() < MIN_USUAL_SHARE:
         return Fact(None, "no number of raters is usual, so nothing was checked")
-    words = f"items have fewer raters than {usual}, as most items have"
-    return share_of(int((each < usual).sum()), len(each), words)
+    words = f"items have fewer raters than {usual_number}, as most items have"
+    return share_of(int((n_raters < usual_number).sum()), len(n_raters), words)
 
 
 @fact
@@ -378,18 +433,25 @@ def share_of_missing_labels(panel: Panel) -> Fact:
 @fact
 def raters_with_few_items(panel: Panel) -> Fact:
     """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
-    own = ~take_in_blocks(panel.gold, some(panel.item, panel.first))
-    each = counts(some(panel.rater, panel.first)[own], len(panel.raters))
-    raters = np.flatnonzero(each)
-    usual = float(np.median(each[raters])) if len(raters) else 0.0
-    if usual < FEWEST_ITEMS or (each[raters] >= NEARLY_ALL * each.max()).mean() < NEARLY_ALL:
+    is_not_gold = ~take_in_blocks(panel.gold, take_places(panel.item, panel.first))
+    n_items = counts(take_places(panel.rater, panel.first)[is_not_gold], len(panel.raters))
+    raters = np.flatnonzero(n_items)
+    usual_number = float(np.median(n_items[raters])) if len(raters) else 0.0
+    if (
+        usual_number < MIN_ITEMS
+        or (n_items[raters] >= NEARLY_ALL * n_items.max()).mean() < NEARLY_ALL
+    ):
         return Fact(None, "most raters do not rate nearly all items, so nothing was checked")
-    few = raters[each[raters] < usual / 2]
-    said = [f"{panel.raters[place]!a} rated {each[place]}" for place in few[:SHOWN]]
+    raters_below_half = raters[n_items[raters] < usual_number / 2]
+    examples = [
+        f"{panel.raters[place]!a} rated {n_items[place]}"
+        for place in raters_below_half[:MAX_EXAMPLES]
+    ]
     words = (
-        f"{len(few)} of {len(raters)} raters rated less than half of the usual {usual:.0f} items"
+        f"{len(raters_below_half)} of {len(raters)} raters rated less than half of the usual "
+        f"{usual_number:.0f} items"
     )
-    return Fact(len(few), f"{words}{': ' + ', '.join(said) if said else ''}")
+    return Fact(len(raters_below_half), f"{words}{': ' + ', '.join(examples) if examples else ''}")
 
 
 @fact
@@ -397,7 +459,9 @@ def raters_named_like_models(panel: Panel) -> Fact:
     names = like_models(panel.ratings.raters)
     words = f"{len(names)} of {len(panel.ratings.raters)} raters have a name like a model's"
     if names:
-        words += f", such as {' and '.join(map(ascii, names[:SHOWN]))}; name them as classifiers"
+        words += (
+            f", such as {' and '.join(map(ascii, names[:MAX_EXAMPLES]))}; name them as classifiers"
+        )
     if len(names) > 1:
         words += ", and give a model of several names one name"
     return Fact(len(names), words)
@@ -416,114 +480,127 @@ def dispute_on_gold(panel: Panel) -> Fact:
     """It is 0 if chance alone gives such a difference in one of a thousand rounds."""
     if not panel.gold.any():
         return Fact(None, "no item is gold, so nothing was checked")
-    disputed, met = _disputed(panel)
-    gold = panel.gold[met]
+    disputed, compared_items = _dispute_by_item(panel)
+    gold = panel.gold[compared_items]
     n_gold, n_rest = int(gold.sum()), int((~gold).sum())
     if not n_gold or not n_rest:
         return Fact(None, "not both gold and other items have two raters, so nothing was checked")
     on_gold, on_rest = float(disputed[gold].mean()), float(disputed[~gold].mean())
     error = math.sqrt(float(disputed.var()) * (1 / n_gold + 1 / n_rest))
-    beyond = on_gold - on_rest
+    excess = on_gold - on_rest
     words = (
         f"raters differ on {on_gold:.1%} of {n_gold} gold items, and on {on_rest:.1%} of "
         f"{n_rest} others"
     )
-    return Fact(beyond if beyond > SURE * error else 0.0, words)
+    return Fact(excess if excess > MIN_STANDARD_ERRORS * error else 0.0, words)
 
 
-def _disputed(panel: Panel) -> tuple[Codes, Codes]:
+def _dispute_by_item(panel: Panel) -> tuple[Codes, Codes]:
     """The share of pairs of raters who differ on each item, and its code. It grows with no number
     of raters.
 
     On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
     """
-    item, label = some(panel.item, panel.first), some(panel.label, panel.first)
-    each = np.bincount(item, minlength=len(panel.items)).astype(float)
-    met = np.flatnonzero(each > 1)
-    n = each[met]
+    item, label = take_places(panel.item, panel.first), take_places(panel.label, panel.first)
+    n_ratings = np.bincount(item, minlength=len(panel.items)).astype(float)
+    compared_items = np.flatnonzero(n_ratings > 1)
+    n = n_ratings[compared_items]
     scale = panel.ratings.scale
     if scale.numeric and scale.dimensions == 1:
-        apart = label - (np.bincount(item, label, len(each)) / np.maximum(each, 1))[item]
-        variance = np.bincount(item, apart**2, len(each))[met] / (n - 1)
-        return (variance > np.median(variance)).astype(float), met
+        deviation = (
+            label - (np.bincount(item, label, len(n_ratings)) / np.maximum(n_ratings, 1))[item]
+        )
+        variance = np.bincount(item, deviation**2, len(n_ratings))[compared_items] / (n - 1)
+        return (variance > np.median(variance)).astype(float), compared_items
     order = np.lexsort((label, item))
     item, label = item[order], label[order]
     begins = np.flatnonzero(np.append(True, (np.diff(item) != 0) | (np.diff(label) != 0)))
-    alike = np.diff(np.append(begins, len(item))).astype(float)
-    same = np.bincount(item[begins], alike * (alike - 1), len(each))[met]
-    return 1 - same / (n * (n - 1)), met
+    n_alike = np.diff(np.append(begins, len(item))).astype(float)
+    n_same_pairs = np.bincount(item[begins], n_alike * (n_alike - 1), len(n_ratings))[
+        compared_items
+    ]
+    return 1 - n_same_pairs / (n * (n - 1)), compared_items
 
 
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
-    apart, clock = panel.apart
+    gaps_seconds, clock = panel.apart
     if not clock:
-        return Fact(None, NO_TIMES)
-    return _share(np.abs(apart) < MINUTE, "were given within a minute of the rating before")
+        return Fact(None, NO_TIMES_MESSAGE)
+    return _share_fact(
+        np.abs(gaps_seconds) < MINUTE, "were given within a minute of the rating before"
+    )
 
 
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
-    apart, _ = panel.apart
-    if not len(apart):
+    gaps_seconds, _ = panel.apart
+    if not len(gaps_seconds):
         return Fact(None, "replicates have no times, so nothing was checked")
-    return _share(apart < 0, "are dated before the rating that they repeat")
+    return _share_fact(gaps_seconds < 0, "are dated before the rating that they repeat")
 
 
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
-    again = panel.again
-    if "timestamp" not in panel.ratings.has or not len(again):
-        return Fact(None, NO_TIMES)
-    ratings_of = np.bincount(panel.rater, minlength=len(panel.raters))
-    raters = np.unique(panel.rater[again])
-    read = raters[: max(1, int(np.searchsorted(np.cumsum(ratings_of[raters]), READ)))]
-    rows = np.flatnonzero(np.isin(panel.rater, read))
+    replicates = panel.again
+    if "timestamp" not in panel.ratings.has or not len(replicates):
+        return Fact(None, NO_TIMES_MESSAGE)
+    n_ratings_by_rater = np.bincount(panel.rater, minlength=len(panel.raters))
+    raters = np.unique(panel.rater[replicates])
+    raters_read = raters[
+        : max(1, int(np.searchsorted(np.cumsum(n_ratings_by_rater[raters]), MAX_RATINGS_READ)))
+    ]
+    rows = np.flatnonzero(np.isin(panel.rater, raters_read))
     batches = panel.ratings.every(["place", "timestamp"])
-    some = [batch.filter(pa.array(np.isin(batch["place"], read))) for batch in batches]
-    times = seconds(in_pandas(pa.Table.from_batches(some))["timestamp"])
+    batches_read = [
+        batch.filter(pa.array(np.isin(batch["place"], raters_read))) for batch in batches
+    ]
+    times = seconds(in_pandas(pa.Table.from_batches(batches_read))["timestamp"])
     if not is_clock(times):
-        return Fact(None, NO_TIMES)
+        return Fact(None, NO_TIMES_MESSAGE)
     order = np.lexsort((times, panel.rater[rows]))
     place = np.empty(len(panel.rater), dtype=np.int64)
     place[rows[order]] = np.arange(len(rows))
-    known = np.zeros(len(panel.rater), dtype=bool)
-    known[rows] = ~np.isnan(times)
-    again = again[known[again] & known[again - 1]]
-    return _share(np.abs(place[again] - place[again - 1]) == 1, "follow with nothing in between")
+    has_time = np.zeros(len(panel.rater), dtype=bool)
+    has_time[rows] = ~np.isnan(times)
+    replicates = replicates[has_time[replicates] & has_time[replicates - 1]]
+    return _share_fact(
+        np.abs(place[replicates] - place[replicates - 1]) == 1, "follow with nothing in between"
+    )
 
 
 @fact
 def change_in_replicates(panel: Panel) -> Fact:
     """Raters who look again change their mind now and then."""
-    again, pairs = panel.again, panel.pairs
-    met = int(pairs.met.sum())
-    expected = len(again) * int(pairs.differed.sum()) / met if met else 0.0
-    if expected < FEWEST_EXPECTED:
+    replicates, pairs = panel.again, panel.pairs
+    n_meetings = int(pairs.met.sum())
+    expected = len(replicates) * int(pairs.differed.sum()) / n_meetings if n_meetings else 0.0
+    if expected < MIN_EXPECTED_DIFFERENCES:
         return Fact(None, "too few replicates to tell if raters looked again")
-    changed = int((panel.label[again] != panel.label[again - 1]).sum())
+    n_changed = int((panel.label[replicates] != panel.label[replicates - 1]).sum())
     words = (
-        f"{changed} of {len(again)} replicates change the label, and two raters differ on about "
+        f"{n_changed} of {len(replicates)} replicates change the label, and two raters differ on "
+        "about "
         f"{expected:.0f} of as many items"
     )
-    return Fact(changed / expected, words)
+    return Fact(n_changed / expected, words)
 
 
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
     occurrence = panel.occurrence
     if not len(panel.again):
-        return _share(occurrence != 1, NUMBERED, "ratings")
+        return _share_fact(occurrence != 1, MISNUMBERED_MESSAGE, "ratings")
     starts = np.flatnonzero(panel.begins)
     sizes = np.diff(np.append(starts, len(occurrence)))
     number = np.arange(len(occurrence)) - np.repeat(starts, sizes) + 1
-    return _share(occurrence != number, NUMBERED, "ratings")
+    return _share_fact(occurrence != number, MISNUMBERED_MESSAGE, "ratings")
 
 
-def _share(which: Codes, what: str, of: str = "replicates") -> Fact:
-    if not len(which):
-        return Fact(None, f"there are no {of} to look at, so nothing was checked")
-    return share_of(int(which.sum()), len(which), f"{of} {what}")
+def _share_fact(mask: Codes, predicate: str, noun: str = "replicates") -> Fact:
+    if not len(mask):
+        return Fact(None, f"there are no {noun} to look at, so nothing was checked")
+    return share_of(int(mask.sum()), len(mask), f"{noun} {predicate}")
 
 
 @fact
@@ -533,10 +610,12 @@ def share_of_unused_categories(panel: Panel) -> Fact:
         return Fact(None, "the scale declares no categories, so nothing was checked")
     if not len(panel.label):
         return Fact(None, "there is no rating, so nothing was checked")
-    given = set(pd.unique(panel.label).tolist())
+    used_labels = set(pd.unique(panel.label).tolist())
     names = scale.categories if scale.numeric else scale.names
     unused = [
-        name for place, name in enumerate(names) if (name if scale.numeric else place) not in given
+        name
+        for place, name in enumerate(names)
+        if (name if scale.numeric else place) not in used_labels
     ]
     words = f"categories are never used{f', {listed(unused)}' if unused else ''}"
     return share_of(len(unused), len(names), words)

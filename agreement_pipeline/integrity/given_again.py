@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from agreement_pipeline.integrity.facts import BY_CHANCE, USUAL, Fact, fact
+from agreement_pipeline.integrity.facts import MAX_P_VALUE, MIN_USUAL_SHARE, Fact, fact
 from agreement_pipeline.integrity.panel import Codes, Panel
 from agreement_pipeline.ratings import (
     STRATUM,
@@ -28,11 +28,13 @@ from agreement_pipeline.ratings import (
 )
 from agreement_pipeline.text import in_words
 
-SLIPS, FEWEST_CHANGES = 0.02, 10
-"""So large a share of all labels may be corrected slips, and so few changes tell nothing."""
-MOST_EXACT = 10_000
+MAX_SLIP_SHARE = 0.02
+"""So large a share of all labels may be corrected slips."""
+MIN_CHANGES = 10
+"""Fewer changes tell nothing."""
+MAX_CHANGES_EXACT = 10_000
 """Beyond so many changes, a normal distribution gives the p."""
-PARTS = 10
+N_PARTS = 10
 """Into so many parts items are told apart by order, since those of one time may be harder."""
 MIN_EXPECTED_CHANGES, MIN_SHARE_OF_CHANGES = 10, 0.1
 """Where two raters differ on so many labels, a rater who looks again changes so large a share of as
@@ -42,7 +44,7 @@ MIN_ITEMS_COMPARED, MAX_EXCESS = 10, 3.3
 MAX_ZONE = timedelta(hours=14)
 """No clock on earth is further from UTC."""
 KEYS = ["item", "rater"]
-NOTHING = "no label is known to have been changed, so nothing was checked"
+NO_CHANGES_MESSAGE = "no label is known to have been changed, so nothing was checked"
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ class Changes:
 
     @property
     def aimed(self) -> bool:
-        if self.p > BY_CHANCE or not _beyond_slips(self.changed, self.n):
+        if self.p > MAX_P_VALUE or not _exceed_slips(self.changed, self.n):
             return False
         return self.towards is None or self.towards > (self.away or 0)
 
@@ -99,7 +101,7 @@ class Changes:
         )
 
 
-class _Given(NamedTuple):
+class _LabelChanges(NamedTuple):
     item: Codes
     rater: Codes
     first: Codes
@@ -109,8 +111,12 @@ class _Given(NamedTuple):
 
 
 def changes_of(ratings: Ratings) -> Changes | None:
-    found = _given(ratings)
-    return None if found is None else _changes(*found[:-1], ratings.scale.numeric)
+    label_changes = _read_changes(ratings)
+    return (
+        None
+        if label_changes is None
+        else _compare_changes(*label_changes[:-1], ratings.scale.numeric)
+    )
 
 
 def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
@@ -120,65 +126,83 @@ def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
     changed, nor if all that its rater gave to its category were. None if the first labels are
     known, if slips explain so many changes, or if labels are numbers.
     """
-    found = _given(ratings)
-    if found is None or found.last is not None or ratings.scale.numeric:
+    label_changes = _read_changes(ratings)
+    if label_changes is None or label_changes.last is not None or ratings.scale.numeric:
         return None
-    item, rater, first, _, changed, names = found
-    habit = rater * (int(first.max()) + 1) + first
-    late = changed & np.isin(item, item[~changed]) & np.isin(habit, habit[~changed])
-    if not _beyond_slips(int(late.sum()), int((np.bincount(item)[item] > 1).sum())):
+    item, rater, first_label, _, is_changed, names = label_changes
+    habit = rater * (int(first_label.max()) + 1) + first_label
+    is_late = is_changed & np.isin(item, item[~is_changed]) & np.isin(habit, habit[~is_changed])
+    if not _exceed_slips(int(is_late.sum()), int((np.bincount(item)[item] > 1).sum())):
         return None
-    common = np.argsort(-np.bincount(first, minlength=2), kind="stable")[:2]
-    other = np.where(first == common[0], common[1], common[0])
-    places = np.flatnonzero(late)
-    raters = [ratings.everyone[at] for at in rater[places]]
-    return len(places), ratings.relabelled(names.take(arrow_column(places)), raters, other[places])
+    common = np.argsort(-np.bincount(first_label, minlength=2), kind="stable")[:2]
+    other_label = np.where(first_label == common[0], common[1], common[0])
+    places = np.flatnonzero(is_late)
+    raters = [ratings.everyone[rater_place] for rater_place in rater[places]]
+    return len(places), ratings.relabelled(
+        names.take(arrow_column(places)), raters, other_label[places]
+    )
 
 
-def _given(ratings: Ratings) -> _Given | None:
+def _read_changes(ratings: Ratings) -> _LabelChanges | None:
     names = [name for name in ("last_label", "changed_at") if name in ratings.has]
     if not names or ratings.scale.dimensions > 1 or not sum(ratings.n_edited_labels):
         return None
     label = "number" if ratings.scale.numeric else "code"
     times = [*({"timestamp"} & ratings.has)]
     columns = ["item", "at", "place", label, *names, *times]
-    found = ratings.first(columns, raters=ratings.raters)
-    if not len(found):
+    table = ratings.first(columns, raters=ratings.raters)
+    if not len(table):
         return None
-    item, first = whole(found["at"]), numbers_in(found[label])
-    last, changed = first.copy(), np.zeros(len(item), dtype=bool)
+    item, first_label = whole(table["at"]), numbers_in(table[label])
+    last_label, is_changed = first_label.copy(), np.zeros(len(item), dtype=bool)
     is_known = not ratings.n_edited_labels[1]
     if "last_label" in names:
-        changed = ~found["last_label"].is_null().to_numpy()
-        said = found["last_label"].filter(pa.array(changed)).to_pylist()
-        last[changed] = [
-            ratings.scale.index(each) if label == "code" else float(each) for each in said
+        is_changed = ~table["last_label"].is_null().to_numpy()
+        last_texts = table["last_label"].filter(pa.array(is_changed)).to_pylist()
+        last_label[is_changed] = [
+            ratings.scale.index(text) if label == "code" else float(text) for text in last_texts
         ]
     if "changed_at" in names:
-        changed |= ~found["changed_at"].is_null().to_numpy()
+        is_changed |= ~table["changed_at"].is_null().to_numpy()
         if times:
-            given, at = (_seconds(found[name]) for name in ("timestamp", "changed_at"))
+            labelled_seconds, changed_seconds = (
+                _seconds(table[name]) for name in ("timestamp", "changed_at")
+            )
             # A change before the label was given is at an unknown time.
-            changed &= ~((given <= at) & (at < _others_first(item, given)))
-    known = last if is_known else None
-    items = found["item"].combine_chunks()
-    return _Given(item, whole(found["place"]), first, known, changed, items)
+            is_changed &= ~(
+                (labelled_seconds <= changed_seconds)
+                & (changed_seconds < _first_seconds_of_others(item, labelled_seconds))
+            )
+    last_label_if_known = last_label if is_known else None
+    items = table["item"].combine_chunks()
+    return _LabelChanges(
+        item, whole(table["place"]), first_label, last_label_if_known, is_changed, items
+    )
 
 
-def changes_since(ratings: Ratings, before: Iterable[Ratings]) -> Changes | None:
+def changes_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Changes | None:
     """What the same raters said otherwise of the same items when these were first delivered.
 
-    `before` are earlier deliveries of the round, in order. Vectors are not compared.
+    The earlier deliveries are of the round, in order. Vectors are not compared.
     """
-    now, then = _labels(ratings), _first_delivered(ratings, before)
-    both = now.merge(then, on=KEYS, suffixes=("", "_then")).sort_values("item", kind="stable")
-    if both.empty:
+    labels, delivered_labels = _read_labels(ratings), _first_delivered(ratings, earlier_deliveries)
+    shared_labels = labels.merge(delivered_labels, on=KEYS, suffixes=("", "_then")).sort_values(
+        "item", kind="stable"
+    )
+    if shared_labels.empty:
         return None
-    item, rater = (both[name].factorize()[0] for name in KEYS)
-    first, last = both["label_then"].to_numpy(), both["label"].to_numpy()
+    item, rater = (shared_labels[name].factorize()[0] for name in KEYS)
+    first_label, last_label = (
+        shared_labels["label_then"].to_numpy(),
+        shared_labels["label"].to_numpy(),
+    )
     if not ratings.scale.numeric:
-        first, last = np.split(pd.factorize(np.concatenate([first, last]))[0], 2)
-    return _changes(item, rater, first, last, first != last, ratings.scale.numeric)
+        first_label, last_label = np.split(
+            pd.factorize(np.concatenate([first_label, last_label]))[0], 2
+        )
+    return _compare_changes(
+        item, rater, first_label, last_label, first_label != last_label, ratings.scale.numeric
+    )
 
 
 @dataclass(frozen=True)
@@ -199,7 +223,7 @@ class Dropped:
 
     @property
     def aimed(self) -> bool:
-        return self.p <= BY_CHANCE and _beyond_slips(self.gone, self.n)
+        return self.p <= MAX_P_VALUE and _exceed_slips(self.gone, self.n)
 
     @property
     def words(self) -> str:
@@ -215,20 +239,27 @@ class Dropped:
         )
 
 
-def dropped_since(ratings: Ratings, before: Iterable[Ratings]) -> Dropped | None:
-    then = _first_delivered(ratings, before).sort_values("item", kind="stable")
-    if then.empty:
+def dropped_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Dropped | None:
+    delivered_labels = _first_delivered(ratings, earlier_deliveries).sort_values(
+        "item", kind="stable"
+    )
+    if delivered_labels.empty:
         return None
-    item, rater = (then[name].factorize()[0] for name in KEYS)
-    label = then["label"].to_numpy()
+    item, rater = (delivered_labels[name].factorize()[0] for name in KEYS)
+    label = delivered_labels["label"].to_numpy()
     label = label if ratings.scale.numeric else pd.factorize(label)[0]
-    kept = then.merge(_labels(ratings, gold=True)[KEYS], on=KEYS, how="left", indicator=True)
-    gone = (kept["_merge"] == "left_only").to_numpy()
-    apart, met = _apart(item, label, label, ratings.scale.numeric)
-    gone, disputed = gone & met, _far(apart, met, ratings.scale.numeric) & met
-    found = _items_by_chance(item, rater, gone, disputed)
-    n = int(met.sum()), int(gone.sum()), found.chosen, found.disputed
-    return Dropped(*n, found.expected, found.more)
+    merged_labels = delivered_labels.merge(
+        _read_labels(ratings, gold=True)[KEYS], on=KEYS, how="left", indicator=True
+    )
+    is_gone = (merged_labels["_merge"] == "left_only").to_numpy()
+    distance, is_compared = _distance_to_others(item, label, label, ratings.scale.numeric)
+    is_gone, disputed = (
+        is_gone & is_compared,
+        _is_disputed(distance, is_compared, ratings.scale.numeric) & is_compared,
+    )
+    comparison = _compare_items_with_chance(item, rater, is_gone, disputed)
+    n = int(is_compared.sum()), int(is_gone.sum()), comparison.chosen, comparison.disputed
+    return Dropped(*n, comparison.expected, comparison.more)
 
 
 class SampleComparison(NamedTuple):
@@ -247,8 +278,8 @@ class SampleComparison(NamedTuple):
     @property
     def are_copied(self) -> bool:
         """Raters who look again change their mind now and then."""
-        told = self.n_expected >= MIN_EXPECTED_CHANGES
-        return told and self.n_changed < MIN_SHARE_OF_CHANGES * self.n_expected
+        has_enough_changes = self.n_expected >= MIN_EXPECTED_CHANGES
+        return has_enough_changes and self.n_changed < MIN_SHARE_OF_CHANGES * self.n_expected
 
     @property
     def are_of_others(self) -> bool:
@@ -257,24 +288,24 @@ class SampleComparison(NamedTuple):
 
 
 def compare_with_sample(ratings: Ratings, sample: Ratings) -> SampleComparison:
-    labels = _labels(sample)
-    own = _labels(ratings).merge(labels, on=KEYS, suffixes=("_then", ""))
+    labels = _read_labels(sample)
+    own_pairs = _read_labels(ratings).merge(labels, on=KEYS, suffixes=("_then", ""))
     pairs = labels.merge(labels, on="item", suffixes=("_then", ""))
     pairs = pairs[pairs["rater_then"] < pairs["rater"]]
     share = 0.0 if pairs.empty else float((pairs["label_then"] != pairs["label"]).mean())
-    n_changed = int((own["label_then"] != own["label"]).sum())
+    n_changed = int((own_pairs["label_then"] != own_pairs["label"]).sum())
     distances = [
         _distance(pairs_of_labels, numeric=ratings.scale.numeric)
         .groupby(pairs_of_labels["item"])
         .mean()
-        for pairs_of_labels in (own, pairs)
+        for pairs_of_labels in (own_pairs, pairs)
     ]
     difference = (distances[0] - distances[1]).dropna()
     excess = 0.0
     if len(difference) >= MIN_ITEMS_COMPARED and difference.mean() > 0:
         standard_error = float(difference.std(ddof=1)) / np.sqrt(len(difference))
         excess = float(difference.mean()) / standard_error if standard_error else np.inf
-    return SampleComparison(len(own), n_changed, len(own) * share, excess)
+    return SampleComparison(len(own_pairs), n_changed, len(own_pairs) * share, excess)
 
 
 def _distance(pairs: pd.DataFrame, *, numeric: bool) -> "pd.Series[float]":
@@ -283,11 +314,11 @@ def _distance(pairs: pd.DataFrame, *, numeric: bool) -> "pd.Series[float]":
     return (pairs["label_then"] != pairs["label"]).astype(float)
 
 
-def count_labels_not_kept(ratings: Ratings, before: Ratings) -> tuple[int, int]:
-    """How many labels of before are others now, or gone, and how many there were."""
-    then = _labels(before)
-    joint = then.merge(_labels(ratings), on=KEYS, how="left", suffixes=("_then", ""))
-    return int((joint["label_then"] != joint["label"]).sum()), len(then)
+def count_labels_not_kept(ratings: Ratings, earlier_ratings: Ratings) -> tuple[int, int]:
+    """How many earlier labels are others now, or gone, and how many there were."""
+    earlier_labels = _read_labels(earlier_ratings)
+    joint = earlier_labels.merge(_read_labels(ratings), on=KEYS, how="left", suffixes=("_then", ""))
+    return int((joint["label_then"] != joint["label"]).sum()), len(earlier_labels)
 
 
 def count_labels_before(ratings: Ratings, moment: datetime) -> int:
@@ -298,96 +329,130 @@ def count_labels_before(ratings: Ratings, moment: datetime) -> int:
     return int((times < (moment - MAX_ZONE).timestamp()).sum())
 
 
-def _first_delivered(ratings: Ratings, before: Iterable[Ratings]) -> pd.DataFrame:
-    scale, then = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
+def _first_delivered(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> pd.DataFrame:
+    scale, no_labels = ratings.scale, pd.DataFrame(columns=[*KEYS, "label"])
     if scale.dimensions > 1:
-        return then
-    some = [_read_as(scale, each) for each in before if each.scale.dimensions == 1]
-    return pd.concat(some).drop_duplicates(KEYS) if some else then
+        return no_labels
+    tables = [
+        _read_as(scale, delivery)
+        for delivery in earlier_deliveries
+        if delivery.scale.dimensions == 1
+    ]
+    return pd.concat(tables).drop_duplicates(KEYS) if tables else no_labels
 
 
 def _read_as(scale: Scale, ratings: Ratings) -> pd.DataFrame:
-    found = _labels(ratings)
+    labels = _read_labels(ratings)
     if scale.numeric and not ratings.scale.numeric:
-        found["label"] = pd.to_numeric(found["label"], errors="coerce")
-        return found.dropna(subset="label")
+        labels["label"] = pd.to_numeric(labels["label"], errors="coerce")
+        return labels.dropna(subset="label")
     if ratings.scale.numeric and not scale.numeric:
-        found["label"] = found["label"].map(category_text)
-    return found
-
-
-def _labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
-    found = ratings.first(["item", "rater", "label"], raters=ratings.raters, gold=gold)
-    labels: pd.DataFrame = in_pandas(found)
+        labels["label"] = labels["label"].map(category_text)
     return labels
 
 
-def _beyond_slips(changed: int, n: int) -> bool:
+def _read_labels(ratings: Ratings, *, gold: bool = False) -> pd.DataFrame:
+    table = ratings.first(["item", "rater", "label"], raters=ratings.raters, gold=gold)
+    labels: pd.DataFrame = in_pandas(table)
+    return labels
+
+
+def _exceed_slips(n_changed: int, n: int) -> bool:
     from scipy.stats import binom
 
-    return changed >= FEWEST_CHANGES and float(binom.sf(changed - 1, n, SLIPS)) <= BY_CHANCE
+    return (
+        n_changed >= MIN_CHANGES
+        and float(binom.sf(n_changed - 1, n, MAX_SLIP_SHARE)) <= MAX_P_VALUE
+    )
 
 
 def _seconds(times: Any) -> Codes:
     return np.asarray(seconds(in_pandas(times)))
 
 
-def _others_first(item: Codes, given: Codes) -> Codes:
-    times = pd.Series(given).fillna(-np.inf).sort_values(kind="stable")
+def _first_seconds_of_others(item: Codes, label_seconds: Codes) -> Codes:
+    """By label, when another rater first labelled its item."""
+    times = pd.Series(label_seconds).fillna(-np.inf).sort_values(kind="stable")
     of_item = times.groupby(item[times.index])
-    next_one = of_item.shift(-1, fill_value=np.inf)
-    found = of_item.transform("min").where(of_item.cumcount() > 0, next_one)
-    return found.sort_index().replace(-np.inf, np.nan).to_numpy()
+    next_seconds = of_item.shift(-1, fill_value=np.inf)
+    earliest_seconds = of_item.transform("min").where(of_item.cumcount() > 0, next_seconds)
+    return earliest_seconds.sort_index().replace(-np.inf, np.nan).to_numpy()
 
 
-def _changes(
-    item: Codes, rater: Codes, first: Codes, last: Codes | None, changed: Codes, numeric: bool
+def _compare_changes(
+    item: Codes,
+    rater: Codes,
+    first_label: Codes,
+    last_label: Codes | None,
+    is_changed: Codes,
+    numeric: bool,
 ) -> Changes:
-    apart, met = _apart(item, first, first, numeric)
-    disputed, late = _far(apart, met, numeric), changed & met
-    n, n_late = int(met.sum()), int(late.sum())
-    if last is None:
-        found = _items_by_chance(item, rater, late, disputed & met)
-        if not numeric and found.disputed > found.expected:
+    distance, is_compared = _distance_to_others(item, first_label, first_label, numeric)
+    disputed, is_late = _is_disputed(distance, is_compared, numeric), is_changed & is_compared
+    n, n_late = int(is_compared.sum()), int(is_late.sum())
+    if last_label is None:
+        comparison = _compare_items_with_chance(item, rater, is_late, disputed & is_compared)
+        if not numeric and comparison.disputed > comparison.expected:
             # A tool may have written a whole category again, and nobody chose those labels.
-            late &= (np.bincount(first, ~changed) > 0)[first]
-            found = _items_by_chance(item, rater, late, disputed & met)
-        n_late = int(late.sum())
-        return Changes(n, n_late, found.chosen, found.disputed, found.expected, found.either)
-    stratum = rater if numeric else rater * (int(first.max(initial=0)) + 1) + first
-    found = _by_chance(stratum[met], late[met], disputed[met])
-    after, _ = _apart(item, first, last, numeric)
-    towards, away = int((late & (after < apart)).sum()), int((late & (after > apart)).sum())
-    return Changes(n, n_late, n_late, found.disputed, found.expected, found.more, towards, away)
+            is_late &= (np.bincount(first_label, ~is_changed) > 0)[first_label]
+            comparison = _compare_items_with_chance(item, rater, is_late, disputed & is_compared)
+        n_late = int(is_late.sum())
+        return Changes(
+            n,
+            n_late,
+            comparison.chosen,
+            comparison.disputed,
+            comparison.expected,
+            comparison.either,
+        )
+    stratum = rater if numeric else rater * (int(first_label.max(initial=0)) + 1) + first_label
+    comparison = _compare_with_chance(
+        stratum[is_compared], is_late[is_compared], disputed[is_compared]
+    )
+    distance_to_last, _ = _distance_to_others(item, first_label, last_label, numeric)
+    towards = int((is_late & (distance_to_last < distance)).sum())
+    away = int((is_late & (distance_to_last > distance)).sum())
+    return Changes(
+        n, n_late, n_late, comparison.disputed, comparison.expected, comparison.more, towards, away
+    )
 
 
-def _far(apart: Codes, met: Codes, numeric: bool) -> Codes:
-    return apart > (np.median(apart[met]) if numeric and met.any() else 0.0)
+def _is_disputed(distance: Codes, is_compared: Codes, numeric: bool) -> Codes:
+    """By label, whether others differ from it. For numbers, by more than the median distance."""
+    return distance > (np.median(distance[is_compared]) if numeric and is_compared.any() else 0.0)
 
 
-def _panels(item: Codes, rater: Codes) -> Codes:
+def _panel_hashes(item: Codes, rater: Codes) -> Codes:
+    """By item, a number that items with the same raters share. Items come in order."""
     words = np.random.default_rng(0).integers(1 << 62, size=int(rater.max(initial=0)) + 1)
     begins = np.flatnonzero(np.diff(item, prepend=-1))
     return np.asarray(np.bitwise_xor.reduceat(words[rater], begins))
 
 
-def _apart(item: Codes, first: Codes, said: Codes, numeric: bool) -> tuple[Codes, Codes]:
+def _distance_to_others(
+    item: Codes, first_label: Codes, label: Codes, numeric: bool
+) -> tuple[Codes, Codes]:
     """Of categories it is the share of others who gave another one, and of numbers the distance to
     their mean.
     """
-    others = np.bincount(item)[item] - 1
-    n = np.maximum(others, 1)
+    n_others = np.bincount(item)[item] - 1
+    n = np.maximum(n_others, 1)
     if numeric:
-        return np.abs(said - (np.bincount(item, first)[item] - first) / n), others > 0
-    width = int(max(first.max(initial=0), said.max(initial=0))) + 1
-    given, times = np.unique(item * width + first.astype(np.int64), return_counts=True)
-    asked = item * width + said.astype(np.int64)
-    at = np.minimum(np.searchsorted(given, asked), len(given) - 1)
-    same = np.where(given[at] == asked, times[at], 0) - (said == first)
-    return 1 - same / n, others > 0
+        mean_of_others = (np.bincount(item, first_label)[item] - first_label) / n
+        return np.abs(label - mean_of_others), n_others > 0
+    width = int(max(first_label.max(initial=0), label.max(initial=0))) + 1
+    distinct_keys, n_by_key = np.unique(
+        item * width + first_label.astype(np.int64), return_counts=True
+    )
+    label_keys = item * width + label.astype(np.int64)
+    places = np.minimum(np.searchsorted(distinct_keys, label_keys), len(distinct_keys) - 1)
+    n_same = np.where(distinct_keys[places] == label_keys, n_by_key[places], 0) - (
+        label == first_label
+    )
+    return 1 - n_same / n, n_others > 0
 
 
-class _ByChance(NamedTuple):
+class _ChanceComparison(NamedTuple):
     """How many of the `chosen` are `disputed`, how many are by chance, and the p of so many.
 
     `fewer` is the p of so few.
@@ -404,40 +469,47 @@ class _ByChance(NamedTuple):
         return min(1.0, 2 * min(self.more, self.fewer))
 
 
-def _by_chance(stratum: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
+def _compare_with_chance(stratum: Codes, is_chosen: Codes, is_disputed: Codes) -> _ChanceComparison:
     """Where any choice of as many in a stratum is as likely, their number is hypergeometric."""
     from scipy.stats import hypergeom, norm
 
-    counts = int(chosen.sum()), int((chosen & disputed).sum())
+    counts = int(is_chosen.sum()), int((is_chosen & is_disputed).sum())
     places = np.unique(stratum, return_inverse=True)[1]
-    n, k, d = (np.bincount(places, which).astype(np.int64) for which in (None, chosen, disputed))
+    n, k, d = (
+        np.bincount(places, mask).astype(np.int64) for mask in (None, is_chosen, is_disputed)
+    )
     tells = (k > 0) & (k < n) & (d > 0) & (d < n)
     fixed = int((k * d // n)[~tells].sum())
     n, k, d = n[tells], k[tells], d[tells]
-    mean, found = float((k * d / n).sum()), counts[1] - fixed
-    if k.sum() > MOST_EXACT:
+    mean, n_disputed = float((k * d / n).sum()), counts[1] - fixed
+    if k.sum() > MAX_CHANGES_EXACT:
         spread = float(np.sqrt((k * d / n * (1 - d / n) * (n - k) / (n - 1)).sum()))
-        more, fewer = norm.sf(found - 0.5, mean, spread), norm.cdf(found + 0.5, mean, spread)
+        p_more = norm.sf(n_disputed - 0.5, mean, spread)
+        p_fewer = norm.cdf(n_disputed + 0.5, mean, spread)
     else:
         exact = np.ones(1)
         for each_n, each_k, each_d in zip(n, k, d, strict=True):
             exact = np.convolve(exact, hypergeom.pmf(np.arange(each_k + 1), each_n, each_d, each_k))
-        more, fewer = exact[max(found, 0) :].sum(), exact[: found + 1].sum()
-    return _ByChance(*counts, fixed + mean, min(1.0, float(more)), min(1.0, float(fewer)))
+        p_more, p_fewer = exact[max(n_disputed, 0) :].sum(), exact[: n_disputed + 1].sum()
+    return _ChanceComparison(
+        *counts, fixed + mean, min(1.0, float(p_more)), min(1.0, float(p_fewer))
+    )
 
 
-def _items_by_chance(item: Codes, rater: Codes, chosen: Codes, disputed: Codes) -> _ByChance:
+def _compare_items_with_chance(
+    item: Codes, rater: Codes, is_chosen: Codes, is_disputed: Codes
+) -> _ChanceComparison:
     """Items are compared with others of the same raters: all of one may have been asked."""
-    of_items = (np.bincount(item, which) > 0 for which in (chosen, disputed))
-    return _by_chance(_panels(item, rater), *of_items)
+    of_items = (np.bincount(item, mask) > 0 for mask in (is_chosen, is_disputed))
+    return _compare_with_chance(_panel_hashes(item, rater), *of_items)
 
 
 @fact
 def labels_changed_late(panel: Panel) -> Fact:
-    found = changes_of(panel.ratings)
-    if found is None or not found.n:
-        return Fact(None, NOTHING)
-    return Fact(found.changed / found.n, found.words)
+    changes = changes_of(panel.ratings)
+    if changes is None or not changes.n:
+        return Fact(None, NO_CHANGES_MESSAGE)
+    return Fact(changes.changed / changes.n, changes.words)
 
 
 @fact
@@ -445,11 +517,11 @@ def changes_on_disputed_items(panel: Panel) -> Fact:
     """It is 0 if chance alone gives such a share in one of a thousand rounds, or if slips explain
     so many changes.
     """
-    found = changes_of(panel.ratings)
-    if found is None or not found.changed:
-        return Fact(None, NOTHING)
-    beyond = abs(found.on_disputed - found.expected) / found.chosen
-    return Fact(beyond if found.aimed else 0.0, found.words)
+    changes = changes_of(panel.ratings)
+    if changes is None or not changes.changed:
+        return Fact(None, NO_CHANGES_MESSAGE)
+    excess = abs(changes.on_disputed - changes.expected) / changes.chosen
+    return Fact(excess if changes.aimed else 0.0, changes.words)
 
 
 @fact
@@ -459,29 +531,29 @@ def dispute_before_further_raters(panel: Panel) -> Fact:
     It is 0 if chance alone gives such a difference in one of a thousand rounds: then more raters
     are there by design, and not to settle what was disputed.
     """
-    ratings, each = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
-    more = each > 2
+    ratings, n_raters = panel.ratings, np.where(panel.gold, 0, panel.n_raters)
+    has_further_raters = n_raters > 2
     is_told = "timestamp" in ratings.has and ratings.scale.dimensions == 1
-    if not is_told or not more.any() or not (each == 2).any():
+    if not is_told or not has_further_raters.any() or not (n_raters == 2).any():
         return Fact(None, "not some items have two raters and others more, so nothing was checked")
     label = "number" if ratings.scale.numeric else "code"
-    found = ratings.first(["at", label, "timestamp"], raters=ratings.raters)
-    item, said, times = whole(found["at"]), numbers_in(found[label]), _seconds(found["timestamp"])
+    table = ratings.first(["at", label, "timestamp"], raters=ratings.raters)
+    item, labels, times = whole(table["at"]), numbers_in(table[label]), _seconds(table["timestamp"])
     if np.isnan(times).any():
         return Fact(None, "not all labels have a time, so nothing was checked")
     order = np.lexsort((times, item))
-    item, said = item[order], said[order]
+    item, labels = item[order], labels[order]
     begins = np.flatnonzero(np.append(True, np.diff(item) != 0))
     sizes = np.diff(np.append(begins, len(item)))
     begins, sizes = begins[sizes > 1], sizes[sizes > 1]
-    differ, further = said[begins] != said[begins + 1], sizes > 2
-    p = _by_chance(np.zeros(len(begins), dtype=int), further, differ).more
+    differ, further = labels[begins] != labels[begins + 1], sizes > 2
+    p = _compare_with_chance(np.zeros(len(begins), dtype=int), further, differ).more
     on_more, on_two = float(differ[further].mean()), float(differ[~further].mean())
     words = (
         f"the first two raters differ on {on_more:.1%} of {int(further.sum())} items with further "
         f"raters, and on {on_two:.1%} of {int((~further).sum())} without"
     )
-    return Fact(on_more - on_two if p <= BY_CHANCE else 0.0, words)
+    return Fact(on_more - on_two if p <= MAX_P_VALUE else 0.0, words)
 
 
 @fact
@@ -501,54 +573,61 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     if not lacks.any():
         return Fact(None, "no items have fewer ratings than most, so nothing was checked")
     rng = np.random.default_rng(int(panel.ratings.digest[:16], 16))
-    one, other = _two_of(rng, begins, sizes)
-    apart = label[one] != label[other]
+    first_place, second_place = _draw_two(rng, begins, sizes)
+    differs = label[first_place] != label[second_place]
     if panel.ratings.scale.numeric and panel.ratings.scale.dimensions == 1:
-        distance = np.abs(label[one] - label[other])
-        apart = distance > np.median(distance)
-    kept = _one_of_each_cluster(panel, item[begins], rng)
-    pair = (rater[one].astype(np.int64) * len(panel.raters) + rater[other])[kept]
-    lacks, apart = lacks[kept], apart[kept]
-    usual = bool((sizes == np.median(sizes)).mean() >= USUAL)
-    beside = [pair, *(each[kept] for each in _planned(panel, item[begins]))]
-    tests = [_by_chance(stratum, lacks, apart) for stratum in beside]
-    p, expected = max((each.either if usual else each.more, each.expected) for each in tests)
+        distance = np.abs(label[first_place] - label[second_place])
+        differs = distance > np.median(distance)
+    drawn_items = _draw_one_of_each_cluster(panel, item[begins], rng)
+    pair = (rater[first_place].astype(np.int64) * len(panel.raters) + rater[second_place])[
+        drawn_items
+    ]
+    lacks, differs = lacks[drawn_items], differs[drawn_items]
+    is_number_usual = bool((sizes == np.median(sizes)).mean() >= MIN_USUAL_SHARE)
+    strata = [pair, *(stratum[drawn_items] for stratum in _planned_strata(panel, item[begins]))]
+    tests = [_compare_with_chance(stratum, lacks, differs) for stratum in strata]
+    p, expected = max(
+        (comparison.either if is_number_usual else comparison.more, comparison.expected)
+        for comparison in tests
+    )
     n, count = tests[0].chosen, tests[0].disputed
     words = (
         f"two raters differ on {count} of {n} items that lack ratings, instead of "
         f"about {in_words(expected, '.0f')} as on other items"
     )
-    return Fact(abs(count - expected) / max(n, 1) if p <= BY_CHANCE else 0.0, words)
+    return Fact(abs(count - expected) / max(n, 1) if p <= MAX_P_VALUE else 0.0, words)
 
 
-def _planned(panel: Panel, items: Codes) -> Iterator[Codes]:
+def _planned_strata(panel: Panel, items: Codes) -> Iterator[Codes]:
     """The part of the items in order of names and of times, and each stratum, since a language may
     be hard and have fewer raters.
     """
-    parts = np.arange(len(items)) * PARTS // len(items)
+    parts = np.arange(len(items)) * N_PARTS // len(items)
     yield parts
     if "timestamp" in panel.ratings.has:
-        own = panel.ratings.first(["at", "timestamp"], raters=panel.ratings.raters)
+        table = panel.ratings.first(["at", "timestamp"], raters=panel.ratings.raters)
         times = np.full(len(panel.items), np.inf)
-        np.fmin.at(times, whole(own["at"]), _seconds(own["timestamp"]))
+        np.fmin.at(times, whole(table["at"]), _seconds(table["timestamp"]))
         of_items = np.empty(len(items), dtype=np.int64)
         of_items[np.argsort(times[items], kind="stable")] = parts
         yield of_items
-    known = np.zeros(len(panel.items), dtype=np.int64)
+    stratum_by_item = np.zeros(len(panel.items), dtype=np.int64)
     for column in panel.ratings.strata:
         values = panel.contents(f"{STRATUM}{column}")
         if values is not None:
-            known[panel.rated] = pd.factorize(values)[0]
-            yield known[items]
+            stratum_by_item[panel.rated] = pd.factorize(values)[0]
+            yield stratum_by_item[items]
 
 
-def _two_of(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
-    one = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
-    other = (one + 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)) % sizes
-    return begins + np.minimum(one, other), begins + np.maximum(one, other)
+def _draw_two(rng: np.random.Generator, begins: Codes, sizes: Codes) -> tuple[Codes, Codes]:
+    first_offset = np.floor(rng.random(len(sizes)) * sizes).astype(np.int64)
+    step = 1 + np.floor(rng.random(len(sizes)) * (sizes - 1)).astype(np.int64)
+    second_offset = (first_offset + step) % sizes
+    smaller, larger = np.sort([first_offset, second_offset], axis=0)
+    return begins + smaller, begins + larger
 
 
-def _one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
+def _draw_one_of_each_cluster(panel: Panel, items: Codes, rng: np.random.Generator) -> Codes:
     """It is drawn. All items stand if there are no clusters."""
     clusters = panel.contents("cluster")
     order = rng.permutation(len(items))

@@ -109,8 +109,8 @@ class _Comparer:
         time = np.asarray(seconds(in_pandas(table["timestamp"]))) if timed else None
         rated = table["item"].take(np.flatnonzero(np.diff(item, prepend=-1))).to_pylist()
         strata = sorted(name for name in ratings.has if name.startswith(STRATUM))
-        known = [*strata, *({"text", "cluster"} & ratings.has)]
-        frame = in_pandas(ratings.items(known)).set_index("item").reindex(rated)
+        item_columns = [*strata, *({"text", "cluster"} & ratings.has)]
+        frame = in_pandas(ratings.items(item_columns)).set_index("item").reindex(rated)
         columns = {
             f"the {name.removeprefix(STRATUM)}": frame[name].astype(object).fillna("").to_numpy()
             for name in strata
@@ -121,8 +121,10 @@ class _Comparer:
             columns["the length of the text"] = np.array(labels, dtype=object)[parts]
         clusters = None
         if "cluster" in frame:
-            own = frame["cluster"].astype(object).where(frame["cluster"].notna(), frame.index)
-            clusters = np.unique(own.map(str).to_numpy(), return_inverse=True)[1]
+            cluster_names = (
+                frame["cluster"].astype(object).where(frame["cluster"].notna(), frame.index)
+            )
+            clusters = np.unique(cluster_names.map(str).to_numpy(), return_inverse=True)[1]
         return cls(
             item,
             whole(table["place"]),
@@ -190,11 +192,11 @@ class _Comparer:
         if is_unknown.any():
             p_value = _chance_of_fewer(n_single, n_overlap)
             share = n_single[is_unknown].sum() / n_single.sum()
-            there = n_overlap[is_unknown].sum() / n_overlap.sum()
+            share_in_overlap = n_overlap[is_unknown].sum() / n_overlap.sum()
             names = [self.rater_names[place] for place in np.flatnonzero(is_unknown)]
             words = (
                 f"{joined(names, 3)} gave {in_words(share, '.0%')} of the single labels, and "
-                f"{in_words(there, '.0%')} of those of the other items"
+                f"{in_words(share_in_overlap, '.0%')} of those of the other items"
             )
         yield Comparison("raters", words, p_value)
         yield self._compare_agreement()
@@ -203,8 +205,9 @@ class _Comparer:
         """How often raters agree with the others of an item: all alike, or each weighted by the
         number of single labels.
         """
-        here = self.of_overlap
-        item, rater, category = self.item[here], self.rater[here], self.category[here]
+        is_in_overlap = self.of_overlap
+        item, rater = self.item[is_in_overlap], self.rater[is_in_overlap]
+        category = self.category[is_in_overlap]
         votes = np.zeros((len(self.n_ratings), len(self.category_names)), dtype=np.int32)
         np.add.at(votes, (item, category), 1)
         agreed = (votes[item, category] - 1) / (self.n_ratings[item] - 1)
@@ -231,44 +234,47 @@ class _Comparer:
             names, codes = np.unique([str(value) for value in values], return_inverse=True)
             codes, labels = _pool_rare(codes, tuple(map(str, names)), share)
             for place, label in enumerate(labels):
-                is_here = codes == place
-                if is_here.all():
+                has_label = codes == place
+                if has_label.all():
                     continue
-                shares = is_here[self.in_overlap].mean(), is_here[~self.in_overlap].mean()
+                shares = has_label[self.in_overlap].mean(), has_label[~self.in_overlap].mean()
                 words = (
                     f"{subject} is {label!r} in {in_words(shares[1], '.0%')} of the items with one "
                     f"label and in {in_words(shares[0], '.0%')} of the others"
                 )
-                yield Comparison(subject, words, self._chance_of_items(is_here))
+                yield Comparison(subject, words, self._chance_of_items(has_label))
 
-    def _chance_of_items(self, is_here: Array) -> float:
+    def _chance_of_items(self, has_label: Array) -> float:
         """Two-sided, if the overlap was drawn by chance: exact for items, normal for clusters."""
         if self.draws_items:
             from scipy.stats import hypergeom
 
-            n, n_here, n_drawn = len(is_here), int(is_here.sum()), int(self.in_overlap.sum())
-            both = int((is_here & self.in_overlap).sum())
-            law = hypergeom(n, n_here, n_drawn)
-            return min(1.0, 2 * float(min(law.cdf(both), law.sf(both - 1))))
-        by_unit = np.bincount(self.units, is_here - is_here.mean())
-        drawn = np.bincount(self.units, self.in_overlap) > 0
-        n, share = len(by_unit), drawn.mean()
+            n, n_with_label = len(has_label), int(has_label.sum())
+            n_drawn = int(self.in_overlap.sum())
+            n_drawn_with_label = int((has_label & self.in_overlap).sum())
+            law = hypergeom(n, n_with_label, n_drawn)
+            return min(
+                1.0, 2 * float(min(law.cdf(n_drawn_with_label), law.sf(n_drawn_with_label - 1)))
+            )
+        by_unit = np.bincount(self.units, has_label - has_label.mean())
+        is_drawn = np.bincount(self.units, self.in_overlap) > 0
+        n, share = len(by_unit), is_drawn.mean()
         variance = share * (1 - share) * n * by_unit.var(ddof=1)
-        return _both_tails(((drawn - share) * by_unit).sum(), variance)
+        return _both_tails(((is_drawn - share) * by_unit).sum(), variance)
 
     def _compare_categories(self) -> Iterator[Comparison]:
         share = min(self.of_overlap.mean(), 1 - self.of_overlap.mean())
         codes, labels = _pool_rare(self.category, self.category_names, share)
         for place, label in enumerate(labels):
-            is_here = (codes == place).astype(float)
-            if is_here.all():
+            has_label = (codes == place).astype(float)
+            if has_label.all():
                 continue
-            single, other = self._means_within_raters(is_here)
+            single, overlap = self._means_within_raters(has_label)
             words = (
                 f"the same raters give {label!r} on {in_words(single, '.0%')} of the items with "
-                f"one label and on {in_words(other, '.0%')} of the others"
+                f"one label and on {in_words(overlap, '.0%')} of the others"
             )
-            yield Comparison("categories", words, self._chance_within_raters(is_here))
+            yield Comparison("categories", words, self._chance_within_raters(has_label))
 
     def _compare_times(self) -> Iterator[Comparison]:
         """When raters rated, as the place among their own ratings from 0 to 1."""
@@ -278,19 +284,19 @@ class _Comparer:
 
         place = np.full(len(self.time), 0.5)
         for rater in np.unique(self.rater[is_told]):
-            here = is_told & (self.rater == rater)
-            place[here] = (rankdata(self.time[here]) - 0.5) / here.sum()
-        single, other = self._means_within_raters(place)
+            is_of_rater = is_told & (self.rater == rater)
+            place[is_of_rater] = (rankdata(self.time[is_of_rater]) - 0.5) / is_of_rater.sum()
+        single, overlap = self._means_within_raters(place)
         words = (
             f"raters gave single labels after {in_words(single, '.0%')} of their ratings on "
-            f"average, and those of the other items after {in_words(other, '.0%')}"
+            f"average, and those of the other items after {in_words(overlap, '.0%')}"
         )
         yield Comparison("times", words, self._chance_within_raters(place))
         off_middle = np.where(is_told, np.abs(2 * place - 1), 0.5)
-        single, other = self._means_within_raters(off_middle)
+        single, overlap = self._means_within_raters(off_middle)
         words = (
             "raters gave single labels nearer to the "
-            f"{'middle' if single < other else 'ends'} of their work than those of other items"
+            f"{'middle' if single < overlap else 'ends'} of their work than those of other items"
         )
         yield Comparison("times", words, self._chance_within_raters(off_middle))
 
@@ -305,10 +311,10 @@ class _Comparer:
 
     def _means_within_raters(self, value: Array) -> tuple[float, float]:
         means = []
-        for weights, here in zip(self._weights(), (~self.of_overlap, self.of_overlap), strict=True):
-            weight = weights[self.rater[here]]
+        for weights, mask in zip(self._weights(), (~self.of_overlap, self.of_overlap), strict=True):
+            weight = weights[self.rater[mask]]
             total = weight.sum()
-            means.append(float((weight * value[here]).sum() / total) if total else float("nan"))
+            means.append(float((weight * value[mask]).sum() / total) if total else float("nan"))
         return means[0], means[1]
 
     def _chance_within_raters(self, value: Array) -> float:
@@ -318,15 +324,17 @@ class _Comparer:
         size = len(self.rater_names)
         n = np.maximum(np.bincount(self.rater, minlength=size), 1)
         mean = np.bincount(self.rater, value, minlength=size) / n
-        rest = value - mean[self.rater]
-        spread = np.sqrt(np.bincount(self.rater, rest**2, minlength=size) / np.maximum(n - 1, 1))
+        residual = value - mean[self.rater]
+        spread = np.sqrt(
+            np.bincount(self.rater, residual**2, minlength=size) / np.maximum(n - 1, 1)
+        )
         of_single, of_overlap = self._weights()
         weight = np.where(self.of_overlap, -of_overlap[self.rater], of_single[self.rater])
-        difference = float((weight * rest).sum())
+        difference = float((weight * residual).sum())
         of_items = np.bincount(self.item, np.abs(weight) * spread[self.rater])
         variance = float((of_items**2).sum())
         if not self.draws_items:
-            of_units = np.bincount(self.units[self.item], weight * rest)
+            of_units = np.bincount(self.units[self.item], weight * residual)
             variance = max(variance, float((of_units**2).sum()))
         return _both_tails(difference, variance)
 
@@ -377,8 +385,8 @@ def _pool_rare(codes: Array, names: tuple[str, ...], share: float) -> tuple[Arra
     place = np.full(len(names), len(common))
     place[common] = np.arange(len(common))
     labels = tuple(names[n] for n in common)
-    rest = counts[~is_common].sum()
-    if rest * share >= MIN_EXPECTED_RATINGS:
+    n_rare = counts[~is_common].sum()
+    if n_rare * share >= MIN_EXPECTED_RATINGS:
         labels = (*labels, "another one")
     return place[codes], labels
 

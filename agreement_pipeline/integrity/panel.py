@@ -18,8 +18,10 @@ from agreement_pipeline.ratings import (
     take_in_blocks,
 )
 
-MEETINGS = 400_000
-CROWD = 500
+MAX_PAIRS_OF_RATINGS = 400_000
+"""Of a round with more pairs of ratings of one item, a sample of the items is read."""
+MAX_RATERS_COMPARED = 500
+"""Items with more raters are not read, since their pairs would be nearly all."""
 Codes = np.ndarray[Any, Any]
 
 
@@ -38,12 +40,12 @@ class Pairs:
     @classmethod
     def of(cls, item: Codes, rater: Codes, label: Codes) -> "Pairs":
         keys, differs, n_raters = [], [], int(rater.max(initial=0)) + 1
-        for apart in range(1, len(item)):
-            here = np.flatnonzero(item[apart:] == item[:-apart])
-            if not len(here):
+        for offset in range(1, len(item)):
+            rows = np.flatnonzero(item[offset:] == item[:-offset])
+            if not len(rows):
                 break
-            keys.append(rater[here].astype(np.int64) * n_raters + rater[here + apart])
-            differs.append(label[here] != label[here + apart])
+            keys.append(rater[rows].astype(np.int64) * n_raters + rater[rows + offset])
+            differs.append(label[rows] != label[rows + offset])
         if not keys:
             return cls(*(np.empty(0, dtype=np.int64) for _ in range(4)))
         pairs, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -54,8 +56,8 @@ class Pairs:
             np.bincount(places, np.concatenate(differs)).astype(np.int64),
         )
 
-    def where(self, which: Codes) -> "Pairs":
-        return Pairs(self.first[which], self.second[which], self.met[which], self.differed[which])
+    def where(self, mask: Codes) -> "Pairs":
+        return Pairs(self.first[mask], self.second[mask], self.met[mask], self.differed[mask])
 
     @property
     def share(self) -> Codes:
@@ -85,7 +87,7 @@ class Panel:
             "earlier": bool,
         }
         width = {label: (scale.dimensions,)} if scale.dimensions > 1 else {}
-        found = {
+        arrays = {
             name: np.empty((n_rows, *width.get(name, ())), kind) for name, kind in kinds.items()
         }
         start = 0
@@ -93,10 +95,10 @@ class Panel:
             stop = start + len(batch)
             for name, column in zip(kinds, batch.columns, strict=True):
                 values = column.flatten() if name in width else column
-                part = found[name][start:stop]
+                part = arrays[name][start:stop]
                 part[:] = values.to_numpy(zero_copy_only=False).reshape(part.shape)
             start = stop
-        return {"label": found.pop(label), **found}
+        return {"label": arrays.pop(label), **arrays}
 
     @cached_property
     def people(self) -> Codes:
@@ -122,9 +124,9 @@ class Panel:
         for numbers in label.T:
             codes, distinct = pd.factorize(numbers, sort=True)
             places = pd.factorize(places * len(distinct) + codes, sort=True)[0]
-        found = np.empty((places.max(initial=-1) + 1, label.shape[1]))
-        found[places] = label
-        return found, places
+        distinct_vectors = np.empty((places.max(initial=-1) + 1, label.shape[1]))
+        distinct_vectors[places] = label
+        return distinct_vectors, places
 
     @property
     def occurrence(self) -> Codes:
@@ -152,25 +154,27 @@ class Panel:
     def apart(self) -> tuple[Codes, bool]:
         if "timestamp" not in self.ratings.has or not len(self.again):
             return np.empty(0), False
-        met = self.ratings.again(["at", "place", "timestamp"], gold=True)
-        met = met.filter(pa.array(self.people[met["place"]]))
-        again = np.flatnonzero(~begins(met["at"].to_numpy(), met["place"].to_numpy()))
-        times = seconds(in_pandas(met["timestamp"].take(np.concatenate([again - 1, again]))))
-        apart = times[len(again) :] - times[: len(again)]
-        return apart[~np.isnan(apart)], is_clock(times)
+        table = self.ratings.again(["at", "place", "timestamp"], gold=True)
+        table = table.filter(pa.array(self.people[table["place"]]))
+        replicates = np.flatnonzero(~begins(table["at"].to_numpy(), table["place"].to_numpy()))
+        times = seconds(
+            in_pandas(table["timestamp"].take(np.concatenate([replicates - 1, replicates])))
+        )
+        gaps_seconds = times[len(replicates) :] - times[: len(replicates)]
+        return gaps_seconds[~np.isnan(gaps_seconds)], is_clock(times)
 
     @cached_property
     def first(self) -> Codes:
         """The places of the round's own first ratings: what agreement between raters rests on."""
         earlier = self._of_panel(self.columns["earlier"])
         if not earlier.any():
-            return _places(self.begins)
-        own = _places(~earlier)
-        return np.asarray(own[begins(self.item[own], self.rater[own])])
+            return _true_places(self.begins)
+        own_places = _true_places(~earlier)
+        return np.asarray(own_places[begins(self.item[own_places], self.rater[own_places])])
 
     @cached_property
     def n_raters(self) -> Codes:
-        return counts(some(self.item, self.first), len(self.items))
+        return counts(take_places(self.item, self.first), len(self.items))
 
     @cached_property
     def rated(self) -> Codes:
@@ -198,22 +202,26 @@ class Panel:
         If raters met very often, a sample of the items is read. The draw follows from the digest of
         the ratings, so nobody can leave copies out. Items with a crowd of raters are left out.
         """
-        each = np.where(self.gold, 0, self.n_raters)
-        meetings = np.where(each > CROWD, 0, each * (each - 1) // 2)
-        share = MEETINGS / max(int(meetings.sum()), MEETINGS)
-        drawn = meetings > 0
+        n_raters = np.where(self.gold, 0, self.n_raters)
+        meetings = np.where(n_raters > MAX_RATERS_COMPARED, 0, n_raters * (n_raters - 1) // 2)
+        share = MAX_PAIRS_OF_RATINGS / max(int(meetings.sum()), MAX_PAIRS_OF_RATINGS)
+        is_drawn = meetings > 0
         if share < 1:
             seed = int(self.ratings.digest[:16], 16)
-            drawn &= np.random.default_rng(seed).random(len(each)) < share
-        places = self.first[take_in_blocks(drawn, some(self.item, self.first))]
-        return (some(self.item, places), some(self.rater, places), some(self.label, places))
+            is_drawn &= np.random.default_rng(seed).random(len(n_raters)) < share
+        places = self.first[take_in_blocks(is_drawn, take_places(self.item, self.first))]
+        return (
+            take_places(self.item, places),
+            take_places(self.rater, places),
+            take_places(self.label, places),
+        )
 
     def contents(self, name: str) -> pd.Series | None:
         if name not in self.ratings.has:
             return None
-        known: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
+        values: pd.Series = in_pandas(self.ratings.items([name])).set_index("item")[name]
         items = self.rated_items
-        return known if known.index.equals(items) else known.reindex(items)
+        return values if values.index.equals(items) else values.reindex(items)
 
     def _of_panel(self, column: Codes) -> Codes:
         return (
@@ -224,16 +232,17 @@ class Panel:
 
 
 def begins(item: Codes, rater: Codes) -> Codes:
-    other = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
-    return np.append(np.ones(min(1, len(item)), dtype=bool), other)
+    is_other_pair = (item[1:] != item[:-1]) | (rater[1:] != rater[:-1])
+    return np.append(np.ones(min(1, len(item)), dtype=bool), is_other_pair)
 
 
-def some(column: Codes, places: Codes) -> Codes:
+def take_places(column: Codes, places: Codes) -> Codes:
+    """The column itself if all of its places are wanted, so that nothing is copied."""
     return column if len(places) == len(column) else take_in_blocks(column, places)
 
 
-def _places(held: Codes) -> Codes:
+def _true_places(mask: Codes) -> Codes:
     """It takes half the memory of NumPy's own function."""
-    if held.all():
-        return np.arange(len(held), dtype=np.int32)
-    return np.flatnonzero(held).astype(np.int32)
+    if mask.all():
+        return np.arange(len(mask), dtype=np.int32)
+    return np.flatnonzero(mask).astype(np.int32)

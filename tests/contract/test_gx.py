@@ -13,7 +13,7 @@ from agreement_pipeline.contract.answers import (
     ROWS,
     UNIQUE,
     Answer,
-    _increase,
+    _is_increasing,
     is_usual,
 )
 from agreement_pipeline.ratings import Scale
@@ -150,9 +150,9 @@ def test_rows_that_are_not_in_order_are_looked_through(at):
     """Only order shows without a look at all rows that none is there twice."""
     table = pd.DataFrame([(f"i{n // 2:02}", "ab"[n % 2]) for n in range(140)], columns=COLUMNS[:2])
     table = table.astype("category")
-    assert _increase(table, COLUMNS[:2])
+    assert _is_increasing(table, COLUMNS[:2])
     swapped = table.iloc[[*range(at), at + 1, at, *range(at + 2, 140)]]
-    assert not _increase(swapped, COLUMNS[:2])
+    assert not _is_increasing(swapped, COLUMNS[:2])
     twice = pd.concat([table, table.iloc[[at]]], ignore_index=True)
     built = entry("c", UNIQUE, {"column_list": [*COLUMNS[:2]]})
     suite = {"c": gx.suite_of(contract_of(built).rows, Place("contract"))["c"]}

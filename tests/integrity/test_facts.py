@@ -131,8 +131,8 @@ def test_copies_are_found_in_a_sample_of_very_many_items(monkeypatch):
 
     frame = latent(2000, "ab", 0.2).assign(text=lambda made: "Text of " + made["item"])
     copies = frame.assign(item="x" + frame["item"], text=frame["text"].str.lower() + "  ")
-    monkeypatch.setattr(facts, "MOST_TEXTS", 300)
-    monkeypatch.setattr(facts, "AT_ONCE", 64)
+    monkeypatch.setattr(facts, "MAX_TEXTS_COMPARED", 300)
+    monkeypatch.setattr(facts, "TEXTS_PER_BLOCK", 64)
     found = findings(pd.concat([frame, copies]))["items_not_repeated"]
     assert found.holds
     n_copies, of, n_items, *_ = found.description.split(": ")[1].split()
@@ -239,7 +239,7 @@ def test_copies_are_found_where_raters_met_very_often(monkeypatch):
     from agreement_pipeline.integrity import panel
 
     frame = copied(independent(2000, dict.fromkeys("abcd", 0.1)), "a", ["twin"])
-    monkeypatch.setattr(panel, "MEETINGS", 5000)
+    monkeypatch.setattr(panel, "MAX_PAIRS_OF_RATINGS", 5000)
     assert "'a' and 'twin' on 0 of " in findings(frame)["raters_not_copied"].description
 
 

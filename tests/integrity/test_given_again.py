@@ -76,7 +76,7 @@ def test_chance_of_very_many_changes_is_read_off_a_normal_distribution(monkeypat
     frame = few(np.random.default_rng(3), 2_000).drop(columns="changed")
     ratings = Ratings.from_frame(frame, SCALE)
     exact = changes_of(ratings)
-    monkeypatch.setattr(given_again, "MOST_EXACT", 0)
+    monkeypatch.setattr(given_again, "MAX_CHANGES_EXACT", 0)
     near = changes_of(ratings)
     assert near.expected == exact.expected
     assert near.p == pytest.approx(exact.p, abs=0.001)
