@@ -44,7 +44,7 @@ def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     if not scale.numeric:
         label = categorical(label, pd.Index(scale.names, dtype=TEXT))
     elif scale.dimensions > 1:
-        distinct, places = panel.vectors
+        distinct, places = panel.distinct_labels_and_codes
         vectors = pd.Index(list(map(tuple, distinct.tolist())), tupleize_cols=False)
         label = categorical(places, vectors)
     unasked = categorical(np.full(len(label), -1, dtype=np.int8), pd.Index([], dtype=TEXT))
@@ -65,7 +65,7 @@ def rows_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
 def items_of(panel: Panel, column_names: Collection[str]) -> pd.DataFrame:
     rated = panel.rated
     replicated = np.zeros(len(panel.items), dtype=bool)
-    replicated[panel.item[panel.again]] = True
+    replicated[panel.item[panel.replicates]] = True
     frame = pd.DataFrame(
         {
             "item": panel.rated_items,
@@ -84,7 +84,10 @@ def _read_extra(panel: Panel, name: str) -> pd.Series:
 
 
 def _count_labels(panel: Panel) -> Codes:
-    item, label = take_places(panel.item, panel.first), take_places(panel.label, panel.first)
+    item, label = (
+        take_places(panel.item, panel.first_places),
+        take_places(panel.label, panel.first_places),
+    )
     codes = pd.factorize(label)[0] if panel.ratings.scale.numeric else label
     n_codes, distinct_items = np.int64(codes.max(initial=0) + 1), []
     for part in slices_of_whole_items(item, ROWS_PER_SLICE):

@@ -43,7 +43,7 @@ MAX_NEAR_COPY_SHARE = 0.05
 """Raters who differ on no larger share of their items may be near copies of each other."""
 MIN_EXPECTED_SHARE = 0.1
 MAX_RATIO_TOO_NEAR = 0.1
-"""Raters are too near if they differ less than so often as expected."""
+"""Raters are too near if they differ on a smaller part of the items expected."""
 MIN_EXPECTED_DIFFERENCES = 20
 MAX_P_VALUE = 1e-3
 MIN_STANDARD_ERRORS = 3.29
@@ -212,12 +212,12 @@ def raters_too_near(ratings: Ratings) -> tuple[set[str], set[str]]:
 
 def _is_identical(panel: Panel, pairs: Pairs) -> Codes:
     """By pair, whether they never differ though chance would part them."""
-    is_identical = np.asarray(pairs.differed == 0)
+    is_identical = np.asarray(pairs.n_differing == 0)
     if is_identical.any():
         n_both_leave, join_share, n_left, n_left_as_others = _count_departures(
             panel, pairs.where(is_identical)
         )
-        n_expected = len(pairs.met) * join_share**n_both_leave
+        n_expected = len(pairs.n_shared) * join_share**n_both_leave
         beyond_ratio = n_left - MIN_RATIO_OF_DEPARTURES * n_left_as_others
         leaves_often = beyond_ratio > Z_ONE_SIDED * np.sqrt(n_left)
         is_identical[is_identical] = (n_expected <= MAX_P_VALUE) & leaves_often
@@ -226,9 +226,9 @@ def _is_identical(panel: Panel, pairs: Pairs) -> Codes:
 
 def _is_too_near(pairs: Pairs, expected: Codes) -> Codes:
     """By pair, whether they differ far less than each does from others."""
-    is_share_enough = expected >= MIN_EXPECTED_SHARE * pairs.met
+    is_share_enough = expected >= MIN_EXPECTED_SHARE * pairs.n_shared
     differ_elsewhere = is_share_enough & (expected >= MIN_EXPECTED_DIFFERENCES)
-    return np.asarray((pairs.differed < MAX_RATIO_TOO_NEAR * expected) & differ_elsewhere)
+    return np.asarray((pairs.n_differing < MAX_RATIO_TOO_NEAR * expected) & differ_elsewhere)
 
 
 @fact
@@ -254,12 +254,12 @@ def _select_comparable_pairs(panel: Panel) -> tuple[Pairs, Codes]:
     no near copy.
     """
     pairs = panel.pairs
-    pairs = pairs.where(pairs.met >= MIN_SHARED_ITEMS)
+    pairs = pairs.where(pairs.n_shared >= MIN_SHARED_ITEMS)
     nearest_share = np.full(len(panel.raters), np.inf)
     distant_pairs = pairs.where(pairs.share > MAX_NEAR_COPY_SHARE)
     for raters in (distant_pairs.first, distant_pairs.second):
         np.minimum.at(nearest_share, raters, distant_pairs.share)
-    expected = pairs.met * np.minimum(nearest_share[pairs.first], nearest_share[pairs.second])
+    expected = pairs.n_shared * np.minimum(nearest_share[pairs.first], nearest_share[pairs.second])
     telling = np.isfinite(expected)
     return pairs.where(telling), expected[telling]
 
@@ -283,7 +283,7 @@ def _count_departures(panel: Panel, identical_pairs: Pairs) -> tuple[Codes, Code
         *(rows[name][leaves].to_numpy() for name in ("item", "rater", "code"))
     )
     n_joint_departures = pd.Series(
-        joint_departures.met, joint_departures.first * len(voices) + joint_departures.second
+        joint_departures.n_shared, joint_departures.first * len(voices) + joint_departures.second
     )
 
     is_of_new_voice = ~rows.duplicated(["item", "voice"])
@@ -307,7 +307,7 @@ def _rows_with_majority(panel: Panel, voices: Codes) -> pd.DataFrame:
     """A row for each rating of items with enough voices. `most` is the code of the majority's
     label, or -1 if several are as frequent.
     """
-    item, rater, label = panel.met
+    item, rater, label = panel.compared_ratings
     rows = pd.DataFrame(
         {"item": item, "rater": rater, "voice": voices[rater], "code": pd.factorize(label)[0]}
     )
@@ -332,7 +332,7 @@ def classifiers_that_copy(panel: Panel) -> Fact:
     if not panel.ratings.classifiers or panel.ratings.scale.dimensions > 1:
         return Fact(None, "no classifier gave single labels, so nothing was checked")
     rows = _rows_with_majority(panel, np.arange(len(panel.raters)))
-    label = panel.met[2]
+    label = panel.compared_ratings[2]
     distinct = np.append(pd.factorize(label)[1], 0)
     item, rater_label = rows["item"].to_numpy(), label[rows.index]
     majority_label = distinct[rows["most"]]
@@ -390,15 +390,15 @@ def _assign_voices(identical_pairs: Pairs, n_raters: int) -> Codes:
 
 def _pairs_fact(panel: Panel, pairs: Pairs, expected: Codes, mask: Codes, verb_phrase: str) -> Fact:
     chosen_pairs, count = pairs.where(mask), int(mask.sum())
-    words = f"{count} of {len(pairs.met)} pairs of raters {verb_phrase}"
+    words = f"{count} of {len(pairs.n_shared)} pairs of raters {verb_phrase}"
     examples = [
         f"{panel.raters[a]!a} and {panel.raters[b]!a} on {n_differing} of {n_shared} items "
         f"instead of about {n_expected:.0f}"
         for a, b, n_shared, n_differing, n_expected in zip(
             chosen_pairs.first,
             chosen_pairs.second,
-            chosen_pairs.met,
-            chosen_pairs.differed,
+            chosen_pairs.n_shared,
+            chosen_pairs.n_differing,
             expected[mask],
             strict=True,
         )
@@ -433,8 +433,8 @@ def share_of_missing_labels(panel: Panel) -> Fact:
 @fact
 def raters_with_few_items(panel: Panel) -> Fact:
     """They may have rated what is easy. In a crowd nobody rates nearly all, so nothing is told."""
-    is_not_gold = ~take_in_blocks(panel.gold, take_places(panel.item, panel.first))
-    n_items = counts(take_places(panel.rater, panel.first)[is_not_gold], len(panel.raters))
+    is_not_gold = ~take_in_blocks(panel.gold, take_places(panel.item, panel.first_places))
+    n_items = counts(take_places(panel.rater, panel.first_places)[is_not_gold], len(panel.raters))
     raters = np.flatnonzero(n_items)
     usual_number = float(np.median(n_items[raters])) if len(raters) else 0.0
     if (
@@ -501,7 +501,10 @@ def _dispute_by_item(panel: Panel) -> tuple[Codes, Codes]:
 
     On a scale of numbers it is 1 if the variance is higher than that of most items, and 0 if not.
     """
-    item, label = take_places(panel.item, panel.first), take_places(panel.label, panel.first)
+    item, label = (
+        take_places(panel.item, panel.first_places),
+        take_places(panel.label, panel.first_places),
+    )
     n_ratings = np.bincount(item, minlength=len(panel.items)).astype(float)
     compared_items = np.flatnonzero(n_ratings > 1)
     n = n_ratings[compared_items]
@@ -524,7 +527,7 @@ def _dispute_by_item(panel: Panel) -> tuple[Codes, Codes]:
 
 @fact
 def replicates_of_the_same_minute(panel: Panel) -> Fact:
-    gaps_seconds, clock = panel.apart
+    gaps_seconds, clock = panel.replicate_gaps
     if not clock:
         return Fact(None, NO_TIMES_MESSAGE)
     return _share_fact(
@@ -534,7 +537,7 @@ def replicates_of_the_same_minute(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_in_time(panel: Panel) -> Fact:
-    gaps_seconds, _ = panel.apart
+    gaps_seconds, _ = panel.replicate_gaps
     if not len(gaps_seconds):
         return Fact(None, "replicates have no times, so nothing was checked")
     return _share_fact(gaps_seconds < 0, "are dated before the rating that they repeat")
@@ -542,7 +545,7 @@ def replicates_back_in_time(panel: Panel) -> Fact:
 
 @fact
 def replicates_back_to_back(panel: Panel) -> Fact:
-    replicates = panel.again
+    replicates = panel.replicates
     if "timestamp" not in panel.ratings.has or not len(replicates):
         return Fact(None, NO_TIMES_MESSAGE)
     n_ratings_by_rater = np.bincount(panel.rater, minlength=len(panel.raters))
@@ -572,9 +575,9 @@ def replicates_back_to_back(panel: Panel) -> Fact:
 @fact
 def change_in_replicates(panel: Panel) -> Fact:
     """Raters who look again change their mind now and then."""
-    replicates, pairs = panel.again, panel.pairs
-    n_meetings = int(pairs.met.sum())
-    expected = len(replicates) * int(pairs.differed.sum()) / n_meetings if n_meetings else 0.0
+    replicates, pairs = panel.replicates, panel.pairs
+    n_meetings = int(pairs.n_shared.sum())
+    expected = len(replicates) * int(pairs.n_differing.sum()) / n_meetings if n_meetings else 0.0
     if expected < MIN_EXPECTED_DIFFERENCES:
         return Fact(None, "too few replicates to tell if raters looked again")
     n_changed = int((panel.label[replicates] != panel.label[replicates - 1]).sum())
@@ -589,7 +592,7 @@ def change_in_replicates(panel: Panel) -> Fact:
 @fact
 def occurrences_out_of_order(panel: Panel) -> Fact:
     occurrence = panel.occurrence
-    if not len(panel.again):
+    if not len(panel.replicates):
         return _share_fact(occurrence != 1, MISNUMBERED_MESSAGE, "ratings")
     starts = np.flatnonzero(panel.begins)
     sizes = np.diff(np.append(starts, len(occurrence)))

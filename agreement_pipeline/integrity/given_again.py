@@ -112,11 +112,9 @@ class _LabelChanges(NamedTuple):
 
 def changes_of(ratings: Ratings) -> Changes | None:
     label_changes = _read_changes(ratings)
-    return (
-        None
-        if label_changes is None
-        else _compare_changes(*label_changes[:-1], ratings.scale.numeric)
-    )
+    if label_changes is None:
+        return None
+    return _compare_changes(*label_changes[:-1], ratings.scale.numeric)
 
 
 def if_they_had_differed(ratings: Ratings) -> tuple[int, Ratings] | None:
@@ -192,10 +190,8 @@ def changes_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Ch
     if shared_labels.empty:
         return None
     item, rater = (shared_labels[name].factorize()[0] for name in KEYS)
-    first_label, last_label = (
-        shared_labels["label_then"].to_numpy(),
-        shared_labels["label"].to_numpy(),
-    )
+    first_label = shared_labels["label_then"].to_numpy()
+    last_label = shared_labels["label"].to_numpy()
     if not ratings.scale.numeric:
         first_label, last_label = np.split(
             pd.factorize(np.concatenate([first_label, last_label]))[0], 2
@@ -253,10 +249,8 @@ def dropped_since(ratings: Ratings, earlier_deliveries: Iterable[Ratings]) -> Dr
     )
     is_gone = (merged_labels["_merge"] == "left_only").to_numpy()
     distance, is_compared = _distance_to_others(item, label, label, ratings.scale.numeric)
-    is_gone, disputed = (
-        is_gone & is_compared,
-        _is_disputed(distance, is_compared, ratings.scale.numeric) & is_compared,
-    )
+    is_gone = is_gone & is_compared
+    disputed = _is_disputed(distance, is_compared, ratings.scale.numeric) & is_compared
     comparison = _compare_items_with_chance(item, rater, is_gone, disputed)
     n = int(is_compared.sum()), int(is_gone.sum()), comparison.chosen, comparison.disputed
     return Dropped(*n, comparison.expected, comparison.more)
@@ -566,7 +560,7 @@ def dispute_where_ratings_lack(panel: Panel) -> Fact:
     matter. Nor may the stratum, the time or the order of the items explain it. It is 0 if chance
     alone gives such a difference in one of a thousand rounds.
     """
-    item, rater, label = panel.met
+    item, rater, label = panel.compared_ratings
     begins = np.flatnonzero(np.diff(item, prepend=-1))
     sizes = np.diff(np.append(begins, len(item)))
     lacks = sizes < np.median(sizes) if len(sizes) else np.empty(0, dtype=bool)

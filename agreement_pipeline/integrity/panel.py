@@ -21,7 +21,7 @@ from agreement_pipeline.ratings import (
 MAX_PAIRS_OF_RATINGS = 400_000
 """Of a round with more pairs of ratings of one item, a sample of the items is read."""
 MAX_RATERS_COMPARED = 500
-"""Items with more raters are not read, since their pairs would be nearly all."""
+"""Items with more raters are not read."""
 Codes = np.ndarray[Any, Any]
 
 
@@ -34,8 +34,8 @@ class Pairs:
 
     first: Codes
     second: Codes
-    met: Codes
-    differed: Codes
+    n_shared: Codes
+    n_differing: Codes
 
     @classmethod
     def of(cls, item: Codes, rater: Codes, label: Codes) -> "Pairs":
@@ -57,11 +57,13 @@ class Pairs:
         )
 
     def where(self, mask: Codes) -> "Pairs":
-        return Pairs(self.first[mask], self.second[mask], self.met[mask], self.differed[mask])
+        return Pairs(
+            self.first[mask], self.second[mask], self.n_shared[mask], self.n_differing[mask]
+        )
 
     @property
     def share(self) -> Codes:
-        return np.asarray(self.differed / self.met)
+        return np.asarray(self.n_differing / self.n_shared)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +117,12 @@ class Panel:
     @cached_property
     def label(self) -> Codes:
         several = self.ratings.scale.dimensions > 1
-        return self._of_panel(self.vectors[1] if several else self.columns["label"])
+        return self._of_panel(
+            self.distinct_labels_and_codes[1] if several else self.columns["label"]
+        )
 
     @cached_property
-    def vectors(self) -> tuple[Codes, Codes]:
+    def distinct_labels_and_codes(self) -> tuple[Codes, Codes]:
         label = self.columns["label"]
         places: Codes = np.zeros(len(label), dtype=np.int64)
         for numbers in label.T:
@@ -146,13 +150,14 @@ class Panel:
         return begins(self.item, self.rater)
 
     @cached_property
-    def again(self) -> Codes:
+    def replicates(self) -> Codes:
         """The places of the replicates. The rating before stands before each."""
         return np.flatnonzero(~self.begins)
 
     @cached_property
-    def apart(self) -> tuple[Codes, bool]:
-        if "timestamp" not in self.ratings.has or not len(self.again):
+    def replicate_gaps(self) -> tuple[Codes, bool]:
+        """Seconds from the rating before to each replicate, and whether times tell minutes."""
+        if "timestamp" not in self.ratings.has or not len(self.replicates):
             return np.empty(0), False
         table = self.ratings.again(["at", "place", "timestamp"], gold=True)
         table = table.filter(pa.array(self.people[table["place"]]))
@@ -164,7 +169,7 @@ class Panel:
         return gaps_seconds[~np.isnan(gaps_seconds)], is_clock(times)
 
     @cached_property
-    def first(self) -> Codes:
+    def first_places(self) -> Codes:
         """The places of the round's own first ratings: what agreement between raters rests on."""
         earlier = self._of_panel(self.columns["earlier"])
         if not earlier.any():
@@ -174,7 +179,7 @@ class Panel:
 
     @cached_property
     def n_raters(self) -> Codes:
-        return counts(take_places(self.item, self.first), len(self.items))
+        return counts(take_places(self.item, self.first_places), len(self.items))
 
     @cached_property
     def rated(self) -> Codes:
@@ -193,10 +198,10 @@ class Panel:
 
     @cached_property
     def pairs(self) -> Pairs:
-        return Pairs.of(*self.met)
+        return Pairs.of(*self.compared_ratings)
 
     @cached_property
-    def met(self) -> tuple[Codes, Codes, Codes]:
+    def compared_ratings(self) -> tuple[Codes, Codes, Codes]:
         """Item, rater and label of the first ratings on which raters are compared, but on gold.
 
         If raters met very often, a sample of the items is read. The draw follows from the digest of
@@ -209,7 +214,9 @@ class Panel:
         if share < 1:
             seed = int(self.ratings.digest[:16], 16)
             is_drawn &= np.random.default_rng(seed).random(len(n_raters)) < share
-        places = self.first[take_in_blocks(is_drawn, take_places(self.item, self.first))]
+        places = self.first_places[
+            take_in_blocks(is_drawn, take_places(self.item, self.first_places))
+        ]
         return (
             take_places(self.item, places),
             take_places(self.rater, places),

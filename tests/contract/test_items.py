@@ -89,6 +89,6 @@ def test_labels_that_are_numbers_or_vectors_are_told_apart(scale, labels):
 
 
 def test_items_are_counted_in_parts_of_whole_items(monkeypatch):
-    monkeypatch.setattr(validation, "PART", 3)
+    monkeypatch.setattr(validation, "ROWS_PER_SLICE", 3)
     table = random_table(np.random.default_rng(8), 60)
     assert items_in(table) == by_loop(table)

@@ -231,8 +231,8 @@ def test_pairs_are_counted_as_a_loop_counts_them():
     names = [
         (panel.raters[a], panel.raters[b]) for a, b in zip(pairs.first, pairs.second, strict=True)
     ]
-    assert dict(zip(names, pairs.met, strict=True)) == met
-    assert dict(zip(names, pairs.differed, strict=True)) == differed
+    assert dict(zip(names, pairs.n_shared, strict=True)) == met
+    assert dict(zip(names, pairs.n_differing, strict=True)) == differed
 
 
 def test_copies_are_found_where_raters_met_very_often(monkeypatch):
