@@ -114,15 +114,17 @@ CRASHED = 70
 
 def crashed(error: BaseException) -> int:
     """Say in one line what nobody raised on purpose, and where; and return the exit status."""
-    said = " ".join(str(error).split())
-    shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in said)
+    message = " ".join(str(error).split())
+    printable_message = "".join(
+        character if character.isprintable() else ascii(character)[1:-1] for character in message
+    )
     place = "in no known place"
     if frames := extract_tb(error.__traceback__):
         file = "/".join(Path(frames[-1].filename).parts[-2:])
         place = f"in {file}, line {frames[-1].lineno}"
     with suppress(OSError):
         sys.stderr.write(
-            f"error: found {type(error).__name__} ({shown}) {place}; expected no such "
+            f"error: found {type(error).__name__} ({printable_message}) {place}; expected no such "
             "error. Nothing was judged. This is a mistake of the program: report this line.\n"
         )
     return CRASHED
@@ -176,8 +178,8 @@ class MissingExtraError(AgreementError, ImportError):
     code = "extra_missing"
 
     @classmethod
-    def of(cls, what: str, library: str, extra: str) -> "MissingExtraError":
+    def of(cls, feature: str, library: str, extra: str) -> "MissingExtraError":
         return cls(
-            f"{what}: found no {library}; expected it to be installed. "
+            f"{feature}: found no {library}; expected it to be installed. "
             f"Install agreement-pipeline[{extra}]."
         )

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from agreement_pipeline.errors import AgreementError
 
-LONGEST = 60
+MAX_SHOWN_CHARACTERS = 60
 CLOSED = {"extra": "forbid"}
 
 
@@ -46,7 +46,7 @@ class Value:
         value = self.of_kind(source)
         return {
             "type": "function-after",
-            "function": {"type": "no-info", "function": lambda said: value.check(self.read(said))},
+            "function": {"type": "no-info", "function": lambda data: value.check(self.read(data))},
             "schema": handler(source) if self.nested else {"type": "any"},
         }
 
@@ -69,7 +69,9 @@ def refuse_mistakes(
 
     The `needs` of several fields are asked only if each field is right on its own.
     """
-    mistakes = tuple(_wrong_fields(settings)) or tuple(_unmet(settings, needs))
+    mistakes = tuple(_iterate_wrong_fields(settings)) or tuple(
+        _iterate_unmet_needs(settings, needs)
+    )
     if mistakes:
         refusal = error(" ".join(f"{dotted(path)}: {words}" for path, words in mistakes))
         refusal.mistakes = mistakes
@@ -77,11 +79,11 @@ def refuse_mistakes(
 
 
 def refuse_unfit(
-    expected: Mapping[str, Value], given: Mapping[str, object], error: type[AgreementError]
+    expected: Mapping[str, Value], values: Mapping[str, object], error: type[AgreementError]
 ) -> None:
-    for name in filter(given.__contains__, expected):
+    for name in filter(values.__contains__, expected):
         try:
-            expected[name].check(given[name])
+            expected[name].check(values[name])
         except ValueError as cause:
             raise error(f"{name}: {cause}") from None
 
@@ -93,12 +95,12 @@ def shown(value: object) -> str:
     ("'a'", 61)
     """
     text = repr(list(value) if isinstance(value, tuple) else value)
-    return f"{text[:LONGEST]}{'…' * (len(text) > LONGEST)}"
+    return f"{text[:MAX_SHOWN_CHARACTERS]}{'…' * (len(text) > MAX_SHOWN_CHARACTERS)}"
 
 
-def whole(least: float = -inf, most: float = inf) -> Callable[[Any], bool]:
+def whole(minimum: float = -inf, maximum: float = inf) -> Callable[[Any], bool]:
     """`True` is no number."""
-    return lambda value: is_number(value) and isinstance(value, int) and least <= value <= most
+    return lambda value: is_number(value) and isinstance(value, int) and minimum <= value <= maximum
 
 
 def is_a(*kinds: type) -> Callable[[Any], bool]:
@@ -113,16 +115,16 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
 
-def _day(said: object) -> object:
+def _read_day(value: object) -> object:
     try:
-        return date.fromisoformat(said) if isinstance(said, str) else said
+        return date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
-        return said
+        return value
 
 
 def day(step: str = "Correct the value.") -> Value:
     is_day = "a day, as 2027-01-31", lambda value: type(value) is date
-    return Value(*is_day, step, read=_day)
+    return Value(*is_day, step, read=_read_day)
 
 
 def one_of(among: tuple[Any, ...]) -> Value:
@@ -135,16 +137,16 @@ def dotted(path: KeyPath) -> str:
     >>> dotted(("scale", "level")), dotted(("rules", 1, "scope"))
     ('level', 'rules[1].scope')
     """
-    *around, last = path
-    if isinstance(last, int) and around:
-        return f"{dotted(tuple(around))}[{last}]"
-    in_list = any(isinstance(step, int) for step in around)
-    return f"{dotted(tuple(around))}.{last}" if in_list else str(last)
+    *parents, last_key = path
+    if isinstance(last_key, int) and parents:
+        return f"{dotted(tuple(parents))}[{last_key}]"
+    in_list = any(isinstance(step, int) for step in parents)
+    return f"{dotted(tuple(parents))}.{last_key}" if in_list else str(last_key)
 
 
-def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
+def _iterate_wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
     kind: Any = type(settings)
-    for name, values in _values(kind).items():
+    for name, values in _list_values_by_field(kind).items():
         try:
             for value in values:
                 value.check(getattr(settings, name))
@@ -153,18 +155,22 @@ def _wrong_fields(settings: Any) -> Iterator[tuple[KeyPath, str]]:
 
 
 @cache
-def _values(kind: type) -> dict[str, tuple[Value, ...]]:
+def _list_values_by_field(kind: type) -> dict[str, tuple[Value, ...]]:
     hints = get_type_hints(kind, include_extras=True)
-    found: dict[str, tuple[Value, ...]] = {}
+    values_by_field: dict[str, tuple[Value, ...]] = {}
     for name, hint in hints.items():
-        of, *asked = get_args(hint) or (hint,)
-        found[name] = tuple(each.of_kind(of) for each in asked if isinstance(each, Value))
-    return found
+        annotation, *constraints = get_args(hint) or (hint,)
+        values_by_field[name] = tuple(
+            constraint.of_kind(annotation)
+            for constraint in constraints
+            if isinstance(constraint, Value)
+        )
+    return values_by_field
 
 
-def _unmet(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
+def _iterate_unmet_needs(settings: object, needs: Iterable[Need]) -> Iterator[tuple[KeyPath, str]]:
     for need in needs:
         if not need.met:
             path = (need.where,) if isinstance(need.where, str) else need.where
-            found = need.found or shown(getattr(settings, str(path[-1])))
-            yield path, f"found {found}; expected {need.expected}. {need.step}".rstrip()
+            found_phrase = need.found or shown(getattr(settings, str(path[-1])))
+            yield path, f"found {found_phrase}; expected {need.expected}. {need.step}".rstrip()

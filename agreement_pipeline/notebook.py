@@ -32,75 +32,77 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 T = TypeVar("T")
 read_ratings = read
-ALSO_TAKEN = (
+ACCEPTED_INPUTS_NOTE = (
     "A table or a path may stand for ratings, and a name for a measure or a policy. "
     "Read tables with other columns first: `read_ratings`."
 )
 
 
-def _rated(given: Any) -> Any:
-    is_read = given is None or isinstance(given, Ratings | CountedRatings | ItemCounts)
-    return given if is_read else read(given)
+def _read_if_table(value: Any) -> Any:
+    is_read = value is None or isinstance(value, Ratings | CountedRatings | ItemCounts)
+    return value if is_read else read(value)
 
 
-def _named(given: Any) -> Any:
-    return SHORT.get(given, given) if isinstance(given, str) else given
+def _resolve_measure(value: Any) -> Any:
+    return SHORT.get(value, value) if isinstance(value, str) else value
 
 
-def _several(given: Any) -> Any:
-    names = [given] if isinstance(given, str) else given
-    return names if names is None else [_named(name) for name in names]
+def _resolve_measures(value: Any) -> Any:
+    names = [value] if isinstance(value, str) else value
+    return names if names is None else [_resolve_measure(name) for name in names]
 
 
-def _policy(given: Any) -> Any:
-    if isinstance(given, str | Path):
-        return policy.load_policy(given)
-    if not isinstance(given, policy.Policy):
+def _load_policy(value: Any) -> Any:
+    if isinstance(value, str | Path):
+        return policy.load_policy(value)
+    if not isinstance(value, policy.Policy):
         raise PolicyError(
-            f"policy: found {type(given).__name__}; expected a policy, its name or its file. "
+            f"policy: found {type(value).__name__}; expected a policy, its name or its file. "
             "Name one, as 'standard'."
         )
-    return given
+    return value
 
 
-def _trains(given: Any) -> Any:
-    return Trains.from_mapping({"label": given}) if isinstance(given, str) else given
+def _parse_trains(value: Any) -> Any:
+    return Trains.from_mapping({"label": value}) if isinstance(value, str) else value
 
 
-MEANT: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
+CONVERTERS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(("ratings", "other", "earlier"), _rated),
-        "measure": _named,
-        "measures": _several,
-        "policy": _policy,
-        "trains": _trains,
+        **dict.fromkeys(("ratings", "other", "earlier"), _read_if_table),
+        "measure": _resolve_measure,
+        "measures": _resolve_measures,
+        "policy": _load_policy,
+        "trains": _parse_trains,
     }
 )
 
 
-def _each(kind: type) -> Callable[[Any], bool]:
-    def meets(given: Any) -> bool:
-        is_several = isinstance(given, Collection) and not isinstance(given, str | Mapping)
-        return is_several and all(isinstance(each, kind) for each in given)
+def _is_collection_of(kind: type) -> Callable[[Any], bool]:
+    def meets(value: Any) -> bool:
+        is_several = isinstance(value, Collection) and not isinstance(value, str | Mapping)
+        return is_several and all(isinstance(element, kind) for element in value)
 
     return meets
 
 
-def _from_1(given: Any) -> bool:
-    return isinstance(given, Integral) and int(given) > 0
+def _is_positive_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and int(value) > 0
 
 
-def _are_scopes(given: Any) -> bool:
-    named = [given] if isinstance(given, str) else given
-    return isinstance(named, Collection) and all(each in estimates.SCOPE_KINDS for each in named)
+def _are_scopes(value: Any) -> bool:
+    scopes = [value] if isinstance(value, str) else value
+    return isinstance(scopes, Collection) and all(
+        scope in estimates.SCOPE_KINDS for scope in scopes
+    )
 
 
-FITS: Mapping[str, Value] = MappingProxyType(
+VALUE_BY_ARGUMENT: Mapping[str, Value] = MappingProxyType(
     {
         **dict.fromkeys(("expected", "probability"), Value("a number, as 0.9", is_a(Real))),
-        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _each(Real)),
-        "labels_an_item": Value("a list of whole numbers, as [2, 3]", _each(Integral)),
-        "n_rounds": Value("a whole number from 1", _from_1),
+        "prevalence": Value("a list of numbers, as [0.9, 0.1]", _is_collection_of(Real)),
+        "labels_an_item": Value("a list of whole numbers, as [2, 3]", _is_collection_of(Integral)),
+        "n_rounds": Value("a whole number from 1", _is_positive_integer),
         "scopes": Value(f"some of {listed(estimates.SCOPE_KINDS, 9)}", _are_scopes),
         "inference": Value("an Inference, as Inference(n_resamples=20_000)", is_a(Inference)),
         "contract": Value("a Contract", is_a(Contract, type(None))),
@@ -110,30 +112,31 @@ FITS: Mapping[str, Value] = MappingProxyType(
 )
 
 
-def _called(function: Callable[P, T]) -> Callable[..., T]:
+def _as_in_notebook(function: Callable[P, T]) -> Callable[..., T]:
+    """The function, which then takes tables, paths and names too, and says that it is at work."""
     expected = signature(function)
 
     @wraps(function)
     def called(*arguments: P.args, **named: P.kwargs) -> T:
         with progress(function.__name__):
-            asked = expected.bind(*arguments, **named)
-            refuse_unfit(FITS, asked.arguments, AgreementError)
-            for name, given in asked.arguments.items():
-                if name in MEANT:
-                    asked.arguments[name] = MEANT[name](given)
-            return function(*asked.args, **asked.kwargs)
+            bound = expected.bind(*arguments, **named)
+            refuse_unfit(VALUE_BY_ARGUMENT, bound.arguments, AgreementError)
+            for name, argument in bound.arguments.items():
+                if name in CONVERTERS:
+                    bound.arguments[name] = CONVERTERS[name](argument)
+            return function(*bound.args, **bound.kwargs)
 
-    called.__doc__ = f"{getdoc(function)}\n\n{ALSO_TAKEN}"
+    called.__doc__ = f"{getdoc(function)}\n\n{ACCEPTED_INPUTS_NOTE}"
     return called
 
 
-measure = _called(estimates.measure)
-survey = _called(estimates.survey)
-label_reliability = _called(estimates.label_reliability)
-compare = _called(estimates.compare)
-judge = _called(policy.judge)
-plan = _called(policy.plan)
-report_page = _called(report.report_page)
+measure = _as_in_notebook(estimates.measure)
+survey = _as_in_notebook(estimates.survey)
+label_reliability = _as_in_notebook(estimates.label_reliability)
+compare = _as_in_notebook(estimates.compare)
+judge = _as_in_notebook(policy.judge)
+plan = _as_in_notebook(policy.plan)
+report_page = _as_in_notebook(report.report_page)
 
 
 def release_round(project: "Project | str | Path", round_name: str) -> "Release":

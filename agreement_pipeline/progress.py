@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 PATIENCE_SECONDS, EVERY_SECONDS = 2.0, 1.0
 CLEAR = "\r\x1b[K"
-_at_work, _shown = list[threading.Event](), threading.Lock()
+_at_work, _terminal_lock = list[threading.Event](), threading.Lock()
 
 
 @contextmanager
@@ -17,10 +17,10 @@ def progress(work: str) -> Iterator[None]:
 
     Nothing is said if nobody looks: standard error is neither a terminal nor that of a notebook.
     """
-    done = threading.Event()
-    _at_work.append(done)
+    finished = threading.Event()
+    _at_work.append(finished)
     if _is_seen():
-        threading.Thread(target=_speak, args=(work, done), daemon=True).start()
+        threading.Thread(target=_write_progress, args=(work, finished), daemon=True).start()
     try:
         yield
     finally:
@@ -28,7 +28,7 @@ def progress(work: str) -> Iterator[None]:
 
 
 def end_progress() -> None:
-    with _shown:
+    with _terminal_lock:
         if _at_work and _is_seen():
             _write(CLEAR)
         while _at_work:
@@ -39,15 +39,18 @@ def _is_seen() -> bool:
     return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel")
 
 
-def _speak(work: str, done: threading.Event) -> None:
+def _write_progress(work: str, finished: threading.Event) -> None:
     start, waiting = time.monotonic(), PATIENCE_SECONDS
-    while not done.wait(waiting):
+    while not finished.wait(waiting):
         from agreement_pipeline.readers import large_file_progress
 
-        far = large_file_progress()
-        with _shown:
-            if not done.is_set():
-                so_long = f"at work for {time.monotonic() - start:.0f} s{', ' if far else ''}{far}"
+        file_progress = large_file_progress()
+        with _terminal_lock:
+            if not finished.is_set():
+                so_long = (
+                    f"at work for {time.monotonic() - start:.0f} "
+                    f"s{', ' if file_progress else ''}{file_progress}"
+                )
                 _write(f"{CLEAR}{work}: {so_long}")
         waiting = EVERY_SECONDS
 

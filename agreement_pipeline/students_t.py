@@ -20,8 +20,8 @@ TO_THE_LAST_DIGIT = 1e-16
 def lower_tail(t: float, df: int) -> float:
     if math.isnan(t):
         raise ValueError("lower_tail: found NaN; expected a number.")
-    beyond = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
-    return beyond if t < 0 else 1 - beyond
+    tail = _tail(min(abs(t), LARGEST), df) if not math.isinf(t) else 0.0
+    return tail if t < 0 else 1 - tail
 
 
 @lru_cache(maxsize=1024)
@@ -35,10 +35,10 @@ def quantile(p: float, df: int) -> float:
         return -quantile(1 - p, df)
     if p in (0, 1 / 2):
         return 0.0 if p else -math.inf
-    return -_beyond_which(p, df)
+    return -_positive_quantile(p, df)
 
 
-def _beyond_which(p: float, df: int) -> float:
+def _positive_quantile(p: float, df: int) -> float:
     """The value over 0 that is exceeded with probability `p`, by Newton's steps.
 
     The logarithm of the tail is concave in that of the value. The steps therefore converge.
@@ -62,12 +62,16 @@ def _density(t: float, df: int) -> float:
 
 
 def _tail(t: float, df: int) -> float:
-    over, under = t * t / (df + t * t), df / (df + t * t)
+    t_fraction, df_fraction = t * t / (df + t * t), df / (df + t * t)
     a = df / 2
-    front = _ratio_of_gammas(a) * math.exp(-a * math.log1p(t * t / df)) * math.sqrt(over / math.pi)
-    if under < (a + 1) / (a + 2.5):
-        return front / a / _fraction(under, a, 0.5) / 2
-    return 0.5 - front / _fraction(over, 0.5, a)
+    front = (
+        _ratio_of_gammas(a)
+        * math.exp(-a * math.log1p(t * t / df))
+        * math.sqrt(t_fraction / math.pi)
+    )
+    if df_fraction < (a + 1) / (a + 2.5):
+        return front / a / _fraction(df_fraction, a, 0.5) / 2
+    return 0.5 - front / _fraction(t_fraction, 0.5, a)
 
 
 def _ratio_of_gammas(a: float) -> float:
@@ -80,7 +84,7 @@ def _ratio_of_gammas(a: float) -> float:
 
 def _fraction(x: float, a: float, b: float) -> float:
     """It is that of the incomplete beta function, by Lentz's algorithm."""
-    whole, upper, lower = 1.0, 1.0, 0.0
+    fraction, upper, lower = 1.0, 1.0, 0.0
     for step in count(1):
         m = step // 2
         if step % 2:
@@ -89,7 +93,7 @@ def _fraction(x: float, a: float, b: float) -> float:
             part = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         lower = 1 / (1 + part * lower or SMALLEST)
         upper = 1 + part / upper or SMALLEST
-        whole *= upper * lower
+        fraction *= upper * lower
         if abs(upper * lower - 1) <= TO_THE_LAST_DIGIT:
-            return whole
+            return fraction
     raise AssertionError  # pragma: no cover

@@ -34,8 +34,8 @@ class Tabular:
 
     def _repr_html_(self) -> str:
         frame = self.to_frame().dropna(axis="columns", how="all")
-        shown = frame.astype(object).where(frame.notna(), "")
-        return shown.to_html(index=False, border=0, float_format=f"{{:{TABLE}}}".format)
+        display_frame = frame.astype(object).where(frame.notna(), "")
+        return display_frame.to_html(index=False, border=0, float_format=f"{{:{TABLE}}}".format)
 
 
 T = TypeVar("T", bound=Tabular)
@@ -50,10 +50,10 @@ class Table(Tabular, tuple[T, ...]):
     >>> from agreement_pipeline.estimates import estimate
     >>> from agreement_pipeline.statistics import CategoryCounts
     >>> counts = CategoryCounts([[3, 0], [0, 3]], [10, 10], scale=Scale(("no", "yes")))
-    >>> found = Table([estimate("gwet_ac1", counts)])
-    >>> found.to_frame()["value"].tolist()
+    >>> table = Table([estimate("gwet_ac1", counts)])
+    >>> table.to_frame()["value"].tolist()
     [1.0]
     """
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        return (row for each in self for row in each.rows())
+        return (row for result in self for row in result.rows())

@@ -14,7 +14,7 @@ WHOLE_PERCENT = ".0%"
 """
 
 NO_LIMIT = "no limit"
-LINKED = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE)
+LINK_POSITION = re.compile(r"(?<=:)(?=//)|(?<=\bwww)(?=\.)|(?<=@)(?=\w)", re.IGNORECASE)
 
 
 def in_words(value: float, form: str = SENTENCE, cutoffs: Iterable[float] = ()) -> str:
@@ -56,7 +56,7 @@ def interval(
     low: float | None,
     high: float | None,
     form: str = SENTENCE,
-    between: str = " to ",
+    separator: str = " to ",
     cutoffs: Collection[float] = (),
 ) -> str:
     """An interval with a word or a sign between its limits. None, NaN and infinity are no limit.
@@ -64,7 +64,7 @@ def interval(
     >>> interval(0.75, None), interval(-math.inf, 0.8), interval(0.75, 0.8, TABLE, " … ")
     ('0.750 to no limit', 'no limit to 0.800', '0.75000 … 0.80000')
     """
-    return between.join(
+    return separator.join(
         NO_LIMIT if limit is None or not math.isfinite(limit) else in_words(limit, form, cutoffs)
         for limit in (low, high)
     )
@@ -87,17 +87,17 @@ def meant(name: object, among: Iterable[str], otherwise: str) -> str:
     """
     from difflib import get_close_matches
 
-    near = get_close_matches(str(name), [*among], n=1)
-    return f"Did you mean {near[0]!r}?" if near else otherwise
+    matches = get_close_matches(str(name), [*among], n=1)
+    return f"Did you mean {matches[0]!r}?" if matches else otherwise
 
 
-def counted(n: int, what: str) -> str:
+def counted(n: int, noun: str) -> str:
     """A count with its noun.
 
     >>> counted(1, "round"), counted(2, "round")
     ('1 round', '2 rounds')
     """
-    return f"{n:,} {what if n == 1 else _plural(what)}"
+    return f"{n:,} {noun if n == 1 else _plural(noun)}"
 
 
 def one_line(message: object) -> str:
@@ -106,23 +106,23 @@ def one_line(message: object) -> str:
 
 
 def chained(sentences: Iterable[str]) -> str:
-    return "; ".join(each.removesuffix(".") for each in sentences if each)
+    return "; ".join(sentence.removesuffix(".") for sentence in sentences if sentence)
 
 
-def called(what: str, names: Iterable[object]) -> str:
+def called(noun: str, names: Iterable[object]) -> str:
     """A noun with what it names: a name in quotes, or the first of several.
 
     >>> called("column", ["label"]), called("category", ["no", "yes"])
     ("column 'label'", "categories ['no', 'yes']")
     """
-    every = list(names)
-    if len(every) == 1:
-        return f"{what} {every[0]!r}"
-    return f"{_plural(what)} {listed(every)}"
+    values = list(names)
+    if len(values) == 1:
+        return f"{noun} {values[0]!r}"
+    return f"{_plural(noun)} {listed(values)}"
 
 
-def _plural(what: str) -> str:
-    return re.sub("(?<=[^aeiou])y$", "ie", what) + "s"
+def _plural(noun: str) -> str:
+    return re.sub("(?<=[^aeiou])y$", "ie", noun) + "s"
 
 
 def listed(values: object, limit: int = 5) -> str:
@@ -131,9 +131,9 @@ def listed(values: object, limit: int = 5) -> str:
     >>> listed(["a", "b"]), listed(range(9), limit=2)
     ("['a', 'b']", '[0, 1, … 7 more]')
     """
-    every = list(values)  # type: ignore[call-overload]
-    shown = ", ".join(repr(value) for value in every[:limit])
-    return f"[{shown}]" if len(every) <= limit else f"[{shown}, … {len(every) - limit} more]"
+    elements = list(values)  # type: ignore[call-overload]
+    text = ", ".join(repr(value) for value in elements[:limit])
+    return f"[{text}]" if len(elements) <= limit else f"[{text}, … {len(elements) - limit} more]"
 
 
 def joined(names: Iterable[str], limit: int = 8) -> str:
@@ -142,9 +142,11 @@ def joined(names: Iterable[str], limit: int = 8) -> str:
     >>> joined(["a"]), joined("abc"), joined("abcd", limit=2)
     ('a', 'a, b and c', 'a, b and 2 more')
     """
-    every = list(names)
-    shown = every if len(every) <= limit else [*every[:limit], f"{len(every) - limit} more"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    elements = list(names)
+    parts = elements
+    if len(elements) > limit:
+        parts = [*elements[:limit], f"{len(elements) - limit} more"]
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def unlinked(text: str) -> str:
@@ -153,7 +155,7 @@ def unlinked(text: str) -> str:
     >>> ascii(unlinked("see https://a.org or www.b.org or c@d.org"))
     "'see https:\\u2060//a.org or www\\u2060.b.org or c@\\u2060d.org'"
     """
-    return LINKED.sub("\u2060", text)
+    return LINK_POSITION.sub("\u2060", text)
 
 
 def natural(name: str) -> tuple[object, ...]:

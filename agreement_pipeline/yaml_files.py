@@ -31,13 +31,18 @@ KINDS_BY_KEY = {
     "until": "a waiver",
     "model": "a classifier",
 }
-LARGEST = 1_000_000
-DEEPEST = 50
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50
 MAX_WORDS, MAX_MISTAKES = 40_000, 50
 """So many keys and values are read of a file in a second, and so many mistakes are named."""
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
-TEXT, NUMBER, WHOLE, MAPPING = "text", "a number", "a whole number", "a mapping of keys and values"
+TEXT, NUMBER, WHOLE_NUMBER, MAPPING = (
+    "text",
+    "a number",
+    "a whole number",
+    "a mapping of keys and values",
+)
 EXPECTED = {
     "bool_parsing": "true or false",
     "bool_type": "true or false",
@@ -48,9 +53,9 @@ EXPECTED = {
     "float_type": NUMBER,
     "greater_than": "a number over {gt}",
     "greater_than_equal": "a number of at least {ge}",
-    "int_from_float": WHOLE,
-    "int_parsing": WHOLE,
-    "int_type": WHOLE,
+    "int_from_float": WHOLE_NUMBER,
+    "int_parsing": WHOLE_NUMBER,
+    "int_type": WHOLE_NUMBER,
     "invalid_key": "a key that is text",
     "less_than": "a number under {lt}",
     "less_than_equal": "a number of at most {le}",
@@ -90,18 +95,18 @@ class Place:
     @property
     def line(self) -> int:
         """The nearest value around a path tells its line; 0 if no line is known."""
-        around = (self.path[:n] for n in range(len(self.path), -1, -1))
-        return next((self.lines[path] for path in around if path in self.lines), 0)
+        enclosing_paths = (self.path[:n] for n in range(len(self.path), -1, -1))
+        return next((self.lines[path] for path in enclosing_paths if path in self.lines), 0)
 
 
-def read_yaml(path: Path, error: type[AgreementError], own: str = "") -> tuple[Any, Place]:
+def read_yaml(path: Path, error: type[AgreementError], expected_key: str = "") -> tuple[Any, Place]:
     """The plain data in a YAML file, and the line of every value.
 
     Anchors, aliases, tags and keys that are written twice are refused, since they let a file say
     something else than it seems to. So are more than 50 levels, more than 40,000 keys and
     values, and files over 1 MB.
     """
-    text = _text(path, error)
+    text = _read_text(path, error)
     lines: dict[tuple[object, ...], int] = {}
     try:
         _refuse_hidden(text, path, error)
@@ -111,17 +116,17 @@ def read_yaml(path: Path, error: type[AgreementError], own: str = "") -> tuple[A
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as cause:
         mark = cause.problem_mark if isinstance(cause, yaml.MarkedYAMLError) else None
-        where = str(path) if mark is None else f"{path}:{mark.line + 1}"
-        why = " ".join(str(getattr(cause, "problem", None) or cause).split())
+        location = str(path) if mark is None else f"{path}:{mark.line + 1}"
+        cause_text = " ".join(str(getattr(cause, "problem", None) or cause).split())
         raise error(
-            f"{where}: found text that is not readable as YAML ({why}); expected plain YAML. "
-            "Correct the line."
+            f"{location}: found text that is not readable as YAML ({cause_text}); expected plain "
+            "YAML. Correct the line."
         ) from None
     _note_lines(node, (), lines, path, error)
     kinds = [kind for key, kind in KINDS_BY_KEY.items() if isinstance(data, dict) and key in data]
-    if own and kinds and KINDS_BY_KEY[own] not in kinds:
+    if expected_key and kinds and KINDS_BY_KEY[expected_key] not in kinds:
         raise error(
-            f"{path}: found the file of {kinds[0]}; expected that of {KINDS_BY_KEY[own]}. "
+            f"{path}: found the file of {kinds[0]}; expected that of {KINDS_BY_KEY[expected_key]}. "
             "Name another file."
         )
     return data, Place(str(path), lines)
@@ -138,64 +143,68 @@ def validated(
     from pydantic import ValidationError
 
     try:
-        settings: Settings = _adapter(cast(Any, kind)).validate_python(data)
+        settings: Settings = _build_adapter(cast(Any, kind)).validate_python(data)
         return settings
     except ValidationError as cause:
         details = cause.errors(include_url=False)
     place = source if isinstance(source, Place) else Place(source)
-    raise error(" ".join(_mistakes(details, kind, data, place)))
+    raise error(" ".join(_iterate_mistakes(details, kind, data, place)))
 
 
 @cache
-def _adapter(kind: Any) -> "TypeAdapter[Any]":
+def _build_adapter(kind: Any) -> "TypeAdapter[Any]":
     from pydantic import TypeAdapter
 
     return TypeAdapter(kind)
 
 
-def _mistakes(
+def _iterate_mistakes(
     details: Iterable["ErrorDetails"], kind: type, data: object, place: Place
 ) -> Iterator[str]:
     by_path: dict[KeyPath, list[ErrorDetails]] = {}
-    for each in details:
-        by_path.setdefault(_path_in(data, each), []).append(each)
+    for detail in details:
+        by_path.setdefault(_find_path(data, detail), []).append(detail)
     n_more = len(by_path) - MAX_MISTAKES
-    said = [
+    mistakes = [
         (replace(place, path=(*place.path, *path)), path, words)
-        for inside, those in islice(by_path.items(), MAX_MISTAKES)
-        for path, words in _of_fields(inside, those, kind)
+        for data_path, path_details in islice(by_path.items(), MAX_MISTAKES)
+        for path, words in _iterate_field_mistakes(data_path, path_details, kind)
     ]
-    told = set[str]()
-    for where, path, words in sorted(said, key=lambda each: (each[0].source, each[0].line)):
-        keys = _one_of(_keys_at(kind, path[:-1]))
-        once = words.replace(keys, "one of the same keys") if keys in told else words
+    named_keys = set[str]()
+    for location, path, words in sorted(
+        mistakes, key=lambda mistake: (mistake[0].source, mistake[0].line)
+    ):
+        keys = _describe_keys(_list_keys_at(kind, path[:-1]))
+        shortened_words = (
+            words.replace(keys, "one of the same keys") if keys in named_keys else words
+        )
         if keys in words:
-            told.add(keys)
-        yield f"{where}: {f'{dotted(path)}: ' if path else ''}{once}"
+            named_keys.add(keys)
+        yield f"{location}: {f'{dotted(path)}: ' if path else ''}{shortened_words}"
     if n_more > 0:
         yield f"And {counted(n_more, 'more mistake')}."
 
 
-def _of_fields(
+def _iterate_field_mistakes(
     path: KeyPath, details: list["ErrorDetails"], kind: type
 ) -> Iterator[tuple[KeyPath, str]]:
     cause = details[0].get("ctx", {}).get("error")
     if isinstance(cause, AgreementError) and cause.mistakes:
-        yield from (((*path, *inside), words) for inside, words in cause.mistakes)
+        yield from (((*path, *field_path), words) for field_path, words in cause.mistakes)
         return
-    words = _words(details, path, kind)
-    name, _, rest = words.partition(": ")
-    if name in _keys_at(kind, path):
-        yield (*path, name), rest
+    words = _describe_mistake(details, path, kind)
+    name, _, message = words.partition(": ")
+    if name in _list_keys_at(kind, path):
+        yield (*path, name), message
     else:
         yield path, words.removeprefix(f"{path[-1]}: " if path else "")
 
 
-def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
+def _find_path(data: Any, details: "ErrorDetails") -> KeyPath:
     path: list[str | int] = []
     for step in details["loc"]:
-        inside = isinstance(data, list) and isinstance(step, int)
-        if inside or (isinstance(data, Mapping) and step in data):
+        is_list_index = isinstance(data, list) and isinstance(step, int)
+        if is_list_index or (isinstance(data, Mapping) and step in data):
             data = data[step]
         elif details["type"] != "missing" or step is not details["loc"][-1]:
             continue
@@ -203,69 +212,75 @@ def _path_in(data: Any, details: "ErrorDetails") -> KeyPath:
     return tuple(path)
 
 
-def _words(details: list["ErrorDetails"], path: KeyPath, kind: type) -> str:
-    first = details[0]
-    if first["type"] == "value_error":
-        return str(first["ctx"]["error"])
-    if first["type"] == "missing":
+def _describe_mistake(details: list["ErrorDetails"], path: KeyPath, kind: type) -> str:
+    detail = details[0]
+    if detail["type"] == "value_error":
+        return str(detail["ctx"]["error"])
+    if detail["type"] == "missing":
         return f"found nothing; expected a value. Add the key {path[-1]}."
-    if first["type"] in UNKNOWN:
-        known = _keys_at(kind, path[:-1])
-        near = get_close_matches(str(path[-1]), known, n=1)
-        meant = f"Did you mean {near[0]!r}?" if near else "Correct the spelling, or remove the key."
-        return f"found an unknown key; expected {_one_of(known)}. {meant}"
-    *others, last = dict.fromkeys(map(_expected, details))
-    expected = f"{', '.join(others)} or {last}" if others else last
-    quotes = shown(first["input"]) in ("True", "False") and TEXT in (*others, last)
+    if detail["type"] in UNKNOWN:
+        keys = _list_keys_at(kind, path[:-1])
+        matches = get_close_matches(str(path[-1]), keys, n=1)
+        hint = (
+            f"Did you mean {matches[0]!r}?"
+            if matches
+            else "Correct the spelling, or remove the key."
+        )
+        return f"found an unknown key; expected {_describe_keys(keys)}. {hint}"
+    *other_kinds, last_kind = dict.fromkeys(map(_describe_expected, details))
+    expected = f"{', '.join(other_kinds)} or {last_kind}" if other_kinds else last_kind
+    quotes = shown(detail["input"]) in ("True", "False") and TEXT in (*other_kinds, last_kind)
     step = "Put yes, no, true and false in quotes." if quotes else "Correct the value."
-    return f"found {shown(first['input'])}; expected {expected}. {step}"
+    return f"found {shown(detail['input'])}; expected {expected}. {step}"
 
 
-def _one_of(keys: Sequence[str]) -> str:
+def _describe_keys(keys: Sequence[str]) -> str:
     return f"one of {listed(keys, 30)}"
 
 
-def _expected(details: "ErrorDetails") -> str:
+def _describe_expected(details: "ErrorDetails") -> str:
     words = EXPECTED.get(details["type"])
     if words is None:
         return details["msg"].removeprefix("Input should be ")
     return words.format(**details.get("ctx", {}))
 
 
-def _keys_at(kind: type, path: KeyPath) -> list[str]:
-    around: object = _with_keys(kind)
+def _list_keys_at(kind: type, path: KeyPath) -> list[str]:
+    annotation: object = _find_settings_type(kind)
     for step in path:
-        if isinstance(step, str) and step in _fields(around):
-            around = _with_keys(get_type_hints(around)[step])
-    return list(_fields(around))
+        if isinstance(step, str) and step in _list_fields(annotation):
+            annotation = _find_settings_type(get_type_hints(annotation)[step])
+    return list(_list_fields(annotation))
 
 
-def _with_keys(annotation: object) -> object:
-    if _fields(annotation):
+def _find_settings_type(annotation: object) -> object:
+    if _list_fields(annotation):
         return annotation
-    inner = (_with_keys(each) for each in get_args(annotation))
-    return next((each for each in inner if each is not None), None)
+    inner = (_find_settings_type(argument) for argument in get_args(annotation))
+    return next((candidate for candidate in inner if candidate is not None), None)
 
 
-def _fields(kind: object) -> Collection[str]:
-    known = getattr(kind, "model_fields", None)
-    return known or (
-        [each.name for each in fields(kind) if each.init] if is_dataclass(kind) else ()
+def _list_fields(kind: object) -> Collection[str]:
+    model_fields = getattr(kind, "model_fields", None)
+    return model_fields or (
+        [settings_field.name for settings_field in fields(kind) if settings_field.init]
+        if is_dataclass(kind)
+        else ()
     )
 
 
-def _text(path: Path, error: type[AgreementError]) -> str:
+def _read_text(path: Path, error: type[AgreementError]) -> str:
     try:
         size = path.stat().st_size
-        if size > LARGEST:
+        if size > MAX_BYTES:
             raise error(
-                f"{path}: found {size} bytes; expected at most {LARGEST}. "
+                f"{path}: found {size} bytes; expected at most {MAX_BYTES}. "
                 "Keep data out of this file."
             )
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        beside = sorted(each.name for each in path.parent.glob("*.y*ml"))
-        step = meant(path.name, beside, "Check the path.")
+        yaml_names = sorted(file.name for file in path.parent.glob("*.y*ml"))
+        step = meant(path.name, yaml_names, "Check the path.")
         raise error(f"{path}: found no such file; expected a YAML file. {step}") from None
     except (OSError, UnicodeDecodeError) as cause:
         raise error(
@@ -281,47 +296,49 @@ def _refuse_hidden(text: str, path: Path, error: type[AgreementError]) -> None:
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         line = event.start_mark.line + 1 if event.start_mark else 1
-        why = ""
-        if depth > DEEPEST:
-            why = (
-                f"found values nested {depth} deep; expected at most {DEEPEST}. "
+        message = ""
+        if depth > MAX_DEPTH:
+            message = (
+                f"found values nested {depth} deep; expected at most {MAX_DEPTH}. "
                 "Write the value flat."
             )
         elif n_words > MAX_WORDS:
-            why = (
+            message = (
                 f"found more than {MAX_WORDS:,} keys and values; expected at most so many. "
                 "Keep data out of this file."
             )
         elif isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            why = "found an anchor or alias; expected values written out. Write the value itself."
+            message = (
+                "found an anchor or alias; expected values written out. Write the value itself."
+            )
         elif tag := getattr(event, "tag", None):
-            why = (
+            message = (
                 f"found tag {tag!r}; expected values without a tag. "
                 "Leave the tag out, and put texts in quotes."
             )
-        if why:
-            raise error(f"{path}:{line}: {why}")
+        if message:
+            raise error(f"{path}:{line}: {message}")
 
 
 def _note_lines(
     node: yaml.Node | None,
-    at: tuple[object, ...],
+    key_path: tuple[object, ...],
     lines: dict[tuple[object, ...], int],
     path: Path,
     error: type[AgreementError],
 ) -> None:
     if node is None:
         return
-    lines[at] = node.start_mark.line + 1
+    lines[key_path] = node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
-            _note_lines(value, (*at, number), lines, path, error)
+            _note_lines(value, (*key_path, number), lines, path, error)
     elif isinstance(node, yaml.MappingNode):
         for key, value in node.value:
-            if (*at, key.value) in lines:
+            if (*key_path, key.value) in lines:
                 raise error(
                     f"{path}:{key.start_mark.line + 1}: found key {key.value!r} twice; "
                     "expected each key once. Remove one."
                 )
-            _note_lines(value, (*at, key.value), lines, path, error)
-            lines[(*at, key.value)] = key.start_mark.line + 1
+            _note_lines(value, (*key_path, key.value), lines, path, error)
+            lines[(*key_path, key.value)] = key.start_mark.line + 1

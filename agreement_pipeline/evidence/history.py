@@ -212,7 +212,7 @@ def round_text(rounds: pd.DataFrame) -> pd.DataFrame:
     decisions = [_with_version(row["decision"], row) for row in rounds.to_dict("records")]
     with_decisions = rounds.assign(decision=pd.Series(decisions, index=rounds.index, dtype=object))
     intervals = [
-        interval(low, high, between="…")
+        interval(low, high, separator="…")
         for low, high in zip(rounds["low"], rounds["high"], strict=True)
     ]
     return pd.DataFrame(

@@ -151,7 +151,7 @@ def value_in_words(value: float | None, low: float | None, high: float | None) -
     """
     if value is None or math.isnan(value):
         return ""
-    return f"{in_words(value)} ({interval(low, high, between=' … ')})"
+    return f"{in_words(value)} ({interval(low, high, separator=' … ')})"
 
 
 def without_numbers(reason: str) -> str:

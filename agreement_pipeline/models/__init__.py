@@ -30,8 +30,8 @@ from agreement_pipeline.models.draw import (
 from agreement_pipeline.models.identity import (
     Identity as Identity,
     identified as identified,
-    known_in as known_in,
-    told_of as told_of,
+    identities_in as identities_in,
+    exported_identities as exported_identities,
     load_identity as load_identity,
 )
 from agreement_pipeline.models.silver import CertifiedBy as CertifiedBy

@@ -59,21 +59,21 @@ class Anchored:
 
     @property
     def in_words(self) -> str:
-        known = f", once under {self.upper:.3f}" if self.upper < 1 else ""
+        lowest_phrase = f", once under {self.upper:.3f}" if self.upper < 1 else ""
         return (
             f"agreement with the panel on {self.n_items} anchors: {self.first:.3f} when certified, "
-            f"{self.last:.3f} now{known}, in {counted(self.n_looks, 'look')}; it may not fall "
-            f"under {self.floor:.3f}"
+            f"{self.last:.3f} now{lowest_phrase}, in {counted(self.n_looks, 'look')}; it may not "
+            f"fall under {self.floor:.3f}"
         )
 
 
-def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
-    """`first` (N,) and `looks` (T, N) are the share of the panel's labels of each anchor that are
-    the classifier's. `tail` is the probability that the limit is ever too low.
+def anchored(certified_shares: Array, looks: Array, most_lost: float, tail: float) -> Anchored:
+    """`certified_shares` (N,) and `looks` (T, N) are the share of the panel's labels of each anchor
+    that are the classifier's. `tail` is the probability that the limit is ever too low.
 
-    >>> said = np.tile([1.0, 1, 1, 2 / 3], 25)
-    >>> found = anchored(said, np.stack([said, said, 1 - said]), 0.05, 0.025)
-    >>> found.drifted, round(found.first, 3), round(found.last, 3), round(found.upper, 2)
+    >>> shares = np.tile([1.0, 1, 1, 2 / 3], 25)
+    >>> result = anchored(shares, np.stack([shares, shares, 1 - shares]), 0.05, 0.025)
+    >>> result.drifted, round(result.first, 3), round(result.last, 3), round(result.upper, 2)
     (True, 0.917, 0.083, 0.17)
     """
     values, places = np.unique(looks, return_inverse=True)
@@ -81,17 +81,17 @@ def anchored(first: Array, looks: Array, most_lost: float, tail: float) -> Ancho
     low, high = 0.0, 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        enough = _evidence(values, counts, middle) >= 1 / tail
+        enough = _largest_evidence(values, counts, middle) >= 1 / tail
         low, high = (low, middle) if enough else (middle, high)
-    means = float(first.mean()), float(looks[-1].mean())
+    means = float(certified_shares.mean()), float(looks[-1].mean())
     return Anchored(*means, means[0] - most_lost, high, looks.shape[1], len(looks))
 
 
-def _evidence(values: Array, counts: Array, under: float) -> float:
+def _largest_evidence(values: Array, counts: Array, candidate: float) -> float:
     """The most that the average reached at a look, of which `counts` (T, V) anchors had a value."""
     looks = np.arange(1, len(counts) + 1)[:, None]
-    rises = counts @ np.log1p(BETS * (under - values[:, None]) / (1 - under))
-    until = np.cumsum(rises, axis=0)
-    begun = np.logaddexp.accumulate(rises - until - np.log(looks * (looks + 1)))
-    bets = np.exp(np.minimum(until + begun, 500.0)).mean(1, keepdims=True)
+    rises = counts @ np.log1p(BETS * (candidate - values[:, None]) / (1 - candidate))
+    log_products = np.cumsum(rises, axis=0)
+    log_starts = np.logaddexp.accumulate(rises - log_products - np.log(looks * (looks + 1)))
+    bets = np.exp(np.minimum(log_products + log_starts, 500.0)).mean(1, keepdims=True)
     return float((bets + 1 / (looks + 1)).max())

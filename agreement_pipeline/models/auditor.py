@@ -7,7 +7,7 @@ from typing import Any
 
 from agreement_pipeline.errors import ReleaseInvalidError
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.models.identity import Identity, identified, known_in
+from agreement_pipeline.models.identity import Identity, identified, identities_in
 from agreement_pipeline.models.silver import CertifiedBy, SilverAudit
 from agreement_pipeline.policy import Policy
 from agreement_pipeline.ratings import Ratings
@@ -34,17 +34,27 @@ class ModelsAuditor:
     def audit_round(
         self, store: Store, round_name: str, ratings: Ratings, policy: Policy, on: date
     ) -> Audit:
-        known, findings = list[Identity](), list[Finding]()
-        for each, others in known_in(ratings, self.identities):
-            entries = store.log.about(classifier_name(each.name))
-            logged = (Identity.from_mapping(it) for entry in entries for it in entry["classifiers"])
-            namesakes = {one.digest for one in logged if one.name == each.name} - {each.digest}
-            known.append(each)
-            findings.append(identified(each, {*(digest[:12] for digest in namesakes), *others}))
+        identities, findings = list[Identity](), list[Finding]()
+        for identity, exported_digests in identities_in(ratings, self.identities):
+            entries = store.log.about(classifier_name(identity.name))
+            logged_identities = (
+                Identity.from_mapping(classifier)
+                for entry in entries
+                for classifier in entry["classifiers"]
+            )
+            namesakes = {
+                logged_identity.digest
+                for logged_identity in logged_identities
+                if logged_identity.name == identity.name
+            } - {identity.digest}
+            identities.append(identity)
+            findings.append(
+                identified(identity, {*(digest[:12] for digest in namesakes), *exported_digests})
+            )
         if self.certified_by is None:
-            return _audit(known, findings)
+            return _build_audit(identities, findings)
         of_labels, silver = self.certified_by.judged(store, round_name, ratings, policy, on)
-        return _audit(known, findings, of_labels, silver)
+        return _build_audit(identities, findings, of_labels, silver)
 
     def audit_released(self, round_name: str, facts: Mapping[str, Any], on: date) -> Audit:
         silver = SilverAudit.from_mapping(facts["silver"]) if "silver" in facts else None
@@ -54,37 +64,40 @@ class ModelsAuditor:
                 f"ended on {silver.expires}; expected one that holds. Ask for the next release.",
                 "release_certificate_ended",
             )
-        known = tuple(map(Identity.from_mapping, facts.get("classifiers", ())))
-        return _audit(known, silver=silver)
+        identities = tuple(map(Identity.from_mapping, facts.get("classifiers", ())))
+        return _build_audit(identities, silver=silver)
 
     def may_stand(self, decided: Mapping[str, Any]) -> bool:
-        named = {each.name: each.to_mapping() for each in self.identities}
+        mapping_by_name = {identity.name: identity.to_mapping() for identity in self.identities}
         logged = decided.get("classifiers", ())
         return (
             self.certified_by is None
             and "silver" not in decided
-            and all(named.get(each["name"], each) == each for each in logged)
+            and all(
+                mapping_by_name.get(classifier["name"], classifier) == classifier
+                for classifier in logged
+            )
         )
 
 
-def _audit(
-    known: Sequence[Identity],
+def _build_audit(
+    identities: Sequence[Identity],
     findings: Sequence[Finding] = (),
     of_labels: Finding | None = None,
     silver: SilverAudit | None = None,
 ) -> Audit:
     def find(ratings: Ratings, policy: Policy) -> Iterator[Finding]:
-        yield from map(identified, known)
+        yield from map(identified, identities)
         if silver is not None:
             yield silver.finding(ratings, policy)
 
     facts = dict[str, Any]()
-    if known:
-        facts["classifiers"] = [each.to_mapping() for each in known]
+    if identities:
+        facts["classifiers"] = [identity.to_mapping() for identity in identities]
     if silver is not None:
         facts["silver"] = silver.to_mapping()
     elif of_labels is not None:
         facts["silver"] = {"held": of_labels.check}
     labelled_by = silver.classifier.name if silver else None
-    found = [*findings, *([of_labels] if of_labels else [])]
-    return Audit(facts, found, of_labels, labelled_by, find)
+    all_findings = [*findings, *([of_labels] if of_labels else [])]
+    return Audit(facts, all_findings, of_labels, labelled_by, find)

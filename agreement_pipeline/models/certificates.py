@@ -21,7 +21,7 @@ from agreement_pipeline.errors import MISREAD, CertificateError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
-from agreement_pipeline.models.identity import Identity, told_of
+from agreement_pipeline.models.identity import Identity, exported_identities
 from agreement_pipeline.policy import Policy, Verdict, waiver_from_mapping
 from agreement_pipeline.ratings import (
     STRATUM,
@@ -52,7 +52,7 @@ from agreement_pipeline.text import called, chained, counted, listed
 from agreement_pipeline.version import __version__
 
 SCHEMA = "agreement-certificate/1"
-LONGEST = 366
+MAX_VALIDITY_DAYS = 366
 WORDS: Paths = frozenset(
     {
         ("statement",),
@@ -63,7 +63,7 @@ WORDS: Paths = frozenset(
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")
 NOT_SHOWN = "not shown that it may stand in for a rater (alternative-annotator test)"
 UNSAID = "its export does not say which labels began as a suggestion, perhaps this classifier's own"
-PARTS = tuple(each.name for each in fields(Identity))
+PARTS = tuple(field.name for field in fields(Identity))
 Entry = Mapping[str, Any]
 
 
@@ -106,11 +106,11 @@ class Certificate:
 
     @property
     def certified(self) -> bool:
-        return not any(self._said("hold", met=False))
+        return not any(self._iterate_reasons("hold", admitted=False))
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return tuple(self._said("hold", met=self.certified))
+        return tuple(self._iterate_reasons("hold", admitted=self.certified))
 
     @property
     def digest(self) -> str:
@@ -118,10 +118,10 @@ class Certificate:
 
     @property
     def statement(self) -> str:
-        name, cut = self.identity.name, self.policy.cut
+        name, cutoff = self.identity.name, self.policy.cut
         panel = f"the panel of rounds {listed(self.rounds)}"
-        if cut is not None:
-            panel += f" on the cut at {cut}, and not on the scale,"
+        if cutoff is not None:
+            panel += f" on the cut at {cutoff}, and not on the scale,"
         if not self.certified:
             return f"{name} is not shown to agree with {panel}"
         return (
@@ -131,7 +131,7 @@ class Certificate:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        return tuple(self._warned())
+        return tuple(self._iterate_warnings())
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -149,17 +149,17 @@ class Certificate:
             "panel": {
                 "policy": self.terms.policy.to_mapping(),
                 "contract": self.terms.contract.to_mapping(),
-                "waivers": [each.to_mapping() for each in self.terms.waivers],
+                "waivers": [waiver.to_mapping() for waiver in self.terms.waivers],
             },
-            "earlier": [dict(each) for each in self.earlier],
+            "earlier": [dict(entry) for entry in self.earlier],
             "reason": self.reason,
             "left_out": list(self.left_out),
             "written_by": __version__,
         }
 
     def refuse_others(self, ratings: Ratings) -> None:
-        name, here = self.identity.name, domain_of(ratings, self.identity.name)
-        domains = [each["domain"] for each in self.rounds.values()]
+        name, domain = self.identity.name, domain_of(ratings, self.identity.name)
+        domains = [evidence["domain"] for evidence in self.rounds.values()]
         if ratings.scale != self.scale:
             alike = (ratings.scale.level, ratings.scale.names) == (
                 self.scale.level,
@@ -173,28 +173,38 @@ class Certificate:
                 f"one that it was certified on, {self.scale.in_words}. {step}.",
                 "certificate_other_labels",
             )
-        for column in sorted({*here}.union(*domains)):
-            found = {*here.get(column, ())}
-            known = {value for each in domains for value in each.get(column, ())}
-            if found - known or bool(found) != bool(known):
-                of_labels, strange = column == "label", listed(sorted(found - known))
-                what = column if of_labels else f"stratum {column.removeprefix(STRATUM)}"
-                some = f"some of {listed(sorted(known))}, on which it was certified"
+        for column in sorted({*domain}.union(*domains)):
+            values = {*domain.get(column, ())}
+            certified_values = {
+                value for certified_domain in domains for value in certified_domain.get(column, ())
+            }
+            strange = values - certified_values
+            if strange or bool(values) != bool(certified_values):
+                of_labels = column == "label"
+                column_name = column if of_labels else f"stratum {column.removeprefix(STRATUM)}"
+                values_phrase = f"no {column_name}"
+                if values:
+                    values_phrase = f"{column_name} {listed(sorted(strange))}"
+                expected_phrase = "none, as when it was certified"
+                if certified_values:
+                    expected_phrase = (
+                        f"some of {listed(sorted(certified_values))}, on which it was certified"
+                    )
                 step = "Certify it on rounds with such items"
-                if not found:
+                if not values:
                     step = "Name its column as a stratum, or certify it on rounds without"
                 raise CertificateError(
-                    f"classifier {name}: found {f'{what} {strange}' if found else f'no {what}'}; "
-                    f"expected {some if known else 'none, as when it was certified'}. {step}.",
+                    f"classifier {name}: found {values_phrase}; expected {expected_phrase}. "
+                    f"{step}.",
                     "certificate_other_labels" if of_labels else "certificate_other_strata",
                 )
 
-    def _warned(self) -> Iterator[str]:
-        yield from self._said("warn", met=False)
-        for name, each in self.rounds.items():
-            if not each["alternative_annotator_test"]["passed"]:
+    def _iterate_warnings(self) -> Iterator[str]:
+        yield from self._iterate_reasons("warn", admitted=False)
+        for name, evidence in self.rounds.items():
+            if not evidence["alternative_annotator_test"]["passed"]:
                 yield f"round {name}: {NOT_SHOWN}"
-            if not each["says_assisted"]:
+            if not evidence["says_assisted"]:
                 yield f"round {name}: {UNSAID}"
         for waiver in self.terms.waivers:
             by = f"{waiver.who}, until {waiver.until}: {waiver.why}"
@@ -202,15 +212,17 @@ class Certificate:
         if absent := self.identity.absent:
             yield f"not known of it: {listed(absent)}"
         name, earlier = self.identity.name, self.earlier
-        mine = {each["identity_digest"] for each in earlier if _alike(each["classifier"], name)}
+        mine = {
+            entry["identity_digest"] for entry in earlier if _are_alike(entry["classifier"], name)
+        }
         if namesakes := mine - {self.identity.digest}:
-            others = counted(len(namesakes), "other classifier")
-            yield f"{others} had the name {name}, with another digest"
+            namesakes_phrase = counted(len(namesakes), "other classifier")
+            yield f"{namesakes_phrase} had the name {name}, with another digest"
         if earlier:
-            held = sum(each["decision"] == "held" for each in earlier)
+            n_held = sum(entry["decision"] == "held" for entry in earlier)
             yield (
                 f"after {counted(len(earlier), 'earlier attempt')} under this name or on these "
-                f"rounds, of which {held} held{self.reason and f': {self.reason}'}"
+                f"rounds, of which {n_held} held{self.reason and f': {self.reason}'}"
             )
         if self.again:
             yield (
@@ -225,11 +237,12 @@ class Certificate:
         if self.left_out:
             yield f"not part of it: rounds {listed(self.left_out)} of the same store"
 
-    def _said(self, effect: str, *, met: bool) -> Iterator[str]:
-        for name, each in self.rounds.items():
-            for verdict in each["verdicts"]:
-                admitted = verdict["verdict"] in self.policy.admit
-                if verdict["effect"] == effect and admitted is met:
+    def _iterate_reasons(self, effect: str, *, admitted: bool) -> Iterator[str]:
+        """The reasons of verdicts with an effect, which the policy admits or does not."""
+        for name, evidence in self.rounds.items():
+            for verdict in evidence["verdicts"]:
+                is_admitted = verdict["verdict"] in self.policy.admit
+                if verdict["effect"] == effect and is_admitted is admitted:
                     yield f"round {name}: {verdict['reason']}"
 
 
@@ -257,7 +270,7 @@ def certify(
         A round is not admitted, its raters are models, the classifier did not label all of its
         items, or there was an attempt before and no reason is given.
     """
-    refuse_expiry(expires, today(), LONGEST)
+    refuse_expiry(expires, today(), MAX_VALIDITY_DAYS)
     if not rounds:
         raise CertificateError(
             f"classifier {identity.name}: found no round in {store.root}; expected at least one "
@@ -274,30 +287,38 @@ def certify(
         store.log.give_to(project)
         refuse_reused(store, rules, contract)
         history = store.history()
-        _refuse_again(store, _earlier(history, identity, rounds), identity, reason)
+        _require_reason_for_another(
+            store, _find_earlier_attempts(history, identity, rounds), identity, reason
+        )
         _refuse_before_drift(history, identity, rounds)
-        told = {each["round"] for each in of_event("decided", history) if "silver" in each}
-        if silver := sorted(told & {*rounds}):
+        silver_rounds = {
+            entry["round"] for entry in of_event("decided", history) if "silver" in entry
+        }
+        if silver := sorted(silver_rounds & {*rounds}):
             raise CertificateError(
                 f"rounds {listed(silver)}: found that a classifier gave their labels; expected "
                 "rounds of people, which certify it first. Name the store of these.",
                 "certificate_round_silver",
             )
-        judged, _ = decide(store, list(dict.fromkeys(rounds)), terms)
-    found = _certificate(project, identity, expires, rules, terms, judged, reason.strip())
+        judged_rounds, _ = decide(store, list(dict.fromkeys(rounds)), terms)
+    certificate = _build_certificate(
+        project, identity, expires, rules, terms, judged_rounds, reason.strip()
+    )
     with store.locked():
-        refuse_replaced(store, [each.version for each in judged])
-        for each in judged:
-            if not is_last_decision(store, each.version, each.facts):
-                raise _not_admitted(each.version.round, "judged again meanwhile")
-        found = _beside(found, store.history())
-        _refuse_again(store, found.earlier, identity, reason)
-        written = as_json(found.to_mapping())
-        digest, reasons = digest_of(written), list(found.reasons)
-        store.storage.keep(f"certificates/{digest}.json", written)
-        facts = _facts(found)
-        store.record("certified", _name(identity), certificate=digest, reasons=reasons, **facts)
-    return found
+        refuse_replaced(store, [judged_round.version for judged_round in judged_rounds])
+        for judged_round in judged_rounds:
+            if not is_last_decision(store, judged_round.version, judged_round.facts):
+                raise _not_admitted(judged_round.version.round, "judged again meanwhile")
+        certificate = _with_history(certificate, store.history())
+        _require_reason_for_another(store, certificate.earlier, identity, reason)
+        content = as_json(certificate.to_mapping())
+        digest, reasons = digest_of(content), list(certificate.reasons)
+        store.storage.keep(f"certificates/{digest}.json", content)
+        facts = _log_facts(certificate)
+        store.record(
+            "certified", _name_in_log(identity), certificate=digest, reasons=reasons, **facts
+        )
+    return certificate
 
 
 def open_certificate(
@@ -309,16 +330,16 @@ def open_certificate(
 
     If none answers, the `code` of the error says why.
     """
-    found = _in_force(store, identity, on or today())[0]
-    if (seen := found.anchored) and seen.drifted:
+    certificate = _load_in_force(store, identity, on or today())[0]
+    if (anchor_agreement := certificate.anchored) and anchor_agreement.drifted:
         raise CertificateError(
-            f"classifier {identity.name}: found that it drifted ({seen.in_words}); expected "
-            "agreement that stays. Find out what changed, and certify it on fresh rounds.",
+            f"classifier {identity.name}: found that it drifted ({anchor_agreement.in_words}); "
+            "expected agreement that stays. Find out what changed, and certify it on fresh rounds.",
             "certificate_drifted",
         )
     if ratings is not None:
-        found.refuse_others(ratings)
-    return found
+        certificate.refuse_others(ratings)
+    return certificate
 
 
 def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
@@ -336,37 +357,39 @@ def look_again(store: Store, identity: Identity, ratings: Ratings) -> Anchored:
     """
     name, day = identity.name, today()
     with store.locked():
-        found, entry, panel, looks = _in_force(store, identity, day)
-        sides = _at_cut(ratings, found.policy)
-        if sides.scale != found.scale or found.scale.continuous:
+        certificate, entry, panel, looks = _load_in_force(store, identity, day)
+        sides = _dichotomize_at_cut(ratings, certificate.policy)
+        if sides.scale != certificate.scale or certificate.scale.continuous:
             raise CertificateError(
                 f"classifier {name}: found labels that are {sides.scale.in_words}; expected "
-                f"categories as certified, {found.scale.in_words}. Read them on that scale.",
+                f"categories as certified, {certificate.scale.in_words}. Read them on that scale.",
                 "certificate_other_labels",
             )
-        said = sides.first(["item", "label"], raters=[name]).to_pydict()
-        labels = dict(zip(said["item"], said["label"], strict=True))
-        earlier = _labels_in(store, looks)
-        known = {*(earlier[0] if earlier else panel.given)}
-        strange, missing = sorted({*labels} - known), sorted(known - {*labels}) if earlier else []
+        columns = sides.first(["item", "label"], raters=[name]).to_pydict()
+        labels = dict(zip(columns["item"], columns["label"], strict=True))
+        earlier = _read_labels_of_looks(store, looks)
+        anchor_items = {*(earlier[0] if earlier else panel.counts_by_item)}
+        strange = sorted({*labels} - anchor_items)
+        missing = sorted(anchor_items - {*labels}) if earlier else []
         if strange or missing or len(labels) < FEWEST_ANCHORS:
-            without = f", without {listed(missing)}" if missing else ""
-            beside = f", of which {listed(strange)} are others" if strange else ""
+            missing_phrase = f", without {listed(missing)}" if missing else ""
+            strange_phrase = f", of which {listed(strange)} are others" if strange else ""
             right = "those of the first look" if earlier else "items of its certified rounds"
             raise CertificateError(
-                f"classifier {name}: found {counted(len(labels), 'anchor')}{without}{beside}; "
+                f"classifier {name}: found "
+                f"{counted(len(labels), 'anchor')}{missing_phrase}{strange_phrase}; "
                 f"expected {right}, {FEWEST_ANCHORS} or more. Give its labels of these.",
                 "certificate_other_anchors",
             )
         content = as_json(labels)
         facts = {"labels": digest_of(content), "day": day.isoformat()}
-        if found.anchored and facts.items() <= looks[-1].items():
-            return found.anchored
+        if certificate.anchored and facts.items() <= looks[-1].items():
+            return certificate.anchored
         store.storage.keep(f"anchors/{facts['labels']}.json", content)
-        seen = panel.seen([*earlier, labels])
+        anchor_agreement = panel.compare_looks([*earlier, labels])
         facts |= {"certificate": entry["certificate"], "classifier": name}
-        store.record("anchored", entry["round"], **facts, drifted=seen.drifted)
-    return seen
+        store.record("anchored", entry["round"], **facts, drifted=anchor_agreement.drifted)
+    return anchor_agreement
 
 
 def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
@@ -374,27 +397,32 @@ def domain_of(ratings: Ratings, name: str) -> dict[str, list[str]]:
 
     Numbers without categories are no labels here.
     """
-    items = _values_of(ratings, "item", [name])
+    items = _distinct_values(ratings, "item", [name])
     columns = [f"{STRATUM}{column}" for column in ratings.strata]
-    known = ratings.items(columns, names=items)
-    strata = {column: sorted(known[column].drop_null().unique().to_pylist()) for column in columns}
+    item_table = ratings.items(columns, names=items)
+    strata = {
+        column: sorted(item_table[column].drop_null().unique().to_pylist()) for column in columns
+    }
     if ratings.scale.continuous:
         return {"label": [], **strata}
-    both = [name, *ratings.raters]
-    return {"label": sorted(map(str, _values_of(ratings, "label", both, items))), **strata}
+    labellers = [name, *ratings.raters]
+    return {
+        "label": sorted(map(str, _distinct_values(ratings, "label", labellers, items))),
+        **strata,
+    }
 
 
-def _values_of(
+def _distinct_values(
     ratings: Ratings, column: str, raters: Collection[str], items: Collection[str] | None = None
 ) -> set[str]:
     return {*ratings.first([column], raters=raters, items=items)[column].unique().to_pylist()}
 
 
-def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
-    for what, each in (("last day", expires), ("day", on)):
-        if type(each) is not date:
+def refuse_expiry(expires: date, on: date, max_days: int | None = None) -> None:
+    for day_name, day in (("last day", expires), ("day", on)):
+        if type(day) is not date:
             raise CertificateError(
-                f"certificate: found the {what} {each!r}; expected a day without a time, as "
+                f"certificate: found the {day_name} {day!r}; expected a day without a time, as "
                 "date(2027, 1, 31). Give its date()."
             )
     if expires < on:
@@ -403,152 +431,194 @@ def refuse_expiry(expires: date, on: date, longest: int | None = None) -> None:
             "Certify the classifier again, on rounds of today.",
             "certificate_expired",
         )
-    if longest is not None and expires > on + timedelta(days=longest):
+    if max_days is not None and expires > on + timedelta(days=max_days):
         raise CertificateError(
-            f"certificate: found the last day {expires}; expected at most {longest} days after "
+            f"certificate: found the last day {expires}; expected at most {max_days} days after "
             f"{on}, since models and items change. Name an earlier day."
         )
 
 
-def _certificate(
+def _build_certificate(
     project: str,
     identity: Identity,
     expires: date,
     rules: Policy,
     terms: Terms,
-    judged: Sequence[Judged],
+    judged_rounds: Sequence[Judged],
     reason: str,
 ) -> Certificate:
-    for each in judged:
-        if not each.decision.admitted:
-            raise _not_admitted(each.version.round, chained(each.decision.reasons))
-    judged = [replace(each, ratings=_at_cut(each.ratings, rules)) for each in judged]
-    scales = {each.ratings.scale for each in judged}
+    for judged_round in judged_rounds:
+        if not judged_round.decision.admitted:
+            raise _not_admitted(judged_round.version.round, chained(judged_round.decision.reasons))
+    judged_rounds = [
+        replace(judged_round, ratings=_dichotomize_at_cut(judged_round.ratings, rules))
+        for judged_round in judged_rounds
+    ]
+    scales = {judged_round.ratings.scale for judged_round in judged_rounds}
     if len(scales) > 1:
         raise CertificateError(
             f"classifier {identity.name}: found {len(scales)} different scales; expected one in a "
             "certificate. Certify it on each scale."
         )
-    names = {each.version.round for each in judged}
-    about = replace(
-        terms, waivers=tuple(each for each in terms.waivers if each.subject.round in names)
+    names = {judged_round.version.round for judged_round in judged_rounds}
+    terms_of_rounds = replace(
+        terms, waivers=tuple(waiver for waiver in terms.waivers if waiver.subject.round in names)
     )
-    found = {each.version.round: _evidence(each, identity, rules) for each in judged}
+    evidence_by_round = {
+        judged_round.version.round: _build_evidence(judged_round, identity, rules)
+        for judged_round in judged_rounds
+    }
     scale = next(iter(scales))
-    tentative = tuple(each.version.round for each in judged if each.decision.tentative)
-    made = Certificate(project, identity, expires, rules, about, found, scale, (), reason)
-    return replace(made, tentative=tentative)
+    tentative = tuple(
+        judged_round.version.round
+        for judged_round in judged_rounds
+        if judged_round.decision.tentative
+    )
+    certificate = Certificate(
+        project, identity, expires, rules, terms_of_rounds, evidence_by_round, scale, (), reason
+    )
+    return replace(certificate, tentative=tentative)
 
 
-def _at_cut(ratings: Ratings, rules: Policy) -> Ratings:
+def _dichotomize_at_cut(ratings: Ratings, rules: Policy) -> Ratings:
     return ratings if rules.cut is None else dichotomize(ratings, rules.cut)
 
 
-def _evidence(judged: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
-    name, ratings = identity.name, judged.ratings.unassisted
-    whole = measure_gold(judged.ratings)
-    _refuse_panel(judged, whole, identity)
-    verdicts = _verdicts(ratings, name, rules)
-    if judged.ratings.gold or judged.ratings.n_assisted:
-        beside = {(each.rule, each.scope): each for each in _verdicts(whole, name, rules)}
+def _build_evidence(judged_round: Judged, identity: Identity, rules: Policy) -> dict[str, Any]:
+    name, ratings = identity.name, judged_round.ratings.unassisted
+    all_ratings = measure_gold(judged_round.ratings)
+    _refuse_panel(judged_round, all_ratings, identity)
+    verdicts = _judge_classifier(ratings, name, rules)
+    if judged_round.ratings.gold or judged_round.ratings.n_assisted:
+        verdict_with_all = {
+            (verdict.rule, verdict.scope): verdict
+            for verdict in _judge_classifier(all_ratings, name, rules)
+        }
         verdicts = tuple(
-            _met_with_all(rules, each, beside.get((each.rule, each.scope))) for each in verdicts
+            _withdraw_if_all_labels_dissent(
+                rules, verdict, verdict_with_all.get((verdict.rule, verdict.scope))
+            )
+            for verdict in verdicts
         )
     test = alternative_annotator_test(counting_of(ratings).by_rater(ratings, (name,)).against(name))
-    said = ("winning_rate", "passed", "epsilon", "undefined")
+    test_fields = ("winning_rate", "passed", "epsilon", "undefined")
     return {
-        "ratings_digest": judged.version.ratings_digest,
+        "ratings_digest": judged_round.version.ratings_digest,
         "items": ratings.n_items,
         "raters": len(ratings.raters),
         "says_assisted": ratings.is_assistance_known,
-        "verdicts": [each.to_mapping() for each in verdicts],
-        "alternative_annotator_test": {each: getattr(test, each) for each in said},
+        "verdicts": [verdict.to_mapping() for verdict in verdicts],
+        "alternative_annotator_test": {field: getattr(test, field) for field in test_fields},
         "domain": domain_of(ratings, name),
     }
 
 
-def _verdicts(ratings: Ratings, name: str, rules: Policy) -> tuple[Verdict, ...]:
-    under = rules.of_classifiers
-    found = measure_ratings(ratings, under.measures, under.inference, scopes=("classifier",))
-    return under.judge([each for each in found if each.scope.name == name])
+def _judge_classifier(ratings: Ratings, name: str, rules: Policy) -> tuple[Verdict, ...]:
+    classifier_policy = rules.of_classifiers
+    estimates = measure_ratings(
+        ratings, classifier_policy.measures, classifier_policy.inference, scopes=("classifier",)
+    )
+    return classifier_policy.judge(
+        [estimate for estimate in estimates if estimate.scope.name == name]
+    )
 
 
-def _met_with_all(rules: Policy, verdict: Verdict, other: Verdict | None) -> Verdict:
+def _withdraw_if_all_labels_dissent(
+    rules: Policy, verdict: Verdict, verdict_with_all: Verdict | None
+) -> Verdict:
     """An inconclusive verdict if what is left out is what the classifier gets wrong."""
-    known = other is not None and other.estimate is not None and other.estimate.value is not None
-    if other is None or not known or verdict.kind not in rules.admit or other.kind in rules.admit:
+    has_value = (
+        verdict_with_all is not None
+        and verdict_with_all.estimate is not None
+        and verdict_with_all.estimate.value is not None
+    )
+    if (
+        verdict_with_all is None
+        or not has_value
+        or verdict.kind not in rules.admit
+        or verdict_with_all.kind in rules.admit
+    ):
         return verdict
-    where = "with the gold items and the labels that began as a suggestion"
-    return verdict.taken_back(where, other, code="dissent_left_out")
+    left_out_phrase = "with the gold items and the labels that began as a suggestion"
+    return verdict.taken_back(left_out_phrase, verdict_with_all, code="dissent_left_out")
 
 
-def _refuse_panel(judged: Judged, ratings: Ratings, identity: Identity) -> None:
-    name, where = identity.name, f"round {judged.version.round}"
-    labelled = _values_of(ratings, "item", [name])
+def _refuse_panel(judged_round: Judged, ratings: Ratings, identity: Identity) -> None:
+    name, location = identity.name, f"round {judged_round.version.round}"
+    labelled = _distinct_values(ratings, "item", [name])
     if name not in ratings.classifiers or not labelled:
         raise CertificateError(
-            f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r} among "
+            f"{location}: found classifiers {listed(ratings.classifiers)}; expected {name!r} among "
             "them. Correct the name, or let it label the round.",
             "certificate_classifier_absent",
         )
-    refuse_models(ratings, identity, where)
-    rated = _values_of(ratings, "item", ratings.raters)
+    refuse_models(ratings, identity, location)
+    rated = _distinct_values(ratings, "item", ratings.raters)
     if missing := sorted(rated - labelled):
         raise CertificateError(
-            f"{where}: found {counted(len(missing), 'item')} without a label of {name}, as "
+            f"{location}: found {counted(len(missing), 'item')} without a label of {name}, as "
             f"{missing[0]!r}; expected one for each item of the panel, since those that it leaves "
             "out may be the hard ones. Let it label them; an abstention is a category.",
             "certificate_items_missing",
         )
 
 
-def refuse_models(ratings: Ratings, identity: Identity, where: str) -> None:
-    for told in told_of(ratings):
-        if told.name == identity.name:
-            told.beside(identity).refuse_other(identity)
+def refuse_models(ratings: Ratings, identity: Identity, location: str) -> None:
+    for exported_identity in exported_identities(ratings):
+        if exported_identity.name == identity.name:
+            exported_identity.beside(identity).refuse_other(identity)
     raters = ratings.raters
-    selves = [each for each in (identity.name, identity.model) if each]
+    classifier_names = [
+        classifier_name for classifier_name in (identity.name, identity.model) if classifier_name
+    ]
     models = {
         *like_models(raters),
-        *(rater for rater in raters if any(_alike(rater, each) for each in selves)),
+        *(
+            rater
+            for rater in raters
+            if any(_are_alike(rater, classifier_name) for classifier_name in classifier_names)
+        ),
     }
     if models:
         raise CertificateError(
-            f"{where}: found raters {listed(sorted(models))}, whose names are those of models; "
+            f"{location}: found raters {listed(sorted(models))}, whose names are those of models; "
             "expected people, since models that agree show nothing about people. Name models as "
             "classifiers of the project, and read the round again.",
             "certificate_panel_models",
         )
 
 
-def _earlier(
+def _find_earlier_attempts(
     history: Sequence[Entry], identity: Identity, rounds: Collection[str]
 ) -> tuple[Entry, ...]:
-    kept = ("certificate", "classifier", "identity_digest", "decision")
+    entry_keys = ("certificate", "classifier", "identity_digest", "decision")
     return tuple(
-        {key: entry[key] for key in kept}
+        {key: entry[key] for key in entry_keys}
         for entry in of_event("certified", history)
-        if _alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds}
+        if _are_alike(entry["classifier"], identity.name) or {*entry["rounds"]} & {*rounds}
     )
 
 
-def _alike(name: str, other: str) -> bool:
+def _are_alike(name: str, other_name: str) -> bool:
     """Judge is no new name beside judge."""
-    return name == other or bool(lookalikes([name, other]))
+    return name == other_name or bool(lookalikes([name, other_name]))
 
 
-def _beside(found: Certificate, history: Sequence[Entry]) -> Certificate:
+def _with_history(certificate: Certificate, history: Sequence[Entry]) -> Certificate:
+    """With what the log has of earlier attempts, of other rounds, and of rounds that came again."""
     arrived = Counter(entry["round"] for entry in of_event("ingested", history))
     return replace(
-        found,
-        earlier=_earlier(history, found.identity, found.rounds),
-        left_out=tuple(sorted(arrived.keys() - found.rounds.keys())),
-        again=tuple(name for name in found.rounds if arrived[name] > 1),
+        certificate,
+        earlier=_find_earlier_attempts(history, certificate.identity, certificate.rounds),
+        left_out=tuple(sorted(arrived.keys() - certificate.rounds.keys())),
+        again=tuple(name for name in certificate.rounds if arrived[name] > 1),
     )
 
 
-def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, reason: str) -> None:
-    mine = [each for each in earlier if _alike(each["classifier"], identity.name)]
+def _require_reason_for_another(
+    store: Store, earlier: Sequence[Entry], identity: Identity, reason: str
+) -> None:
+    mine = [entry for entry in earlier if _are_alike(entry["classifier"], identity.name)]
     if mine and not any(map(str.isalnum, reason)):
         raise CertificateError(
             f"{store.root}: found {counted(len(mine), 'earlier attempt')} under the name "
@@ -558,31 +628,33 @@ def _refuse_again(store: Store, earlier: Sequence[Entry], identity: Identity, re
         )
 
 
-def _name(identity: Identity) -> str:
+def _name_in_log(identity: Identity) -> str:
     return f"classifier-{identity.digest[:12]}"
 
 
-def _facts(found: Certificate) -> dict[str, Any]:
+def _log_facts(certificate: Certificate) -> dict[str, Any]:
     return {
-        "classifier": found.identity.name,
-        "identity_digest": found.identity.digest,
-        "decision": "certified" if found.certified else "held",
-        "rounds": {name: each["ratings_digest"] for name, each in found.rounds.items()},
-        "expires": found.expires.isoformat(),
-        "policy": found.policy.to_mapping(),
-        "policy_digest": found.policy.digest,
+        "classifier": certificate.identity.name,
+        "identity_digest": certificate.identity.digest,
+        "decision": "certified" if certificate.certified else "held",
+        "rounds": {
+            name: evidence["ratings_digest"] for name, evidence in certificate.rounds.items()
+        },
+        "expires": certificate.expires.isoformat(),
+        "policy": certificate.policy.to_mapping(),
+        "policy_digest": certificate.policy.digest,
     }
 
 
-def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> Entry:
+def _find_entry(store: Store, history: Sequence[Entry], identity: Identity) -> Entry:
     certified = of_event("certified", history)[::-1]
-    attempts = [each for each in certified if each["classifier"] == identity.name]
+    attempts = [attempt for attempt in certified if attempt["classifier"] == identity.name]
     for entry in attempts:
         if entry["identity_digest"] == identity.digest:
             return entry
     for entry in attempts:
         if entry["decision"] == "certified":
-            identity.refuse_other(_identity_in(_certificate_in(store, entry)))
+            identity.refuse_other(_read_identity(_read_certificate(store, entry)))
     raise CertificateError(
         f"classifier {identity.name}: found no certificate of {identity.digest[:12]} in the log; "
         "expected one. Certify it: "
@@ -592,31 +664,33 @@ def _entry_of(store: Store, history: Sequence[Entry], identity: Identity) -> Ent
 
 
 @contextmanager
-def _usable(what: str) -> Iterator[None]:
+def _refuse_unusable(content_name: str) -> Iterator[None]:
     try:
         yield
-    except MISREAD as why:
-        raise _not_derived(f"{what} that cannot be used ({why})") from None
+    except MISREAD as error:
+        raise _not_derived(f"{content_name} that cannot be used ({error})") from None
 
 
-def _identity_in(said: Mapping[str, Any]) -> Identity:
-    with _usable("a classifier"):
-        return Identity.from_mapping({key: said["classifier"][key] for key in PARTS})
+def _read_identity(document: Mapping[str, Any]) -> Identity:
+    with _refuse_unusable("a classifier"):
+        return Identity.from_mapping({key: document["classifier"][key] for key in PARTS})
 
 
-def _certificate_in(store: Store, entry: Entry) -> dict[str, Any]:
-    return _document(store, "certificates", entry)
+def _read_certificate(store: Store, entry: Entry) -> dict[str, Any]:
+    return _read_document(store, "certificates", entry)
 
 
-def _labels_in(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
-    return [_document(store, "anchors", each) for each in looks]
+def _read_labels_of_looks(store: Store, looks: Iterable[Entry]) -> list[dict[str, str]]:
+    return [_read_document(store, "anchors", look) for look in looks]
 
 
-def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
+def _read_document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
     digest = entry["certificate" if kind == "certificates" else "labels"]
     file = f"{kind}/{digest}.json"
     content = store.storage.read(file)
-    if content is None and any(each["event"] == "erased" for each in store.history("log")):
+    if content is None and any(
+        log_entry["event"] == "erased" for log_entry in store.history("log")
+    ):
         raise CertificateError(
             f"{store.root}: found that a rater or an item was erased from what classifier "
             f"{entry['classifier']} was certified on; expected a certificate of the rounds that "
@@ -624,78 +698,91 @@ def _document(store: Store, kind: str, entry: Entry) -> dict[str, Any]:
             "certificate_withdrawn",
         )
     if content is None or digest_of(content) != digest:
-        what = "no such file" if content is None else "other bytes than those in the log"
+        mismatch = "no such file" if content is None else "other bytes than those in the log"
         raise CertificateError(
-            f"{store.root / file}: found {what}; expected what was written for the certificate. "
-            "Restore it, or certify the classifier again.",
+            f"{store.root / file}: found {mismatch}; expected what was written for the "
+            "certificate. Restore it, or certify the classifier again.",
             "certificate_edited",
         )
-    with _usable("content"):
-        said = json.loads(content)
-        if not isinstance(said, dict):
+    with _refuse_unusable("content"):
+        document = json.loads(content)
+        if not isinstance(document, dict):
             raise TypeError("no JSON object")
-        return said
+        return document
 
 
-def _in_force(
+def _load_in_force(
     store: Store, identity: Identity, on: date
 ) -> tuple[Certificate, Entry, "_Panel", list[dict[str, Any]]]:
     """The certificate, its entry in the log, its panel, and the looks at its anchors."""
     history = store.history()
-    entry = _entry_of(store, history, identity)
-    before = history[: entry["number"] - 1]
+    entry = _find_entry(store, history, identity)
+    earlier_history = history[: entry["number"] - 1]
     if entry["decision"] != "certified":
         raise CertificateError(
             f"classifier {identity.name}: found that it was held ({chained(entry['reasons'])}); "
             "expected a certificate. Improve the classifier, and certify it again.",
             "certificate_held",
         )
-    said = _certificate_in(store, entry)
-    with _usable("a last day"):
+    document = _read_certificate(store, entry)
+    with _refuse_unusable("a last day"):
         expires = date.fromisoformat(entry["expires"])
-    refuse_expiry(expires, on, LONGEST)
-    since = of_event("decided", history[len(before) :])
-    held = {each["round"] for each in since if each["decision"] != "admitted"}
+    refuse_expiry(expires, on, MAX_VALIDITY_DAYS)
+    later_decisions = of_event("decided", history[len(earlier_history) :])
+    held_rounds = {
+        decision["round"] for decision in later_decisions if decision["decision"] != "admitted"
+    }
     for name, digest in entry["rounds"].items():
-        if name in held or store.present(name).ratings_digest != digest:
+        if name in held_rounds or store.present(name).ratings_digest != digest:
             raise CertificateError(
-                f"round {name}: found that it {'was held' if name in held else 'came again'} since "
+                f"round {name}: found that it "
+                f"{'was held' if name in held_rounds else 'came again'} since "
                 "it was part of a certificate; expected the round that was admitted. Certify the "
                 "classifier again.",
                 "certificate_withdrawn",
             )
-    found, judged = _derived(store, said, entry, before, identity)
-    _refuse_before_drift(before, identity, entry["rounds"])
-    panel, anchored = _Panel(found, judged), of_event("anchored", history)
-    looks = [each for each in anchored if each["certificate"] == entry["certificate"]]
+    certificate, judged_rounds = _derive_certificate(
+        store, document, entry, earlier_history, identity
+    )
+    _refuse_before_drift(earlier_history, identity, entry["rounds"])
+    panel, anchored = _Panel(certificate, judged_rounds), of_event("anchored", history)
+    looks = [look for look in anchored if look["certificate"] == entry["certificate"]]
     if looks:
-        found = replace(found, anchored=panel.seen(_labels_in(store, looks)))
-    return found, entry, panel, looks
+        certificate = replace(
+            certificate, anchored=panel.compare_looks(_read_labels_of_looks(store, looks))
+        )
+    return certificate, entry, panel, looks
 
 
 class _Panel:
-    def __init__(self, certified: Certificate, judged: Sequence[Judged]) -> None:
+    """What the panel of the certified rounds labelled, and the classifier when it was certified."""
+
+    def __init__(self, certified: Certificate, judged_rounds: Sequence[Judged]) -> None:
         self.rules = certified.policy
-        self.first, self.given = dict[str, str](), dict[str, Counter[str]]()
-        for each in judged:
-            ratings = _at_cut(each.ratings, self.rules).unassisted
+        self.certified_labels, self.counts_by_item = dict[str, str](), dict[str, Counter[str]]()
+        for judged_round in judged_rounds:
+            ratings = _dichotomize_at_cut(judged_round.ratings, self.rules).unassisted
             columns = ratings.first(["item", "rater", "label"]).to_pydict()
             for item, rater, label in zip(*columns.values(), strict=True):
                 if rater == certified.identity.name:
-                    self.first[item] = label
+                    self.certified_labels[item] = label
                 elif rater in ratings.raters:
-                    self.given.setdefault(item, Counter())[label] += 1
+                    self.counts_by_item.setdefault(item, Counter())[label] += 1
 
-    def seen(self, looks: Sequence[Mapping[str, str]]) -> Anchored:
+    def compare_looks(self, looks: Sequence[Mapping[str, str]]) -> Anchored:
+        """Agreement with the panel on the items of the first look, over all looks."""
         items = sorted(looks[0])
-        if any({*each} != {*items} for each in looks) or not {*items} <= self.given.keys():
+        if any({*look} != {*items} for look in looks) or not {*items} <= self.counts_by_item.keys():
             raise _not_derived("other anchors than the first, or none of its items")
-        first, *again = (
-            [self.given[item][labels[item]] / self.given[item].total() for item in items]
-            for labels in (self.first, *looks)
+        certified_shares, *shares_by_look = (
+            [
+                self.counts_by_item[item][labels[item]] / self.counts_by_item[item].total()
+                for item in items
+            ]
+            for labels in (self.certified_labels, *looks)
         )
         lost, tail = self.rules.most_lost, self.rules.inference.tail
-        return anchored(np.array(first), np.array(again), lost, tail)
+        return anchored(np.array(certified_shares), np.array(shares_by_look), lost, tail)
 
 
 def _refuse_before_drift(
@@ -708,12 +795,22 @@ def _refuse_before_drift(
     drifted = [
         entry["number"]
         for entry in of_event("anchored", history)
-        if entry["drifted"] and entry["round"] == _name(identity)
+        if entry["drifted"] and entry["round"] == _name_in_log(identity)
     ]
-    arrived = [(each["round"], each["ratings_digest"]) for each in of_event("ingested", history)]
+    deliveries = [
+        (entry["round"], entry["ratings_digest"]) for entry in of_event("ingested", history)
+    ]
     until = len(of_event("ingested", history[: max(drifted, default=0)]))
-    before = {each for of in arrived[:until] for each in of}
-    if old := sorted({of[0] for of in arrived if of[0] in rounds and {*of} & before}):
+    delivered_before_drift = {
+        name_or_digest for delivery in deliveries[:until] for name_or_digest in delivery
+    }
+    if old := sorted(
+        {
+            delivery[0]
+            for delivery in deliveries
+            if delivery[0] in rounds and {*delivery} & delivered_before_drift
+        }
+    ):
         fresh = sorted({*rounds} - {*old})
         step = "Deliver fresh rounds with its labels"
         if fresh:
@@ -725,53 +822,62 @@ def _refuse_before_drift(
         )
 
 
-def _derived(
-    store: Store, said: Mapping[str, Any], entry: Entry, before: Sequence[Entry], identity: Identity
+def _derive_certificate(
+    store: Store,
+    document: Mapping[str, Any],
+    entry: Entry,
+    earlier_history: Sequence[Entry],
+    identity: Identity,
 ) -> tuple[Certificate, list[Judged]]:
-    with _usable("content"):
-        panel = said["panel"]
+    with _refuse_unusable("content"):
+        panel = document["panel"]
         terms = Terms(
             Policy.from_mapping(panel["policy"]),
             Contract.from_mapping(panel["contract"]),
             waivers=tuple(map(waiver_from_mapping, panel["waivers"])),
         )
-        rules = Policy.from_mapping(said["policy"])
-        expires, reason = date.fromisoformat(said["expires"]), str(said["reason"])
-        project, logged_on = str(said["project"]), datetime.fromisoformat(entry["time"]).date()
-    identity.refuse_other(_identity_in(said))
-    refuse_expiry(expires, logged_on, LONGEST)
-    judged = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
-    found = _beside(_certificate(project, identity, expires, rules, terms, judged, reason), before)
-    ours = said.get("written_by") == __version__
-    other = difference(
-        dict(said),
-        json.loads(as_json(found.to_mapping())),
+        rules = Policy.from_mapping(document["policy"])
+        expires, reason = date.fromisoformat(document["expires"]), str(document["reason"])
+        project, logged_on = str(document["project"]), datetime.fromisoformat(entry["time"]).date()
+    identity.refuse_other(_read_identity(document))
+    refuse_expiry(expires, logged_on, MAX_VALIDITY_DAYS)
+    judged_rounds = [judge_version(store, store.present(name), terms) for name in entry["rounds"]]
+    certificate = _with_history(
+        _build_certificate(project, identity, expires, rules, terms, judged_rounds, reason),
+        earlier_history,
+    )
+    ours = document.get("written_by") == __version__
+    first_difference = difference(
+        dict(document),
+        json.loads(as_json(certificate.to_mapping())),
         "certificate",
         frozenset({("written_by",)}) | (frozenset() if ours else WORDS),
     )
-    if other or any(entry[key] != value for key, value in _facts(found).items()):
-        raise _not_derived(other or "facts that the log has otherwise")
-    gate = {each["round"]: each for each in of_event("decided", before)}
-    for each in judged:
-        name, facts = each.version.round, each.facts
+    if first_difference or any(
+        entry[key] != value for key, value in _log_facts(certificate).items()
+    ):
+        raise _not_derived(first_difference or "facts that the log has otherwise")
+    gate = {decision["round"]: decision for decision in of_event("decided", earlier_history)}
+    for judged_round in judged_rounds:
+        name, facts = judged_round.version.round, judged_round.facts
         if name not in gate or any(gate[name][key] != facts[key] for key in BOUND):
             raise _not_derived(
                 f"rules for the panel of round {name} that the gate did not judge by"
             )
-    return found, judged
+    return certificate, judged_rounds
 
 
-def _not_derived(found: str) -> CertificateError:
+def _not_derived(mismatch: str) -> CertificateError:
     return CertificateError(
-        f"certificate: found {found}; expected what the rounds in the store give. Do not rely on "
-        "it; certify the classifier again.",
+        f"certificate: found {mismatch}; expected what the rounds in the store give. Do not rely "
+        "on it; certify the classifier again.",
         "certificate_not_derived",
     )
 
 
-def _not_admitted(name: str, why: str) -> CertificateError:
+def _not_admitted(name: str, reason: str) -> CertificateError:
     return CertificateError(
-        f"round {name}: found a round that is not admitted ({why}); expected an admitted panel. "
+        f"round {name}: found a round that is not admitted ({reason}); expected an admitted panel. "
         "Correct what the reasons name.",
         "certificate_round_held",
     )

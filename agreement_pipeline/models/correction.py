@@ -37,9 +37,9 @@ Design = Literal["simple", "stratified", "clustered"]
 UNITS: dict[Design, str] = {"simple": "item", "stratified": "item", "clustered": "cluster"}
 PAIRS = "pairs"
 NO_ENDS = "the scale has no lowest and highest number, which limits need; name its categories"
-MOST_DRAWN = 10_000
-FEWEST = 2
-FEWEST_RATERS = 3
+MAX_DRAWN_UNITS = 10_000
+MIN_LABELLED_UNITS = 2
+MIN_RATERS_AT_LARGE = 3
 """Fewer raters say nothing of others."""
 
 
@@ -105,9 +105,16 @@ class Corrected(WithLimits):
 
     def to_mapping(self) -> dict[str, Any]:
         (row,) = self.rows()
-        more = ("classifier", "confidence_level", "design", "raters", "n_raters", "n_ratings")
-        named = self.attributes(*more, "why_not_effective")
-        return row | named | {"tuning": list(self.tuning)}
+        extra_fields = (
+            "classifier",
+            "confidence_level",
+            "design",
+            "raters",
+            "n_raters",
+            "n_ratings",
+        )
+        extra_values = self.attributes(*extra_fields, "why_not_effective")
+        return row | extra_values | {"tuning": list(self.tuning)}
 
 
 def correct(
@@ -153,12 +160,12 @@ def correct(
     --------
     >>> import pandas as pd
     >>> from agreement_pipeline.ratings import Scale
-    >>> said = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
-    >>> said += [(f"i{n}", "ana", "yes" if n % 4 else "no") for n in range(30)]
-    >>> frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    >>> rows = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
+    >>> rows += [(f"i{n}", "ana", "yes" if n % 4 else "no") for n in range(30)]
+    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["model"])
-    >>> found = correct(ratings)[1]
-    >>> found.category, found.n_items, found.n_labels, round(found.uncorrected, 3)
+    >>> result = correct(ratings)[1]
+    >>> result.category, result.n_items, result.n_labels, round(result.uncorrected, 3)
     ('yes', 90, 30, 0.667)
     """
     if majority_of is not None and (majority_of < 1 or majority_of % 2 == 0):
@@ -166,8 +173,8 @@ def correct(
             f"majority of {majority_of}: found no odd number; expected 1, 3, 5 or more, since an "
             "even panel may be divided. Name an odd number."
         )
-    found = _Evidence(ratings, ratings if population is None else population, classifier, design)
-    return Table(found.each(majority_of, raters, confidence_level))
+    evidence = _Evidence(ratings, ratings if population is None else population, classifier, design)
+    return Table(evidence.iterate_corrected(majority_of, raters, confidence_level))
 
 
 @dataclass(frozen=True)
@@ -217,15 +224,17 @@ def wrong_labels(
 
     >>> import pandas as pd
     >>> from agreement_pipeline.ratings import Scale
-    >>> said = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
-    >>> said += [(f"i{n}", who, "yes") for n in range(1, 60, 2) for who in ("ana", "ben", "eva")]
-    >>> frame = pd.DataFrame(said, columns=["item", "rater", "label"])
+    >>> rows = [(f"i{n}", "model", "yes" if n % 3 else "no") for n in range(90)]
+    >>> rows += [(f"i{n}", who, "yes") for n in range(1, 60, 2) for who in ("ana", "ben", "eva")]
+    >>> frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
     >>> ratings = Ratings.from_frame(frame, Scale(("no", "yes")), classifiers=["model"])
-    >>> found = wrong_labels(ratings, 3)
-    >>> round(found.value, 3), round(found.upper, 2), found.perfect
+    >>> result = wrong_labels(ratings, 3)
+    >>> round(result.value, 3), round(result.upper, 2), result.perfect
     (0.333, 0.53, 0.0)
     """
-    return _Evidence(ratings, ratings, classifier, design).wrong(majority_of, confidence_level)
+    return _Evidence(ratings, ratings, classifier, design).measure_wrong_labels(
+        majority_of, confidence_level
+    )
 
 
 def items_to_draw(
@@ -246,7 +255,7 @@ def items_to_draw(
     """
     from scipy.stats import binom
 
-    n = np.arange(1, MOST_DRAWN + 1)
+    n = np.arange(1, MAX_DRAWN_UNITS + 1)
     allowed = binom.ppf((1 - confidence_level) / 2, n, most_wrong) - 1
     enough = n[binom.cdf(allowed, n, wrong) >= probability]
     return int(enough[0]) if len(enough) else None
@@ -255,8 +264,8 @@ def items_to_draw(
 class _Evidence:
     """The classifier's labels of all items (N,), and the panel's of some of them.
 
-    A category is its place among `names`. `drawn` are the places of the labelled items, and `of` is
-    the place among them of the item of each of the panel's labels, `given`.
+    A category is its place among `names`. `drawn` are the places of the labelled items, and
+    `item_places` are the places among them of the items of the panel's labels, `panel_labels`.
     """
 
     def __init__(
@@ -267,13 +276,13 @@ class _Evidence:
         self.classifier = the_classifier(population, classifier)
         self.scales = population.scale, ratings.scale
         self._refuse_other_labels()
-        self.names = tuple(dict.fromkeys(name for each in self.scales for name in each.names))
+        self.names = tuple(dict.fromkeys(name for scale in self.scales for name in scale.names))
         self._refuse_other_spellings()
         self.numeric = population.scale.numeric
-        said, self.predicted = self._labels(population, [self.classifier])
-        heard, self.given = self._labels(self.panel, self.panel.raters)
-        items, labelled = said["item"], heard["item"]
-        self.rater = np.unique(whole(heard["place"]), return_inverse=True)[1]
+        classifier_table, self.predicted = self._read_labels(population, [self.classifier])
+        panel_table, self.panel_labels = self._read_labels(self.panel, self.panel.raters)
+        items, labelled = classifier_table["item"], panel_table["item"]
+        self.rater = np.unique(whole(panel_table["place"]), return_inverse=True)[1]
         self.n_raters = int(self.rater.max(initial=-1)) + 1
         places = places_among(labelled, items)
         strange = labelled.take(arrow_column(np.flatnonzero(places < 0))).unique().to_pylist()
@@ -284,8 +293,8 @@ class _Evidence:
                 "labels of all items, or leave these out."
             )
         self.items = items
-        self.drawn, self.of = np.unique(places, return_inverse=True)
-        self.n_given = np.bincount(self.of, minlength=len(self.drawn))
+        self.drawn, self.item_places = np.unique(places, return_inverse=True)
+        self.n_given = np.bincount(self.item_places, minlength=len(self.drawn))
         self.unit = (
             clusters_of(population, items) if design == "clustered" else np.arange(len(items))
         )
@@ -299,7 +308,7 @@ class _Evidence:
     def _refuse_other_labels(self) -> None:
         scales = self.scales
         weighted = "weight" in self.population.has | self.panel.has
-        several = any(each.dimensions > 1 for each in scales)
+        several = any(scale.dimensions > 1 for scale in scales)
         if weighted or several or scales[0].numeric != scales[1].numeric:
             raise RatingsError(
                 "correct: found items that stand for several, or labels of different kinds or of "
@@ -309,31 +318,32 @@ class _Evidence:
 
     def _refuse_other_spellings(self) -> None:
         for alike in lookalikes(self.names):
-            if not any({*alike} <= {*each.names} for each in self.scales):
+            if not any({*alike} <= {*scale.names} for scale in self.scales):
                 raise RatingsError(
                     f"correct: found labels that print alike, and are different: "
                     f"{described(alike)}; expected one spelling by the panel and by "
                     f"{self.classifier!r}. Correct the labels of one table."
                 )
 
-    def _labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
-        said = "number" if self.numeric else "code"
-        found = ratings.first(["item", "place", said], raters=raters)
+    def _read_labels(self, ratings: Ratings, raters: Collection[str]) -> "tuple[pa.Table, Array]":
+        """The first ratings by some raters, and their labels: numbers, or places among `names`."""
+        label_column = "number" if self.numeric else "code"
+        table = ratings.first(["item", "place", label_column], raters=raters)
         if self.numeric:
-            return found, numbers_in(found[said])
+            return table, numbers_in(table[label_column])
         places = np.array([self.names.index(name) for name in ratings.scale.names])
-        return found, places[whole(found[said])].astype(float)
+        return table, places[whole(table[label_column])].astype(float)
 
-    def each(
+    def iterate_corrected(
         self, majority_of: int | None, raters: Population, confidence_level: float
     ) -> Iterator[Corrected]:
         names: Sequence[str | None] = (None,) if self.numeric else self.names
         for place, name in enumerate(names):
-            predicted, given = (
+            predicted, panel_labels = (
                 labels if name is None else (labels == place).astype(float)
-                for labels in (self.predicted, self.given)
+                for labels in (self.predicted, self.panel_labels)
             )
-            known = {
+            common_fields = {
                 "category": name,
                 "classifier": self.classifier,
                 "target": PAIRS if majority_of is None else f"majority of {majority_of}",
@@ -342,146 +352,170 @@ class _Evidence:
                 "raters": raters,
                 "n_items": len(predicted),
                 "n_labels": len(self.drawn),
-                "n_ratings": len(given),
+                "n_ratings": len(panel_labels),
                 "n_raters": self.n_raters,
                 "uncorrected": float(predicted.mean()),
             }
-            yield self._one(predicted, given, majority_of, known)
+            yield self._correct_category(predicted, panel_labels, majority_of, common_fields)
 
-    def wrong(self, majority_of: int, confidence_level: float) -> WrongLabels:
+    def measure_wrong_labels(self, majority_of: int, confidence_level: float) -> WrongLabels:
         counts = majority_of, len(self.predicted), len(self.drawn), self.n_raters
-        if why := self._why_undefined(majority_of, at_large=False):
-            return WrongLabels(*counts, undefined=why)
-        nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.given), True)
+        if undefined_reason := self._why_undefined(majority_of, at_large=False):
+            return WrongLabels(*counts, undefined=undefined_reason)
+        nobody, everyone = np.zeros(len(self.predicted)), np.full(len(self.panel_labels), True)
 
         def agreeing(label: Array, majority_of: int | None) -> list[Stratum]:
-            same = (self.given == label[self.of]).astype(float)
-            return self._units(nobody, same, everyone, majority_of)
+            agreements = (self.panel_labels == label[self.item_places]).astype(float)
+            return self._build_strata(nobody, agreements, everyone, majority_of)
 
-        of_each = (
-            _sums(self.given == label, self.of, len(self.drawn)) for label in range(len(self.names))
+        counts_by_label = (
+            _sum_by_place(self.panel_labels == label, self.item_places, len(self.drawn))
+            for label in range(len(self.names))
         )
-        leading = np.argmax([*of_each], axis=0).astype(float)
+        leading = np.argmax([*counts_by_label], axis=0).astype(float)
         of_classifier = agreeing(self.predicted[self.drawn], majority_of)
         shares = of_classifier, agreeing(leading, majority_of), agreeing(leading, None)
-        value, perfect, apart = (1 - estimates(each)[1] for each in shares)
+        value, perfect, single_disagreement = (1 - estimates(strata)[1] for strata in shares)
         upper = 1 - lowest_mean(of_classifier, confidence_level)
-        return WrongLabels(*counts, value, upper, perfect, apart)
+        return WrongLabels(*counts, value, upper, perfect, single_disagreement)
 
-    def _one(
-        self, predicted: Array, given: Array, majority_of: int | None, known: Mapping[str, Any]
+    def _correct_category(
+        self,
+        predicted: Array,
+        panel_labels: Array,
+        majority_of: int | None,
+        common_fields: Mapping[str, Any],
     ) -> Corrected:
-        ends, at_large = self._ends(), known["raters"] == "raters at large"
-        why = self._why_undefined(majority_of, at_large)
-        if why or ends is None:
-            return Corrected(value=None, interval=None, undefined=why or NO_ENDS, **known)
-        predicted, given = (
-            (labels - ends.low) / (ends.high - ends.low) for labels in (predicted, given)
+        scale_ends, at_large = self._scale_ends(), common_fields["raters"] == "raters at large"
+        undefined_reason = self._why_undefined(majority_of, at_large)
+        if undefined_reason or scale_ends is None:
+            return Corrected(
+                value=None, interval=None, undefined=undefined_reason or NO_ENDS, **common_fields
+            )
+        predicted, panel_labels = (
+            (labels - scale_ends.low) / (scale_ends.high - scale_ends.low)
+            for labels in (predicted, panel_labels)
         )
-        everyone = np.full(len(given), True)
-        strata = self._units(predicted, given, everyone, majority_of)
+        everyone = np.full(len(panel_labels), True)
+        strata = self._build_strata(predicted, panel_labels, everyone, majority_of)
         of_raters = None
         if at_large:
-            without = (
-                self._units(predicted, given, self.rater != rater, majority_of)
+            strata_by_rater = (
+                self._build_strata(predicted, panel_labels, self.rater != rater, majority_of)
                 for rater in range(self.n_raters)
             )
-            of_raters = OfRaters.without_each([estimates(each) for each in without])
-        found = prediction_powered(strata, known["confidence_level"], of_raters)
+            of_raters = OfRaters.without_each(
+                [estimates(strata_without) for strata_without in strata_by_rater]
+            )
+        result = prediction_powered(strata, common_fields["confidence_level"], of_raters)
 
         def on_the_scale(number: float) -> float:
-            return ends.low + (ends.high - ends.low) * number
+            return scale_ends.low + (scale_ends.high - scale_ends.low) * number
 
         return Corrected(
-            value=on_the_scale(found.corrected.value),
-            interval=Interval(*map(on_the_scale, found.corrected.interval)),
-            classical=on_the_scale(found.classical.value),
-            classical_interval=Interval(*map(on_the_scale, found.classical.interval)),
-            tuning=found.tuning,
-            effective_labels=found.times and found.times * len(self.drawn),
-            **known,
+            value=on_the_scale(result.corrected.value),
+            interval=Interval(*map(on_the_scale, result.corrected.interval)),
+            classical=on_the_scale(result.classical.value),
+            classical_interval=Interval(*map(on_the_scale, result.classical.interval)),
+            tuning=result.tuning,
+            effective_labels=result.times and result.times * len(self.drawn),
+            **common_fields,
         )
 
-    def _units(
-        self, predicted: Array, given: Array, heard: np.ndarray, majority_of: int | None
+    def _build_strata(
+        self, predicted: Array, panel_labels: Array, label_mask: np.ndarray, majority_of: int | None
     ) -> list[Stratum]:
-        n, of = len(self.sizes), self.of[heard]
-        said, n_given = _sums(given[heard], of, len(self.drawn)), np.bincount(of)
-        labels = majorities(said, n_given, majority_of) if majority_of else said / n_given
-        of_all = _sums(predicted, self.unit, n)
-        of_drawn = _sums(labels, self.unit[self.drawn], n)
-        found = []
+        """The strata in drawn units, with those of the panel's labels that the mask leaves."""
+        n, item_places = len(self.sizes), self.item_places[label_mask]
+        label_sums = _sum_by_place(panel_labels[label_mask], item_places, len(self.drawn))
+        n_given = np.bincount(item_places)
+        labels = (
+            majorities(label_sums, n_given, majority_of) if majority_of else label_sums / n_given
+        )
+        predicted_sums = _sum_by_place(predicted, self.unit, n)
+        drawn_sums = _sum_by_place(labels, self.unit[self.drawn], n)
+        strata = []
         for members in self.strata.values():
-            drawn = np.flatnonzero(self.n_labelled[members])
+            drawn_units = np.flatnonzero(self.n_labelled[members])
             sizes = self.sizes[members].astype(float)
-            found.append(Stratum(sizes, of_all[members], drawn, of_drawn[members[drawn]]))
-        return found
+            strata.append(
+                Stratum(
+                    sizes, predicted_sums[members], drawn_units, drawn_sums[members[drawn_units]]
+                )
+            )
+        return strata
 
-    def _ends(self) -> Interval | None:
+    def _scale_ends(self) -> Interval | None:
         if not self.numeric:
             return Interval(0.0, 1.0)
-        if any(each.continuous or not each.declared for each in self.scales):
+        if any(scale.continuous or not scale.declared for scale in self.scales):
             return None
-        scores = np.concatenate([each.scores for each in self.scales])
+        scores = np.concatenate([scale.scores for scale in self.scales])
         return Interval(float(scores.min()), float(scores.max()))
 
     def _why_undefined(self, majority_of: int | None, at_large: bool) -> str | None:
         if majority_of and self.numeric:
             return "numbers have no majority"
-        if at_large and self.n_raters < FEWEST_RATERS:
-            return f"{counted(self.n_raters, 'rater')}, and others need {FEWEST_RATERS} to be known"
-        fewest = (majority_of or 1) + at_large
-        few = np.flatnonzero(self.n_given < fewest)
-        if few.size:
-            has = "has" if few.size == 1 else "have"
-            first = self.items[int(self.drawn[few[0]])].as_py()
+        if at_large and self.n_raters < MIN_RATERS_AT_LARGE:
             return (
-                f"{counted(few.size, 'labelled item')} {has} fewer than {fewest} ratings, "
-                f"as {first!r}"
+                f"{counted(self.n_raters, 'rater')}, and others need {MIN_RATERS_AT_LARGE} to be "
+                "known"
             )
-        some = (self.n_labelled > 0) & (self.n_labelled < self.sizes)
-        if some.any():
-            return f"{counted(int(some.sum()), 'cluster')} labelled in part, and not as a whole"
+        min_ratings = (majority_of or 1) + at_large
+        sparse_items = np.flatnonzero(self.n_given < min_ratings)
+        if sparse_items.size:
+            has = "has" if sparse_items.size == 1 else "have"
+            first_item = self.items[int(self.drawn[sparse_items[0]])].as_py()
+            return (
+                f"{counted(sparse_items.size, 'labelled item')} {has} fewer than {min_ratings} "
+                f"ratings, as {first_item!r}"
+            )
+        partly_labelled = (self.n_labelled > 0) & (self.n_labelled < self.sizes)
+        if partly_labelled.any():
+            return (
+                f"{counted(int(partly_labelled.sum()), 'cluster')} labelled in part, and not as a "
+                "whole"
+            )
         for place, members in self.strata.items():
             n = int((self.n_labelled[members] > 0).sum())
-            fewest = min(FEWEST, len(members))
-            if n < fewest:
-                found = counted(n, f"labelled {UNITS[self.design]}")
+            min_units = min(MIN_LABELLED_UNITS, len(members))
+            if n < min_units:
+                units_phrase = counted(n, f"labelled {UNITS[self.design]}")
                 among = f" among those labelled {self.names[int(place)]!r}"
                 return (
-                    f"{found}{among * (self.design == 'stratified')}, and "
-                    f"{fewest} {'is' if fewest == 1 else 'are'} needed"
+                    f"{units_phrase}{among * (self.design == 'stratified')}, and "
+                    f"{min_units} {'is' if min_units == 1 else 'are'} needed"
                 )
         return None
 
 
 def refuse_design(
-    population: Ratings, design: str, where: str, error: type[AgreementError]
+    population: Ratings, design: str, location: str, error: type[AgreementError]
 ) -> None:
     if design not in UNITS:
         raise error(
-            f"{where}: found design {design!r}; expected one of {', '.join(UNITS)}. "
+            f"{location}: found design {design!r}; expected one of {', '.join(UNITS)}. "
             "Say how the items are drawn."
         )
     if design == "clustered" and "cluster" not in population.has:
         raise error(
-            f"{where}: found no clusters in the population; expected the cluster of each item, "
+            f"{location}: found no clusters in the population; expected the cluster of each item, "
             "since clusters are drawn. Name their column (--cluster)."
         )
     if design == "stratified" and population.scale.continuous:
         raise error(
-            f"{where}: found numbers without categories; expected categories, since strata are "
+            f"{location}: found numbers without categories; expected categories, since strata are "
             "the classifier's labels. Draw a simple sample, or name the categories (--categories)."
         )
 
 
 def the_classifier(population: Ratings, name: str | None) -> str:
-    there = [each for each in population.everyone if each in population.classifiers]
-    if name is None and len(there) == 1:
-        return there[0]
-    if name not in there:
+    classifiers = [rater for rater in population.everyone if rater in population.classifiers]
+    if name is None and len(classifiers) == 1:
+        return classifiers[0]
+    if name not in classifiers:
         raise RatingsError(
-            f"population: found classifiers {listed(there)}; expected "
+            f"population: found classifiers {listed(classifiers)}; expected "
             f"{'one of them' if name is None else repr(name)}, whose labels all items have. "
             "Name the classifier that labelled the population (--classifier), and leave others out."
         )
@@ -489,9 +523,9 @@ def the_classifier(population: Ratings, name: str | None) -> str:
 
 
 def clusters_of(population: Ratings, items: "pa.ChunkedArray") -> Codes:
-    known = population.items(["cluster_at"])
-    at = whole(known["cluster_at"])[places_among(items, known["item"])]
-    return np.asarray(np.unique(at, return_inverse=True)[1])
+    item_table = population.items(["cluster_at"])
+    clusters = whole(item_table["cluster_at"])[places_among(items, item_table["item"])]
+    return np.asarray(np.unique(clusters, return_inverse=True)[1])
 
 
 def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
@@ -500,11 +534,11 @@ def places_among(items: "pa.ChunkedArray", among: "pa.ChunkedArray") -> Codes:
     return whole(index_in(items, value_set=among))
 
 
-def _sums(values: Array, places: Codes, n: int) -> Array:
+def _sum_by_place(values: Array, places: Codes, n: int) -> Array:
     return np.bincount(places, values, minlength=n).astype(float)
 
 
-def majorities(said: Array, n: Codes, majority_of: int) -> Array:
+def majorities(n_giving: Array, n: Codes, majority_of: int) -> Array:
     r"""The share of majorities that give a category, over all choices of R of an item's raters.
 
     For s of n raters it is
@@ -515,11 +549,11 @@ def majorities(said: Array, n: Codes, majority_of: int) -> Array:
     >>> majorities(np.array([2.0, 1.0]), np.array([3, 5]), 3).tolist()
     [1.0, 0.0]
     """
-    most = range(majority_of // 2 + 1, majority_of + 1)
-    pairs = [*zip(said.astype(int).tolist(), n.tolist(), strict=True)]
+    majority_sizes = range(majority_of // 2 + 1, majority_of + 1)
+    pairs = [*zip(n_giving.astype(int).tolist(), n.tolist(), strict=True)]
     shares = {
-        (s, m): sum(math.comb(s, j) * math.comb(m - s, majority_of - j) for j in most)
+        (s, m): sum(math.comb(s, j) * math.comb(m - s, majority_of - j) for j in majority_sizes)
         / math.comb(m, majority_of)
         for s, m in {*pairs}
     }
-    return np.array([shares[each] for each in pairs])
+    return np.array([shares[pair] for pair in pairs])

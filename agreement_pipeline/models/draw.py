@@ -19,7 +19,7 @@ from typing import Any
 
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.models.correction import (
-    MOST_DRAWN,
+    MAX_DRAWN_UNITS,
     UNITS,
     Design,
     clusters_of,
@@ -31,12 +31,12 @@ from agreement_pipeline.store import Store, digest_of, of_event
 from agreement_pipeline.text import called, counted, listed
 from agreement_pipeline.yaml_files import validated
 
-FEWEST_OF_STRATUM = 2
-RIGHT = 0.9
+MIN_UNITS_OF_STRATUM = 2
+DEFAULT_RIGHT_SHARE = 0.9
 """How often a classifier is expected to be right, where nobody says."""
-IN_COMMON = 0.1
+MAX_SHARE_IN_COMMON = 0.1
 """The most of a population that may have been in another one."""
-NOTHING: Mapping[str, float] = MappingProxyType({})
+NO_SHARES: Mapping[str, float] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -78,41 +78,42 @@ class Draw:
 
     @property
     def in_words(self) -> str:
-        of = f"{self.population_items:,} items of {self.population}"
-        said = f"{len(self.items):,} of {of}, {self.design}"
+        population_phrase = f"{self.population_items:,} items of {self.population}"
+        words = f"{len(self.items):,} of {population_phrase}, {self.design}"
         if self.design == "clustered":
-            said += f" ({counted(self.strata[''], 'cluster')})"
+            words += f" ({counted(self.strata[''], 'cluster')})"
         if not self.earlier:
-            return said
+            return words
         return (
-            f"{said}; after {counted(len(self.earlier), 'earlier draw')}: {'; '.join(self.reasons)}"
+            f"{words}; after {counted(len(self.earlier), 'earlier draw')}: "
+            f"{'; '.join(self.reasons)}"
         )
 
     def to_mapping(self) -> dict[str, Any]:
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
-        said = {**vars(self), "strata": dict(self.strata), **of_texts}
-        return said if said.pop("listed") is False else {**said, "listed": True}
+        mapping = {**vars(self), "strata": dict(self.strata), **of_texts}
+        return mapping if mapping.pop("listed") is False else {**mapping, "listed": True}
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "Draw":
-        return validated(cls, said, "draw", DrawError)
+    def from_mapping(cls, data: Mapping[str, Any]) -> "Draw":
+        return validated(cls, data, "draw", DrawError)
 
     @classmethod
     def logged(cls, entry: Mapping[str, Any]) -> "Draw":
-        found = cls.from_mapping({**entry, "population": entry["round"]})
-        derived = _seed(entry["previous"], found.population_digest)
-        if not entry.get("carried") and found.seed != derived:
+        recorded_draw = cls.from_mapping({**entry, "population": entry["round"]})
+        derived = _seed(entry["previous"], recorded_draw.population_digest)
+        if not entry.get("carried") and recorded_draw.seed != derived:
             raise DrawError(
-                f"draw of {found.population}: found a seed that does not follow from the log; "
-                "expected the one that nobody chose. Draw again, and say why.",
+                f"draw of {recorded_draw.population}: found a seed that does not follow from the "
+                "log; expected the one that nobody chose. Draw again, and say why.",
                 "draw_not_derived",
             )
-        return found
+        return recorded_draw
 
     def is_from(self, population: Ratings) -> bool:
-        known = self.classifier in population.classifiers
-        return known and self.population_digest == _digest(
-            _strata(population, self.classifier, self.design)
+        has_classifier = self.classifier in population.classifiers
+        return has_classifier and self.population_digest == _strata_digest(
+            _build_strata(population, self.classifier, self.design)
         )
 
     def refuse_relabelled(self, population: Ratings, classifier: str) -> None:
@@ -141,19 +142,20 @@ class Draw:
             no label (`draw_missing`); an item was not drawn (`draw_added`); or both, so that items
             were replaced (`draw_replaced`).
         """
-        strata = _strata(population, the_classifier(population, classifier), self.design)
-        found = _digest(strata), sum(map(len, strata.values()))
-        if found != (self.population_digest, self.population_items):
-            other = {"stratified": "labels or items", "clustered": "clusters or items"}
-            what = other.get(self.design, "items")
+        strata = _build_strata(population, the_classifier(population, classifier), self.design)
+        digest_and_size = _strata_digest(strata), sum(map(len, strata.values()))
+        if digest_and_size != (self.population_digest, self.population_items):
+            parts_by_design = {"stratified": "labels or items", "clustered": "clusters or items"}
+            population_parts = parts_by_design.get(self.design, "items")
             if population.gold:
-                what += f", without its {counted(len(population.gold), 'gold item')}"
+                population_parts += f", without its {counted(len(population.gold), 'gold item')}"
             raise DrawError(
-                f"draw of {self.population}: found a population with other {what}; expected the "
-                f"{self.population_items:,} that were drawn from. Give the same population.",
+                f"draw of {self.population}: found a population with other {population_parts}; "
+                f"expected the {self.population_items:,} that were drawn from. Give the same "
+                "population.",
                 "draw_other_population",
             )
-        if self.items != _drawn(_units(strata, self.design), self.strata, self.seed):
+        if self.items != _select_items(_group_units(strata, self.design), self.strata, self.seed):
             raise DrawError(
                 f"draw of {self.population}: found items that do not follow from the seed; "
                 "expected those that nobody chose. Draw again, and say why.",
@@ -170,8 +172,8 @@ class Draw:
             (added, outside, "Leave the others out."),
         )
         wrong = [
-            f"{counted(len(items), 'item')} {what}, as {items[0]!r}"
-            for items, what, _ in sides
+            f"{counted(len(items), 'item')} {problem}, as {items[0]!r}"
+            for items, problem, _ in sides
             if items
         ]
         steps = " ".join(step for items, _, step in sides if items)
@@ -192,7 +194,7 @@ def draw(
     *,
     design: Design = "simple",
     classifier: str | None = None,
-    right: Mapping[str, float] = NOTHING,
+    right: Mapping[str, float] = NO_SHARES,
     reason: str = "",
 ) -> Draw:
     r"""Draw items of a population at random, and write them into the log before they are labelled.
@@ -223,39 +225,49 @@ def draw(
         The name is not allowed.
     """
     called_by = the_classifier(population, classifier)
-    strata = _strata(population, called_by, design)
+    strata = _build_strata(population, called_by, design)
     if population.raters or (right and design != "stratified"):
-        what = "shares of labels" if right else f"labels of {listed(population.raters)}"
+        contents = "shares of labels" if right else f"labels of {listed(population.raters)}"
         raise DrawError(
-            f"draw of {name}: found {what}; expected items that nobody labelled but classifiers, "
-            "and shares of labels in a stratified draw alone. Leave them out."
+            f"draw of {name}: found {contents}; expected items that nobody labelled but "
+            "classifiers, and shares of labels in a stratified draw alone. Leave them out."
         )
-    units = _units(strata, design)
-    sizes = {label: len(each) for label, each in units.items()}
+    units = _group_units(strata, design)
+    sizes = {label: len(units_of_label) for label, units_of_label in units.items()}
     n_items, unit = sum(map(len, strata.values())), UNITS[design]
-    n_units, fewest = sum(sizes.values()), sum(min(FEWEST_OF_STRATUM, n) for n in sizes.values())
-    if not fewest <= n <= min(n_units, MOST_DRAWN):
+    n_units = sum(sizes.values())
+    min_units = sum(min(MIN_UNITS_OF_STRATUM, size) for size in sizes.values())
+    if not min_units <= n <= min(n_units, MAX_DRAWN_UNITS):
         raise DrawError(
-            f"draw of {name}: found {counted(n, unit)} to draw; expected from {fewest} to "
-            f"{min(n_units, MOST_DRAWN):,} of a population of {n_units:,}. Draw another number."
+            f"draw of {name}: found {counted(n, unit)} to draw; expected from {min_units} to "
+            f"{min(n_units, MAX_DRAWN_UNITS):,} of a population of {n_units:,}. Draw another "
+            "number."
         )
-    shares = _neyman(sizes, n, right)
-    digest, everyone = _digest(strata), {item for items in strata.values() for item in items}
+    shares = _allocate_by_neyman(sizes, n, right)
+    digest, everyone = _strata_digest(strata), {item for items in strata.values() for item in items}
     with store.locked():
         store.refuse_erased(population, f"draw of {name}")
-        earlier = [each for each in draws(store) if _shares(store, each, everyone)]
+        earlier = [
+            earlier_draw
+            for earlier_draw in draws(store)
+            if _has_items_in_common(store, earlier_draw, everyone)
+        ]
         if earlier and not reason.strip():
-            drawn = counted(len(earlier[-1].items), "item")
+            n_items_phrase = counted(len(earlier[-1].items), "item")
             raise DrawError(
-                f"draw of {name}: found an earlier draw of {drawn}, of {earlier[-1].population}, "
-                "from some of these items; expected one draw of a population, since the best of "
-                "several is no random sample. Label the drawn items, which `draw` writes again if "
-                "it is asked as before, or say why there must be another (--reason).",
+                f"draw of {name}: found an earlier draw of {n_items_phrase}, of "
+                f"{earlier[-1].population}, from some of these items; expected one draw of a "
+                "population, since the best of several is no random sample. Label the drawn "
+                "items, which `draw` writes again if it is asked as before, or say why there "
+                "must be another (--reason).",
                 "draw_open",
             )
         seed = _seed(store.log.head, digest)
-        reasons = [*(why for each in earlier for why in each.reasons), reason.strip()]
-        found = Draw(
+        reasons = [
+            earlier_reason for earlier_draw in earlier for earlier_reason in earlier_draw.reasons
+        ]
+        reasons.append(reason.strip())
+        new_draw = Draw(
             name,
             digest,
             n_items,
@@ -264,27 +276,37 @@ def draw(
             design,
             shares,
             seed,
-            _drawn(units, shares, seed),
-            tuple(each.seed for each in earlier),
+            _select_items(units, shares, seed),
+            tuple(earlier_draw.seed for earlier_draw in earlier),
             tuple(dict.fromkeys(reasons)) if earlier else (),
             listed=True,
         )
-        store.storage.keep(f"populations/{digest}.json", _written(strata))
-        facts = found.to_mapping()
+        store.storage.keep(f"populations/{digest}.json", _serialize_strata(strata))
+        facts = new_draw.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
-    return found
+    return new_draw
 
 
 def drawn_before(
     store: Store, name: str, population: Ratings, n: int, design: Design
 ) -> Draw | None:
+    """The last draw from these items, if the same was asked for: by name, design, size and labels.
+
+    None if there is no draw, or if the last one differs.
+    """
     store.refuse_erased(population, f"draw of {name}")
     everyone = {*population.first(["item"])["item"].to_pylist()}
-    of_these = (each for each in reversed(draws(store)) if not everyone.isdisjoint(each.items))
-    last = next(of_these, None)
-    if last is None or (last.population, last.design) != (name, design):
+    draws_of_items = (
+        earlier_draw
+        for earlier_draw in reversed(draws(store))
+        if not everyone.isdisjoint(earlier_draw.items)
+    )
+    last_draw = next(draws_of_items, None)
+    if last_draw is None or (last_draw.population, last_draw.design) != (name, design):
         return None
-    return last if sum(last.strata.values()) == n and last.is_from(population) else None
+    return (
+        last_draw if sum(last_draw.strata.values()) == n and last_draw.is_from(population) else None
+    )
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
@@ -297,97 +319,117 @@ def draw_of(store: Store, population: Ratings) -> Draw:
     So a later draw from other items that has some of these does not take its place.
     """
     everyone = {*population.first(["item"])["item"].to_pylist()}
-    found = [each for each in draws(store) if not everyone.isdisjoint(each.items)]
-    if not found:
+    draws_of_items = [
+        earlier_draw for earlier_draw in draws(store) if not everyone.isdisjoint(earlier_draw.items)
+    ]
+    if not draws_of_items:
         raise DrawError(
             f"{store.root}: found no draw from these items in the log; expected one that was "
             "written before they were labelled. Draw items: "
             "agreement-pipeline draw POPULATION --n N --store STORE --output TASKS.csv.",
             "draw_absent",
         )
-    return next((each for each in reversed(found) if each.is_from(population)), found[-1])
+    return next(
+        (
+            earlier_draw
+            for earlier_draw in reversed(draws_of_items)
+            if earlier_draw.is_from(population)
+        ),
+        draws_of_items[-1],
+    )
 
 
 def _seed(head: str, digest: str) -> str:
     return digest_of(f"{head}\n{digest}".encode())
 
 
-def _strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
+def _build_strata(population: Ratings, classifier: str, design: Design) -> dict[str, list[str]]:
     """The items of each label, or of each cluster by its first item. A simple draw has one, ""."""
     columns = ["item", "label"] if design == "stratified" else ["item"]
-    found = population.first(columns, raters=[classifier])
-    items = found["item"].to_pylist()
+    table = population.first(columns, raters=[classifier])
+    items = table["item"].to_pylist()
     if design == "simple":
         return {"": items}
     refuse_design(population, design, "population", DrawError)
     clustered = design == "clustered"
-    at = clusters_of(population, found["item"]) if clustered else found["label"].to_pylist()
+    stratum_names = (
+        clusters_of(population, table["item"]) if clustered else table["label"].to_pylist()
+    )
     strata: dict[str, list[str]] = {}
-    for item, name in zip(items, map(str, at), strict=True):
+    for item, name in zip(items, map(str, stratum_names), strict=True):
         strata.setdefault(name, []).append(item)
-    named = ((each[0], each) for each in strata.values()) if clustered else strata.items()
-    return dict(sorted(named))
+    items_by_name = (
+        ((members[0], members) for members in strata.values()) if clustered else strata.items()
+    )
+    return dict(sorted(items_by_name))
 
 
-def _shares(store: Store, drawn: Draw, population: Set[str]) -> bool:
-    if not population.isdisjoint(drawn.items):
+def _has_items_in_common(store: Store, earlier_draw: Draw, population: Set[str]) -> bool:
+    if not population.isdisjoint(earlier_draw.items):
         return True
-    if not drawn.listed:
+    if not earlier_draw.listed:
         return False
-    file = f"populations/{drawn.population_digest}.json"
+    file = f"populations/{earlier_draw.population_digest}.json"
     content = store.storage.read(file) or b""
-    if digest_of(content) != drawn.population_digest:
+    if digest_of(content) != earlier_draw.population_digest:
         raise DrawError(
             f"{store.root / file}: found no list of the items of "
-            f"{drawn.population}, or another one; expected that of its draw. Restore it.",
+            f"{earlier_draw.population}, or another one; expected that of its draw. Restore it.",
             "draw_edited",
         )
     items = chain.from_iterable(json.loads(content).values())
-    return len(population & {*items}) > IN_COMMON * len(population)
+    return len(population & {*items}) > MAX_SHARE_IN_COMMON * len(population)
 
 
-def _written(strata: Mapping[str, list[str]]) -> bytes:
+def _serialize_strata(strata: Mapping[str, list[str]]) -> bytes:
     return json.dumps(strata, ensure_ascii=True).encode()
 
 
-def _digest(strata: Mapping[str, list[str]]) -> str:
-    return digest_of(_written(strata))
+def _strata_digest(strata: Mapping[str, list[str]]) -> str:
+    return digest_of(_serialize_strata(strata))
 
 
 def _labels_digest(population: Ratings, classifier: str) -> str:
     return (
         ""
         if population.scale.continuous
-        else _digest(_strata(population, classifier, "stratified"))
+        else _strata_digest(_build_strata(population, classifier, "stratified"))
     )
 
 
-def _units(strata: Mapping[str, list[str]], design: Design) -> Mapping[str, dict[str, list[str]]]:
+def _group_units(
+    strata: Mapping[str, list[str]], design: Design
+) -> Mapping[str, dict[str, list[str]]]:
+    """The units that can be drawn of each stratum, items or clusters, with the items of each."""
     if design == "clustered":
         return {"": dict(strata)}
     return {label: {item: [item] for item in items} for label, items in strata.items()}
 
 
-def _drawn(
+def _select_items(
     units: Mapping[str, dict[str, list[str]]], shares: Mapping[str, int], seed: str
 ) -> tuple[str, ...]:
+    """The drawn items by name: of each stratum, the first units in the order of their hashes."""
+
     def place(unit: str) -> bytes:
         return hashlib.sha256(f"{seed}\n{unit}".encode()).digest()
 
     return tuple(
         sorted(
             item
-            for label, each in units.items()
-            for unit in sorted(each, key=place)[: shares.get(label, 0)]
-            for item in each[unit]
+            for label, units_of_label in units.items()
+            for unit in sorted(units_of_label, key=place)[: shares.get(label, 0)]
+            for item in units_of_label[unit]
         )
     )
 
 
-def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dict[str, int]:
+def _allocate_by_neyman(
+    sizes: Mapping[str, int], n: int, right: Mapping[str, float]
+) -> dict[str, int]:
     """The items of each stratum are n in all, at least two, and at most all of it.
 
-    >>> _neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
+    >>> _allocate_by_neyman({"no": 900, "yes": 100}, 100, {"no": 0.98, "yes": 0.7})
     {'no': 73, 'yes': 27}
     """
     if strange := sorted({*right} - {*sizes}):
@@ -398,11 +440,11 @@ def _neyman(sizes: Mapping[str, int], n: int, right: Mapping[str, float]) -> dic
     weights = {
         label: size * sqrt(max(share * (1 - share), 0.0001))
         for label, size in sizes.items()
-        for share in [right.get(label, RIGHT)]
+        for share in [right.get(label, DEFAULT_RIGHT_SHARE)]
     }
-    found = {label: min(FEWEST_OF_STRATUM, size) for label, size in sizes.items()}
-    for _ in range(n - sum(found.values())):
-        open_ = [label for label, size in sizes.items() if found[label] < size]
-        least = min(open_, key=lambda label: (found[label] / weights[label], label))
-        found[least] += 1
-    return found
+    n_by_label = {label: min(MIN_UNITS_OF_STRATUM, size) for label, size in sizes.items()}
+    for _ in range(n - sum(n_by_label.values())):
+        open_ = [label for label, size in sizes.items() if n_by_label[label] < size]
+        next_label = min(open_, key=lambda label: (n_by_label[label] / weights[label], label))
+        n_by_label[next_label] += 1
+    return n_by_label

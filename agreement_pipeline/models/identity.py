@@ -79,10 +79,10 @@ class Identity:
         return validated(cls, data, source, CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
-        given = None if self.parameters is None else dict(self.parameters)
+        parameters = None if self.parameters is None else dict(self.parameters)
         return {
             **vars(self),
-            "parameters": _in_one_form(given),
+            "parameters": _normalize_parameters(parameters),
             "date": self.date and self.date.isoformat(),
         }
 
@@ -99,9 +99,9 @@ class Identity:
     @property
     def in_words(self) -> str:
         parts = ", ".join(
-            f"{name} {said}"
+            f"{name} {value}"
             for name in ("model", "version")
-            if (said := getattr(self, name)) is not None
+            if (value := getattr(self, name)) is not None
         )
         absent = f"; not known of it: {listed(self.absent)}" if self.absent else ""
         return (
@@ -110,6 +110,7 @@ class Identity:
         )
 
     def beside(self, other: "Identity") -> "Identity":
+        """Of the parts that both know, this one's. The rest is that of the other, known or not."""
         mine, theirs = vars(self), vars(other)
         unknown = [part for part in mine if mine[part] is None or theirs[part] is None]
         return replace(self, **{part: theirs[part] for part in unknown})
@@ -124,44 +125,54 @@ class Identity:
         for part, expected in theirs.items():
             # JSON tells false from 0, and Python does not.
             if digest_of_plain(mine[part]) != digest_of_plain(expected):
-                what = part.removesuffix("_digest")
-                found, certified_as = (
+                part_name = part.removesuffix("_digest")
+                stated_as, certified_as = (
                     f"no {part}" if value is None else f"{part} {shown(value)}"
                     for value in (mine[part], expected)
                 )
                 raise CertificateError(
-                    f"classifier {self.name}: found {found}; expected {certified_as}, as it was "
-                    f"certified. Another {what.removesuffix('s')} is another classifier, so "
-                    "certify it.",
-                    f"certificate_other_{what}",
+                    f"classifier {self.name}: found {stated_as}; expected {certified_as}, as it "
+                    f"was certified. Another {part_name.removesuffix('s')} is another classifier, "
+                    "so certify it.",
+                    f"certificate_other_{part_name}",
                 )
 
 
-def told_of(ratings: Ratings) -> tuple[Identity, ...]:
-    told = ratings.origin.classifiers if ratings.origin else ()
-    return tuple(map(Identity.from_mapping, told))
+def exported_identities(ratings: Ratings) -> tuple[Identity, ...]:
+    """The classifiers that the export of the ratings describes."""
+    exported = ratings.origin.classifiers if ratings.origin else ()
+    return tuple(map(Identity.from_mapping, exported))
 
 
-def known_in(
-    ratings: Ratings, named: Iterable[Identity]
+def identities_in(
+    ratings: Ratings, identities: Iterable[Identity]
 ) -> Iterator[tuple[Identity, Collection[str]]]:
     """Each comes with the digests of others of its name that the export tells, in short."""
-    told = told_of(ratings)
-    known = {each.name: each for each in (*told[::-1], *named) if each.name in ratings.classifiers}
-    for name, identity in known.items():
-        mine = {each.beside(identity).digest[:12] for each in told if each.name == name}
+    exported = exported_identities(ratings)
+    identity_by_name = {
+        candidate.name: candidate
+        for candidate in (*exported[::-1], *identities)
+        if candidate.name in ratings.classifiers
+    }
+    for name, identity in identity_by_name.items():
+        mine = {
+            exported_identity.beside(identity).digest[:12]
+            for exported_identity in exported
+            if exported_identity.name == name
+        }
         yield identity, mine - {identity.digest[:12]}
 
 
-def identified(identity: Identity, others: Collection[str] = ()) -> Finding:
+def identified(identity: Identity, other_digests: Collection[str] = ()) -> Finding:
     """Others, by their digests, are a warning, since another digest is another classifier."""
     words = f"labels of {identity.in_words}"
-    if others:
+    if other_digests:
         words = (
-            f"found {words}; expected one classifier of a name, and {listed(sorted(others))} had "
-            "it too. Do not compare their numbers, or give each a name of its own."
+            f"found {words}; expected one classifier of a name, and "
+            f"{listed(sorted(other_digests))} had it too. Do not compare their numbers, or give "
+            "each a name of its own."
         )
-    return build_gate_finding("classifier_known", words, "warning", passed=not others)
+    return build_gate_finding("classifier_known", words, "warning", passed=not other_digests)
 
 
 def load_identity(path: Path | str) -> Identity:
@@ -170,24 +181,24 @@ def load_identity(path: Path | str) -> Identity:
     `prompt` and `rubric` may name files, from the folder of the YAML file. Their digests are taken.
     """
     file = Path(path)
-    data, place = read_yaml(file, CertificateError, own="model")
+    data, place = read_yaml(file, CertificateError, expected_key="model")
     if not isinstance(data, dict):
         return Identity.from_mapping(data, source=place)
     for key in FILES.keys() & data.keys():
-        named = data.pop(key)
+        file_name = data.pop(key)
         # A Path raises an error for a whole prompt, since that is too long for a name.
-        if not is_text(named) or not isfile(file.parent / named) or FILES[key] in data:
+        if not is_text(file_name) or not isfile(file.parent / file_name) or FILES[key] in data:
             raise CertificateError(
-                f"{place / key}: {key}: found {shown(named)}; expected the path of a file from "
+                f"{place / key}: {key}: found {shown(file_name)}; expected the path of a file from "
                 f"{file.parent.resolve()}, and no {FILES[key]} beside it. Correct the path."
             )
-        data[FILES[key]] = digest_at(file.parent / named)
+        data[FILES[key]] = digest_at(file.parent / file_name)
     return Identity.from_mapping(data, source=place)
 
 
-def _in_one_form(value: Any) -> Any:
+def _normalize_parameters(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _in_one_form(value[key]) for key in sorted(value)}
+        return {key: _normalize_parameters(value[key]) for key in sorted(value)}
     if isinstance(value, list | tuple):
-        return [_in_one_form(each) for each in value]
+        return [_normalize_parameters(element) for element in value]
     return int(value) if isinstance(value, float) and value.is_integer() else value

@@ -72,73 +72,80 @@ class Stratum:
 
     @property
     def value(self) -> float:
-        return self.classical + self._full * (self.uncorrected - self._predicted_of_drawn)
+        return self.classical + self._rectifying_weight * (
+            self.uncorrected - self._predicted_of_drawn
+        )
 
     @cached_property
     def tuned(self) -> float:
         """The weight of the classifier's labels, from 0 to 1. 0 if these do not vary."""
-        n, others = len(self.drawn), len(self.sizes) - len(self.drawn)
-        spread = self._apart(self.predicted, self.sizes, self.uncorrected)
-        if not others or not spread.any():
+        n, n_undrawn = len(self.drawn), len(self.sizes) - len(self.drawn)
+        spread = self._residuals(self.predicted, self.sizes, self.uncorrected)
+        if not n_undrawn or not spread.any():
             return 0.0
-        ys, fs = self._of_drawn
+        ys, fs = self._drawn_residuals
         variance = float(spread @ spread) / (len(self.sizes) - 1)
-        return min(max(float(ys @ fs) / n / ((1 + n / others) * variance), 0.0), 1.0)
+        return min(max(float(ys @ fs) / n / ((1 + n / n_undrawn) * variance), 0.0), 1.0)
 
     @property
     def variances(self) -> tuple[float, float]:
-        n, (ys, fs) = len(self.drawn), self._of_drawn
+        n, (ys, fs) = len(self.drawn), self._drawn_residuals
         classical = float(ys @ ys) / n**2
         if not self.tuned:
             return classical, classical
-        others = np.delete(np.arange(len(self.sizes)), self.drawn)
-        predicted, sizes = self.predicted[others], self.sizes[others]
-        unseen = self._apart(predicted, sizes, float(predicted.sum() / sizes.sum()))
+        undrawn = np.delete(np.arange(len(self.sizes)), self.drawn)
+        predicted, sizes = self.predicted[undrawn], self.sizes[undrawn]
+        unseen = self._residuals(predicted, sizes, float(predicted.sum() / sizes.sum()))
         rectified = ys - self.tuned * fs
-        imputed = self.tuned**2 * float(unseen @ unseen) / len(others) ** 2
+        imputed = self.tuned**2 * float(unseen @ unseen) / len(undrawn) ** 2
         return classical, imputed + float(rectified @ rectified) / n**2
 
     def means(self, *, classical: bool, seed: int) -> tuple[Array, Array]:
         """One more unit stands at the lower end, or at the upper one. Shape (B,) each."""
-        full = 0.0 if classical else self._full
+        full = 0.0 if classical else self._rectifying_weight
         sizes, offset = self.sizes[self.drawn], full * self.uncorrected
         rectified = self.labels - full * self.predicted[self.drawn] + offset * sizes
         pairs = np.column_stack([rectified, sizes]).round(DECIMALS)
         kinds, times = np.unique(pairs, axis=0, return_counts=True)
-        n, usual = len(sizes), float(sizes.mean())
-        least, most = usual * (offset - full), usual * (offset + 1)
+        n, mean_size = len(sizes), float(sizes.mean())
+        lowest_total, highest_total = mean_size * (offset - full), mean_size * (offset + 1)
 
-        def drawn(rng: np.random.Generator, size: int) -> Array:
+        def draw_means(rng: np.random.Generator, size: int) -> Array:
             weights = rng.standard_gamma(times, (size, len(times)))
             total, items = (weights / weights.sum(1, keepdims=True) @ kinds).T
             # The weight of one more unit beside all others, at evenly spread quantiles.
-            one_more = ((rng.permutation(size) + 0.5) / size) ** (-1 / n) - 1
-            items = items + usual * one_more
-            return np.array([(total + least * one_more) / items, (total + most * one_more) / items])
+            extra_weight = ((rng.permutation(size) + 0.5) / size) ** (-1 / n) - 1
+            items = items + mean_size * extra_weight
+            return np.array(
+                [
+                    (total + lowest_total * extra_weight) / items,
+                    (total + highest_total * extra_weight) / items,
+                ]
+            )
 
-        blocks = draw_in_blocks(drawn, N_DRAWS, len(times), (SEED, seed))
+        blocks = draw_in_blocks(draw_means, N_DRAWS, len(times), (SEED, seed))
         low, high = np.concatenate(list(blocks), axis=1)
         return low, high
 
     @property
-    def _full(self) -> float:
-        others = self.n_items - float(self.sizes[self.drawn].sum())
-        return self.tuned * self.n_items / others if others else 0.0
+    def _rectifying_weight(self) -> float:
+        n_undrawn_items = self.n_items - float(self.sizes[self.drawn].sum())
+        return self.tuned * self.n_items / n_undrawn_items if n_undrawn_items else 0.0
 
     @property
     def _predicted_of_drawn(self) -> float:
         return float(self.predicted[self.drawn].sum() / self.sizes[self.drawn].sum())
 
     @property
-    def _of_drawn(self) -> tuple[Array, Array]:
+    def _drawn_residuals(self) -> tuple[Array, Array]:
         predicted, sizes = self.predicted[self.drawn], self.sizes[self.drawn]
         return (
-            self._apart(self.labels, sizes, self.classical),
-            self._apart(predicted, sizes, self._predicted_of_drawn),
+            self._residuals(self.labels, sizes, self.classical),
+            self._residuals(predicted, sizes, self._predicted_of_drawn),
         )
 
     @staticmethod
-    def _apart(totals: Array, sizes: Array, mean: float) -> Array:
+    def _residuals(totals: Array, sizes: Array, mean: float) -> Array:
         return np.asarray(((totals - mean * sizes) / sizes.mean()).round(DECIMALS))
 
 
@@ -185,32 +192,36 @@ def prediction_powered(
 
     For raters at large, `of_raters` adds Student's t with one degree of freedom less than raters.
 
-    >>> said = np.array([0.0, 0, 1, 1])
-    >>> stratum = Stratum(np.ones(100), np.tile(said, 25), np.arange(4), said)
-    >>> found = prediction_powered([stratum], 0.95)
-    >>> round(found.corrected.value, 3), round(stratum.tuned, 3)
+    >>> labels = np.array([0.0, 0, 1, 1])
+    >>> stratum = Stratum(np.ones(100), np.tile(labels, 25), np.arange(4), labels)
+    >>> result = prediction_powered([stratum], 0.95)
+    >>> round(result.corrected.value, 3), round(stratum.tuned, 3)
     (0.5, 0.95)
     """
-    shares = _shares(strata)
+    shares = _compute_stratum_shares(strata)
 
     def mean(estimate: float, *, classical: bool) -> Mean:
-        drawn = [each.means(classical=classical, seed=at) for at, each in enumerate(strata)]
-        tail, others = (1 - confidence_level) / 2, np.zeros(N_DRAWS)
+        limit_draws = [
+            stratum.means(classical=classical, seed=place) for place, stratum in enumerate(strata)
+        ]
+        tail, rater_errors = (1 - confidence_level) / 2, np.zeros(N_DRAWS)
         if of_raters is not None:
             t = np.random.default_rng(SEED).standard_t(of_raters.n_raters - 1, N_DRAWS)
-            others = t * (of_raters.classical if classical else of_raters.corrected)
-        low = float(np.quantile(shares @ [low for low, _ in drawn] + others, tail))
-        high = float(np.quantile(shares @ [high for _, high in drawn] + others, 1 - tail))
+            rater_errors = t * (of_raters.classical if classical else of_raters.corrected)
+        low = float(np.quantile(shares @ [low for low, _ in limit_draws] + rater_errors, tail))
+        high = float(
+            np.quantile(shares @ [high for _, high in limit_draws] + rater_errors, 1 - tail)
+        )
         value = min(max(estimate, 0.0), 1.0)
         limits = Interval(max(low, 0.0), min(high, 1.0))
         return Mean(value, limits.including(value))
 
-    value, without = estimates(strata)
-    classical, corrected = shares**2 @ [each.variances for each in strata]
+    value, classical_value = estimates(strata)
+    classical, corrected = shares**2 @ [stratum.variances for stratum in strata]
     return PredictionPowered(
         mean(value, classical=False),
-        mean(without, classical=True),
-        tuple(each.tuned for each in strata),
+        mean(classical_value, classical=True),
+        tuple(stratum.tuned for stratum in strata),
         float(classical / corrected) if corrected > 0 else None,
     )
 
@@ -226,11 +237,11 @@ def lowest_mean(strata: Sequence[Stratum], confidence_level: float) -> float:
 
 
 def estimates(strata: Sequence[Stratum]) -> tuple[float, float]:
-    shares = _shares(strata)
-    corrected, classical = shares @ [(each.value, each.classical) for each in strata]
+    shares = _compute_stratum_shares(strata)
+    corrected, classical = shares @ [(stratum.value, stratum.classical) for stratum in strata]
     return float(corrected), float(classical)
 
 
-def _shares(strata: Sequence[Stratum]) -> Array:
-    items = np.array([each.n_items for each in strata])
+def _compute_stratum_shares(strata: Sequence[Stratum]) -> Array:
+    items = np.array([stratum.n_items for stratum in strata])
     return np.asarray(items / items.sum())

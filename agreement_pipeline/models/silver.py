@@ -42,8 +42,8 @@ class SilverAudit:
     draw: Draw
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "SilverAudit":
-        return validated(cls, said, "silver", CertificateError)
+    def from_mapping(cls, data: Mapping[str, Any]) -> "SilverAudit":
+        return validated(cls, data, "silver", CertificateError)
 
     def to_mapping(self) -> dict[str, Any]:
         return {
@@ -65,7 +65,7 @@ class SilverAudit:
         try:
             self.draw.refuse_others(ratings, ratings, name)
             self.draw.refuse_relabelled(ratings, name)
-            found = wrong_labels(
+            result = wrong_labels(
                 ratings,
                 policy.silver.majority_of,
                 classifier=name,
@@ -88,36 +88,38 @@ class SilverAudit:
                 "no random sample. Deliver fresh items, and draw from these."
             )
             return build_gate_finding("draw_again", words)
-        return self._judged(found, policy.silver.most_wrong)
+        return self._judge_wrong_share(result, policy.silver.most_wrong)
 
-    def _judged(self, found: WrongLabels, most: float) -> Finding:
-        numbers = found.value, found.upper, found.perfect, found.apart
+    def _judge_wrong_share(self, result: WrongLabels, max_wrong_share: float) -> Finding:
+        numbers = result.value, result.upper, result.perfect, result.apart
         if None in numbers:
             words = (
-                f"found no share of wrong labels, since {found.undefined}; expected "
-                f"{found.majority_of} ratings of each drawn item. Have the drawn items labelled."
+                f"found no share of wrong labels, since {result.undefined}; expected "
+                f"{result.majority_of} ratings of each drawn item. Have the drawn items labelled."
             )
             return build_gate_finding("silver_undefined", words)
-        value, upper, perfect, apart = (in_words(each or 0.0, PERCENT, [most]) for each in numbers)
-        few = (found.upper or 0.0) < most
+        value, upper, perfect, single_disagreement = (
+            in_words(number or 0.0, PERCENT, [max_wrong_share]) for number in numbers
+        )
+        is_within_limit = (result.upper or 0.0) < max_wrong_share
         words = (
             f"found {value} of the labels of {self.classifier.name} wrong, with an upper limit of "
-            f"{upper}, on {found.n_labels:,} drawn of {found.n_items:,} items: a majority of "
-            f"{found.majority_of} of {counted(found.n_raters, 'rater')} would give another label. "
-            f"A perfect classifier would score {perfect} here, and single raters differ from it on "
-            f"{apart}"
+            f"{upper}, on {result.n_labels:,} drawn of {result.n_items:,} items: a majority of "
+            f"{result.majority_of} of {counted(result.n_raters, 'rater')} would give another "
+            f"label. A perfect classifier would score {perfect} here, and single raters differ "
+            f"from it on {single_disagreement}"
         )
-        observed = tuple(vars(found).items())
-        if few:
-            said = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
-            return build_gate_finding(AUDITED, said, passed=True, observed=observed)
+        observed = tuple(vars(result).items())
+        if is_within_limit:
+            message = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
+            return build_gate_finding(AUDITED, message, passed=True, observed=observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
             "agreement-pipeline plan says how many."
         )
-        limit = in_words(most, PERCENT)
-        said = f"{words}; expected a limit under {limit}. {step}"
-        return build_gate_finding("silver_wrong_labels", said, observed=observed)
+        limit = in_words(max_wrong_share, PERCENT)
+        message = f"{words}; expected a limit under {limit}. {step}"
+        return build_gate_finding("silver_wrong_labels", message, observed=observed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,16 +135,16 @@ class CertifiedBy:
     ) -> tuple[Finding, SilverAudit | None]:
         """The round need not be in the store. Its draw is in the store's log."""
         try:
-            audit = self._audit(store, round_name, ratings, on)
-            earlier = [*self._delivered_since(store, ratings, audit.draw)]
-            earlier += self._first_given(ratings, earlier, audit.draw)
+            audit = self._build_audit(store, round_name, ratings, on)
+            earlier = [*self._iterate_deliveries_since(store, ratings, audit.draw)]
+            earlier += self._iterate_first_labels(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
             return build_gate_finding(error.code, str(error)), None
-        found = audit.finding(ratings, policy)
-        for name, labels in earlier if found.passed else ():
-            before = audit.finding(labels, policy)
-            if before.check == "silver_wrong_labels":
-                wrong = in_words(dict(before.observed)["value"], PERCENT)
+        finding = audit.finding(ratings, policy)
+        for name, labels in earlier if finding.passed else ():
+            earlier_finding = audit.finding(labels, policy)
+            if earlier_finding.check == "silver_wrong_labels":
+                wrong = in_words(dict(earlier_finding.observed)["value"], PERCENT)
                 words = (
                     f"found other labels of people than in a delivery of round {name}, by which "
                     f"{wrong} of the labels of {self.identity.name} were wrong; expected the "
@@ -151,34 +153,36 @@ class CertifiedBy:
                     "from fresh items."
                 )
                 return build_gate_finding("silver_labels_given_again", words), None
-        return found, audit
+        return finding, audit
 
-    def _audit(self, store: Store, round_name: str, ratings: Ratings, on: date) -> SilverAudit:
-        name, where = self.identity.name, f"round {round_name}"
+    def _build_audit(
+        self, store: Store, round_name: str, ratings: Ratings, on: date
+    ) -> SilverAudit:
+        name, location = self.identity.name, f"round {round_name}"
         if name not in ratings.classifiers:
             raise CertificateError(
-                f"{where}: found classifiers {listed(ratings.classifiers)}; expected {name!r}, "
+                f"{location}: found classifiers {listed(ratings.classifiers)}; expected {name!r}, "
                 "which is certified. Correct the name, or let it label the round.",
                 "certificate_classifier_absent",
             )
-        refuse_models(ratings, self.identity, where)
+        refuse_models(ratings, self.identity, location)
         certificate = self._certificate
         refuse_expiry(certificate.expires, on)
         certificate.refuse_others(ratings)
         draw = draw_of(store, ratings)
         return SilverAudit(self.identity, certificate.digest, certificate.expires, draw)
 
-    def _delivered_since(
+    def _iterate_deliveries_since(
         self, store: Store, ratings: Ratings, draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
-        items, drawn, came = _items_of(ratings, ratings.everyone), "", ""
+        items, drawn_at, delivered_at = _items_of(ratings, ratings.everyone), "", ""
         if ratings.digest not in self._labelled:
-            self._labelled[ratings.digest] = self._labelled_in(ratings)
+            self._labelled[ratings.digest] = self._list_items_by_labeller(ratings)
         for entry in store.history():
-            drawn = entry["time"] if entry.get("seed") == draw.seed else drawn
+            drawn_at = entry["time"] if entry.get("seed") == draw.seed else drawn_at
             if not self._is_labelled(store, entry, items, ratings):
                 continue
-            if not drawn:
+            if not drawn_at:
                 raise DrawError(
                     f"draw of {draw.population}: found labels of people in an earlier delivery, of "
                     f"round {entry['round']}; expected a draw that is older than all labels, since "
@@ -187,11 +191,11 @@ class CertifiedBy:
                     "draw_after_labels",
                 )
             if entry["ratings_digest"] == ratings.digest:
-                came = came or entry["time"]
+                delivered_at = delivered_at or entry["time"]
             else:
                 yield entry["round"], store.ratings_of(RoundVersion.from_entry(entry))
         for entry in self.store.history():
-            in_time = drawn < entry["time"] < (came or "9")
+            in_time = drawn_at < entry["time"] < (delivered_at or "9")
             if in_time and self._is_labelled(self.store, entry, items, ratings):
                 version = RoundVersion.from_entry(entry)
                 yield f"{version.round} of the certifying project", self.store.ratings_of(version)
@@ -204,18 +208,20 @@ class CertifiedBy:
         digest = entry["ratings_digest"]
         if digest not in self._labelled:
             delivered = store.ratings_of(RoundVersion.from_entry(entry))
-            self._labelled[digest] = self._labelled_in(delivered)
+            self._labelled[digest] = self._list_items_by_labeller(delivered)
         labelled = self._labelled[digest]
         people = {"", *ratings.raters} & {*labelled}
-        return not all(labelled[who].isdisjoint(items) for who in people)
+        return not all(labelled[labeller].isdisjoint(items) for labeller in people)
 
-    def _labelled_in(self, delivered: Ratings) -> dict[str, frozenset[str]]:
+    def _list_items_by_labeller(self, delivered: Ratings) -> dict[str, frozenset[str]]:
         """What people labelled, as "", and each other classifier, who may be a person elsewhere."""
-        others = [each for each in delivered.classifiers if each != self.identity.name]
-        by_each = {name: _items_of(delivered, [name]) for name in others}
-        return {**by_each, "": _items_of(delivered, delivered.raters)}
+        other_classifiers = [
+            classifier for classifier in delivered.classifiers if classifier != self.identity.name
+        ]
+        items_by_classifier = {name: _items_of(delivered, [name]) for name in other_classifiers}
+        return {**items_by_classifier, "": _items_of(delivered, delivered.raters)}
 
-    def _first_given(
+    def _iterate_first_labels(
         self, ratings: Ratings, earlier: Iterable[tuple[str, Ratings]], draw: Draw
     ) -> Iterator[tuple[str, Ratings]]:
         """The first labels of the drawn items, over all deliveries, if a later one has others. Then
@@ -226,24 +232,32 @@ class CertifiedBy:
         """
         model, columns = self.identity.name, ["item", "rater", "label"]
 
-        def said(each: Ratings) -> pd.DataFrame:
-            people = {*each.raters, *ratings.raters} - {model}
-            panel = [rater for rater in each.everyone if rater in people]
-            labels: pd.DataFrame = in_pandas(each.first(columns, items=draw.items, raters=panel))
+        def read_panel_labels(delivery: Ratings) -> pd.DataFrame:
+            people = {*delivery.raters, *ratings.raters} - {model}
+            panel = [rater for rater in delivery.everyone if rater in people]
+            labels: pd.DataFrame = in_pandas(
+                delivery.first(columns, items=draw.items, raters=panel)
+            )
             return labels[labels["label"].isin(ratings.scale.names)]
 
-        of = list(earlier)
-        if ratings.scale.continuous or not of:
+        deliveries = list(earlier)
+        if ratings.scale.continuous or not deliveries:
             return
-        now, before = said(ratings.unassisted), pd.concat([said(each) for _, each in of])
-        first = pd.concat([before, now]).drop_duplicates(columns[:2])
-        of_the_first = first[first["rater"].isin(before["rater"])]
-        names = " or ".join(dict.fromkeys(name for name, _ in of))
+        current_labels = read_panel_labels(ratings.unassisted)
+        earlier_labels = pd.concat([read_panel_labels(delivery) for _, delivery in deliveries])
+        first_labels = pd.concat([earlier_labels, current_labels]).drop_duplicates(columns[:2])
+        labels_of_first_raters = first_labels[first_labels["rater"].isin(earlier_labels["rater"])]
+        names = " or ".join(dict.fromkeys(name for name, _ in deliveries))
         of_model = in_pandas(ratings.first(columns, raters=[model]))
-        for these, others in ((first, now), (of_the_first, first)):
-            if not len(these) == len(others) == len(these.merge(others)):
-                whole = pd.concat([of_model, these])
-                yield names, Ratings.from_frame(whole, ratings.scale, classifiers=[model])
+        for settled_labels, compared_labels in (
+            (first_labels, current_labels),
+            (labels_of_first_raters, first_labels),
+        ):
+            n_equal = len(settled_labels.merge(compared_labels))
+            if not len(settled_labels) == len(compared_labels) == n_equal:
+                labels_with_model = pd.concat([of_model, settled_labels])
+                settled = Ratings.from_frame(labels_with_model, ratings.scale, classifiers=[model])
+                yield names, settled
 
     @cached_property
     def _certificate(self) -> Certificate:

@@ -633,7 +633,7 @@ def load_policy(path: Path | str) -> Policy:
             f"file, or one of {', '.join(BUNDLED)}. "
             f"{f'Did you mean {str(project_path)!r}?' if project_path.exists() else step}"
         )
-    data, place = read_yaml(file, PolicyError, own="rules")
+    data, place = read_yaml(file, PolicyError, expected_key="rules")
     policy = Policy.from_mapping(data, source=place)
     if policy.policy in BUNDLED and file != BUNDLED[policy.policy]:
         bundled = load_policy(policy.policy)

@@ -510,5 +510,5 @@ def count_visible_letters(text: str) -> int:
 
 def load_waiver(path: Path | str) -> AnyWaiver:
     """A waiver or a remedy. Every mistake is named with its line."""
-    data, place = read_yaml(Path(path), WaiverError, own="until")
+    data, place = read_yaml(Path(path), WaiverError, expected_key="until")
     return waiver_from_mapping(data, source=place)

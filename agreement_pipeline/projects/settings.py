@@ -604,7 +604,7 @@ def load_project(path: Path) -> ProjectSettings:
     """Relative paths start from the folder above configs/. One error names every mistake with its
     line.
     """
-    data, place = read_yaml(path, ProjectError, own="inbox")
+    data, place = read_yaml(path, ProjectError, expected_key="inbox")
     _raise_for_templates(data, place)
     settings = validated(ProjectSettings, data, place, ProjectError)
     root = (path.parent / "../..").resolve()
