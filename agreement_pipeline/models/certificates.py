@@ -33,7 +33,7 @@ from agreement_pipeline.ratings import (
     measure_gold,
 )
 from agreement_pipeline.release import (
-    EACH,
+    ANY_KEY,
     Judged,
     Paths,
     Terms,
@@ -57,7 +57,7 @@ WORDS: Paths = frozenset(
     {
         ("statement",),
         ("warnings",),
-        ("rounds", EACH, "verdicts", EACH, "reason"),
+        ("rounds", ANY_KEY, "verdicts", ANY_KEY, "reason"),
     }
 )
 BOUND = ("decision", "ratings_digest", "policy_digest", "contract_digest")

@@ -208,7 +208,7 @@ def acceptability(
 
     A release that the decision no longer allows is withdrawn.
     """
-    return judge_round(project.store, round_name, **project.terms, kept=checked)
+    return judge_round(project.store, round_name, **project.terms, checked=checked)
 
 
 def training_data(project: Project, round_name: str) -> Result:

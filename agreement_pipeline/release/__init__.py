@@ -1,7 +1,7 @@
 """Training data are let out here, and releases are verified here."""
 
 from agreement_pipeline.release.auditing import Audit, Auditor
-from agreement_pipeline.release.contents import EACH, Paths, Release, as_json
+from agreement_pipeline.release.contents import ANY_KEY, Paths, Release, as_json
 from agreement_pipeline.release.decisions import (
     Checked,
     Judged,
@@ -40,7 +40,7 @@ from agreement_pipeline.release.relabelling import is_sample_of_relabelled, samp
 from agreement_pipeline.release.statements import Signed, statement_of, statement
 
 __all__ = [
-    "EACH",
+    "ANY_KEY",
     "Audit",
     "Auditor",
     "Checked",

@@ -40,7 +40,7 @@ PROTOCOL = (
     "The label of an item is the one that more raters gave than any other, "
     "or the mean on an interval or ratio scale; ties are not broken."
 )
-OTHERWISE = {
+OTHER_LABEL_SOURCES = {
     "adjudicated": "an adjudicator chose",
     "relabelled": "raters gave later",
     "silver": "a classifier gave",
@@ -86,7 +86,7 @@ CONTEXT: dict[str, Any] = {
     "sc": "https://schema.org/",
     **{name: f"cr:{name}" for name in TERMS},
 }
-SINCE_1_1: dict[str, Any] = {
+CONTEXT_SINCE_1_1: dict[str, Any] = {
     "arrayShape": "cr:arrayShape",
     "containedIn": "cr:containedIn",
     "description": {"@container": "@language"},
@@ -130,16 +130,18 @@ def card(
 
     Releases up to form 3 keep the words that they were written with.
     """
-    findings = [(name, each) for name, of in decisions.items() for each in of["findings"]]
+    findings = [
+        (name, finding) for name, decision in decisions.items() for finding in decision["findings"]
+    ]
 
-    def found(check: str) -> list[tuple[str, str]]:
+    def describe_gate_findings(check: str) -> list[tuple[str, str]]:
         return [
-            (name, each["description"])
-            for name, each in findings
-            if each["passed"] and (each["table"], each["check"]) == (GATE_TABLE, check)
+            (name, finding["description"])
+            for name, finding in findings
+            if finding["passed"] and (finding["table"], finding["check"]) == (GATE_TABLE, check)
         ]
 
-    once = all(decision["version"] == 1 for decision in decisions.values())
+    are_first_versions = all(decision["version"] == 1 for decision in decisions.values())
     has_unresolved = report["rows"]["unresolved"] > 0
     configs = [
         {
@@ -170,12 +172,12 @@ def card(
         front_matter=yaml.safe_dump(front_matter, sort_keys=False, allow_unicode=True),
         decisions=decisions,
         findings=findings,
-        found=found,
+        describe_gate_findings=describe_gate_findings,
         tentative=any(decision["tentative"] for decision in decisions.values()),
         report=report,
         rows=report["rows"],
         policy=policy,
-        manner=describe_manner(policy, 1 if once else None),
+        manner=describe_manner(policy, 1 if are_first_versions else None),
         contract=contract,
         scale=scale,
         origins=origins,
@@ -187,7 +189,10 @@ def card(
         resolution_meanings=resolution_meanings(training_rows.trains if training_rows else None),
         what_trains=training_rows.describe() if training_rows else (),
         beyond_agreement=describe_limits_of_agreement(
-            sum(each["counts"].get("gold_items", 0) for each in report["rounds"].values())
+            sum(
+                round_report["counts"].get("gold_items", 0)
+                for round_report in report["rounds"].values()
+            )
         ),
         unresolved_words=UNRESOLVED_WORDS,
     )
@@ -257,7 +262,7 @@ def croissant(
     """
     return {
         "@context": CONTEXT
-        | (SINCE_1_1 if version == "1.1" else {})
+        | (CONTEXT_SINCE_1_1 if version == "1.1" else {})
         | ({"prov": PROV} if any(name.startswith("prov:") for name in published) else {}),
         "@type": "sc:Dataset",
         "name": project,
@@ -271,16 +276,16 @@ def croissant(
             [
                 f"What trains is {MEANINGS[trains.label]}." if trains else PROTOCOL,
                 *(
-                    f"But {said} {counted(rows[kind], 'label')}."
-                    for kind, said in OTHERWISE.items()
+                    f"But {who_gave} {counted(rows[kind], 'label')}."
+                    for kind, who_gave in OTHER_LABEL_SOURCES.items()
                     if rows.get(kind)
                 ),
             ]
         ),
         "rai:dataAnnotationAnalysis": [
-            f"{name}: {said}"
+            f"{name}: {sentence}"
             for name, decision in decisions.items()
-            for said in _analysis(decision, version)
+            for sentence in _analysis(decision, version)
         ],
         "rai:machineAnnotationTools": [
             f"{name}: its labels train where no raters' do, as their resolution says"
@@ -304,12 +309,12 @@ def croissant(
 
 
 def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
-    yield from (each["reason"] for each in decision["verdicts"])
+    yield from (verdict["reason"] for verdict in decision["verdicts"])
     if version == "1.0":
         return
-    for each in decision["findings"]:
-        if (each["table"], each["check"]) == (GATE_TABLE, AUDITED):
-            yield each["description"]
+    for finding in decision["findings"]:
+        if (finding["table"], finding["check"]) == (GATE_TABLE, AUDITED):
+            yield finding["description"]
     for waiver in decision["waivers"]:
         kind = "remedy" if "remedied_by" in waiver else "waiver"
         yield (
@@ -321,26 +326,35 @@ def _analysis(decision: Mapping[str, Any], version: str) -> Iterator[str]:
 
 
 def _record_set(name: str, schema: pa.Schema, version: str) -> dict[str, Any]:
-    of = name.rsplit("-", 3)[0].replace("/", "_")
+    record_set_name = name.rsplit("-", 3)[0].replace("/", "_")
     fields = []
     for column in schema:
         kind: pa.DataType = column.type
         shape: dict[str, Any] = {}
         if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
             size = kind.list_size if pa.types.is_fixed_size_list(kind) else -1
-            of_1_1 = {"isArray": True, "arrayShape": f"{size}"}
-            kind, shape = kind.value_type, of_1_1 if version == "1.1" else {"repeated": True}
+            array_properties = {"isArray": True, "arrayShape": f"{size}"}
+            shape = array_properties if version == "1.1" else {"repeated": True}
+            kind = kind.value_type
         fields.append(
             {
                 "@type": "cr:Field",
-                "@id": f"{of}/{column.name}",
+                "@id": f"{record_set_name}/{column.name}",
                 "name": column.name,
-                "dataType": next((said for holds, said in KINDS if holds(kind)), "sc:Text"),
+                "dataType": next(
+                    (croissant_type for is_kind, croissant_type in KINDS if is_kind(kind)),
+                    "sc:Text",
+                ),
                 **shape,
                 "source": {"fileObject": {"@id": name}, "extract": {"column": column.name}},
             }
         )
-    return {"@type": "cr:RecordSet", "@id": of, "name": of, "field": fields}
+    return {
+        "@type": "cr:RecordSet",
+        "@id": record_set_name,
+        "name": record_set_name,
+        "field": fields,
+    }
 
 
 def _safe(text: str) -> str:

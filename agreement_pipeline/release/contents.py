@@ -44,18 +44,18 @@ README = "README.md"
 MANIFEST = "manifest.json"
 WITHDRAWN = "WITHDRAWN.json"
 
-EACH = "*"
+ANY_KEY = "*"
 
 Paths = frozenset[tuple[str, ...]]
 
-VERSION: Paths = frozenset({(EACH, "code_version")})
+VERSION: Paths = frozenset({(ANY_KEY, "code_version")})
 WORDING: Paths = VERSION | {
-    (EACH, "reasons"),
-    (EACH, "verdicts", EACH, "reason"),
-    (EACH, "findings", EACH, "description"),
-    ("rounds", EACH, "estimates", EACH, "method"),
-    ("rounds", EACH, "estimates", EACH, "undefined"),
-    ("rounds", EACH, "estimates", EACH, "convention"),
+    (ANY_KEY, "reasons"),
+    (ANY_KEY, "verdicts", ANY_KEY, "reason"),
+    (ANY_KEY, "findings", ANY_KEY, "description"),
+    ("rounds", ANY_KEY, "estimates", ANY_KEY, "method"),
+    ("rounds", ANY_KEY, "estimates", ANY_KEY, "undefined"),
+    ("rounds", ANY_KEY, "estimates", ANY_KEY, "convention"),
 }
 DOCUMENTS: Mapping[str, Paths | None] = {
     DECISION: WORDING,
@@ -124,8 +124,8 @@ class Release:
         """The number of items that are left out since another round calls them gold, by round."""
         counts = {}
         for name, ratings in self.ratings.items():
-            own = replace(ratings, also_gold=frozenset()).gold
-            counts[name] = len(ratings.rated(items=ratings.gold - own))
+            own_gold = replace(ratings, also_gold=frozenset()).gold
+            counts[name] = len(ratings.rated(items=ratings.gold - own_gold))
         return {name: count for name, count in counts.items() if count}
 
     @property
@@ -144,7 +144,7 @@ class Release:
     def decisions(self) -> dict[str, dict[str, Any]]:
         if self.decided is not None:
             return dict(self.decided)
-        return {each.round: each.assessment.decision.to_mapping() for each in self.members}
+        return {member.round: member.assessment.decision.to_mapping() for member in self.members}
 
     @cached_property
     def tables(self) -> dict[str, Rows]:
@@ -193,8 +193,10 @@ class Release:
     @property
     def held_today(self) -> dict[str, tuple[str, ...]]:
         """The rounds that today's code would hold, by the release's own rules, and why."""
-        why = {each.round: each.assessment.decision.why_held for each in self.members}
-        return {name: reasons for name, reasons in why.items() if reasons}
+        reasons_by_round = {
+            member.round: member.assessment.decision.why_held for member in self.members
+        }
+        return {name: reasons for name, reasons in reasons_by_round.items() if reasons}
 
     @property
     def tentative(self) -> bool:
@@ -226,7 +228,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
     scale, report = release.members[0].ratings.scale, _report(release)
     n_raters = release.labels.n_raters if len(release.labels) else np.zeros(1, dtype=int)
     schemas = {name: (rows.schema, digests[name]) for name, rows in release.tables.items()}
-    classifiers = {name for each in release.ratings.values() for name in each.classifiers}
+    classifiers = {name for ratings in release.ratings.values() for name in ratings.classifiers}
     origins = {name: ratings.origin for name, ratings in release.ratings.items()}
     has_croissant_1_1 = release.form > 2
     judged_by = {
@@ -242,7 +244,7 @@ def documents(release: Release, digests: Mapping[str, str]) -> dict[str, bytes]:
         decisions,
         raters_per_item=(int(n_raters.min()), int(n_raters.max())),
         classifiers=sorted(classifiers),
-        training={each.audit.labelled_by for each in release.members} - {None},
+        training={member.audit.labelled_by for member in release.members} - {None},
         rows=report["rows"] if has_croissant_1_1 else {},
         version="1.1" if has_croissant_1_1 else "1.0",
         published=edition.croissant(train_digest),
@@ -275,7 +277,7 @@ def identity(release: Release) -> dict[str, Any]:
     rounds = []
     for member in release.members:
         ratings = member.ratings
-        known = {
+        optional_facts = {
             "adjudicated": dict(member.adjudicated.labels),
             "origin": ratings.origin and ratings.origin.to_mapping(),
             **member.audit.facts,
@@ -293,13 +295,13 @@ def identity(release: Release) -> dict[str, Any]:
                 "original_digest": member.original_digest,
                 "version": member.version,
                 "columns": [*extras, *content_columns(ratings.has)],
-                **{name: said for name, said in known.items() if said},
+                **{name: fact for name, fact in optional_facts.items() if fact},
             }
         )
-    said = release.edition.to_mapping()
+    edition_facts = release.edition.to_mapping()
     return {
         "schema": release.schema,
-        **({"dataset": said} if said else {}),
+        **({"dataset": edition_facts} if edition_facts else {}),
         "project": release.project,
         "rounds": rounds,
         "policy_digest": release.policy.digest,
@@ -330,13 +332,13 @@ def _report(release: Release) -> dict[str, Any]:
             },
         }
     rows = {"train": len(labels.resolved), "unresolved": int(labels.unresolved.sum())}
-    some = {
+    count_by_kind = {
         "adjudicated": sum(len(member.adjudicated.labels) for member in release.members),
         "relabelled": int(labels.resolved_as("relabelled").sum()),
         "silver": int(labels.resolved_as("silver").sum()),
         "in_conflict": int(labels.resolved_as("conflict").sum()),
     }
-    rows |= {name: count for name, count in some.items() if count}
+    rows |= {name: count for name, count in count_by_kind.items() if count}
     if not rows.keys().isdisjoint(("adjudicated", "relabelled")):
         rows["overruled"] = sum(member.overruled[0] for member in release.members)
     n_elsewhere = release.n_gold_elsewhere

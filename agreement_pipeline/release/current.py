@@ -24,10 +24,10 @@ def pointer_path(dataset: str) -> str:
 
 def forget_current(store: Store, releases: Iterable[str]) -> None:
     """Remove the files that name one of these releases. Call only while the store is locked."""
-    for called in sorted({*releases}):
-        path = pointer_path(dataset_of(called))
+    for release in sorted({*releases}):
+        path = pointer_path(dataset_of(release))
         content = store.storage.read(path)
-        if content is not None and _release_named(content) in (None, f"releases/{called}"):
+        if content is not None and _release_named(content) in (None, f"releases/{release}"):
             store.storage.forget([path])
 
 
@@ -88,9 +88,9 @@ def _release_named(content: bytes) -> object:
 def _edition_facts(manifest: bytes) -> dict[str, Any]:
     """The day, the version and what the team says of the dataset, if the form says them."""
     try:
-        said: Mapping[str, Any] = json.loads(manifest)
-        edition = Edition.from_mapping(said["dataset"])
-        version = edition.version(said["files"][TRAIN]["sha256"])
+        manifest_json: Mapping[str, Any] = json.loads(manifest)
+        edition = Edition.from_mapping(manifest_json["dataset"])
+        version = edition.version(manifest_json["files"][TRAIN]["sha256"])
     except MISREAD:
         return {}
     return edition.to_mapping() | ({"version": version} if version else {})

@@ -155,7 +155,7 @@ def decide(
     terms: Terms,
     *,
     checked_later: bool = False,
-    kept: Checked | None = None,
+    checked: Checked | None = None,
 ) -> tuple[list[Judged], bool]:
     """Judge the present versions of rounds, record the decisions, and withdraw releases.
 
@@ -164,25 +164,26 @@ def decide(
     """
     with store.reading():
         refuse_reused(store, terms.policy, terms.contract)
-        judged = [judge_version(store, store.present(name), terms, kept) for name in rounds]
+        judgements = [judge_version(store, store.present(name), terms, checked) for name in rounds]
         former = {
             version: _held_since(store, version, terms)
-            for version in _released_before(store, judged)
+            for version in _find_released_versions(store, judgements)
         }
         if (
             checked_later
             and all(
-                each.decision.admitted and is_last_decision(store, each.version, each.facts)
-                for each in judged
+                judgement.decision.admitted
+                and is_last_decision(store, judgement.version, judgement.facts)
+                for judgement in judgements
             )
             and not any(former.values())
             and not _disagreeing(store, rounds)
         ):
-            return judged, False
+            return judgements, False
     with store.locked():
         reconcile(store, rounds)
-        refuse_replaced(store, [each.version for each in judged])
-        for version in _released_before(store, judged):
+        refuse_replaced(store, [judgement.version for judgement in judgements])
+        for version in _find_released_versions(store, judgements):
             if version not in former:
                 raise StoreError(
                     f"round {version.round}: found a release of a former version, made meanwhile; "
@@ -190,33 +191,40 @@ def decide(
                     may_pass=True,
                 )
         # before the decisions, so that nobody who is stopped in between has done half
-        of_gold = [each.version for each in judged if each.ratings.gold]
-        gone = _withdraw_training_on_gold(store, gold_names_of(store, of_gold))
-        for each in judged:
-            if each.gate.delivery is not None:
-                each.gate.delivery.keep(store)
-            store.record("decided", each.version.round, **each.facts)
+        of_gold = [judgement.version for judgement in judgements if judgement.ratings.gold]
+        rounds_trained_on_gold = _withdraw_training_on_gold(store, gold_names_of(store, of_gold))
+        for judgement in judgements:
+            if judgement.gate.delivery is not None:
+                judgement.gate.delivery.keep(store)
+            store.record("decided", judgement.version.round, **judgement.facts)
         ended: list[tuple[RoundVersion, Sequence[RoundVersion], Sequence[str], Ratings | None]] = [
-            (version, [version], why, None) for version, why in former.items() if why
+            (version, [version], reasons, None) for version, reasons in former.items() if reasons
         ]
         ended += [
-            (each.version, store.versions(each.version.round), each.decision.reasons, each.ratings)
-            for each in judged
-            if not each.decision.admitted
+            (
+                judgement.version,
+                store.versions(judgement.version.round),
+                judgement.decision.reasons,
+                judgement.ratings,
+            )
+            for judgement in judgements
+            if not judgement.decision.admitted
         ]
-        withdrawn = not gone.isdisjoint(rounds)
-        for version, versions, why, ratings in ended:
-            reworded = partial(_reworded, store, version, terms, ratings)
-            withdrawn |= withdraw_versions(store, version.round, versions, why, reworded)
-        return judged, withdrawn
+        withdrawn = not rounds_trained_on_gold.isdisjoint(rounds)
+        for version, versions, reasons, ratings in ended:
+            reworded = partial(_reword_reasons, store, version, terms, ratings)
+            withdrawn |= withdraw_versions(store, version.round, versions, reasons, reworded)
+        return judgements, withdrawn
 
 
 def is_last_decision(store: Store, version: RoundVersion, facts: Mapping[str, Any]) -> bool:
-    last = (of_event("decided", store.history(version.round)) or [{}])[-1]
-    return all(last.get(name) == facts.get(name) for name in DECIDING_FACTS)
+    """Whether the last decision in the log on this round follows from the same `facts`."""
+    last_decision = (of_event("decided", store.history(version.round)) or [{}])[-1]
+    return all(last_decision.get(name) == facts.get(name) for name in DECIDING_FACTS)
 
 
 def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
+    """Refuse versions that are no longer the present ones of their rounds."""
     for version in versions:
         if store.present(version.round) != version:
             raise StoreError(
@@ -227,15 +235,16 @@ def refuse_replaced(store: Store, versions: Iterable[RoundVersion]) -> None:
 
 
 def refuse_reused(store: Store, policy: Policy, contract: Contract) -> None:
-    for kind, name, of, asks in (
+    """Refuse a policy or contract that changed, and kept the name and version of a former one."""
+    for kind, name, document, asks in (
         ("policy", policy.policy, policy, "rules"),
         ("contract", contract.contract, contract, "checks"),
     ):
-        first = next(store.log.about(terms_name(kind, name, of.version)), None)
-        if first is not None and first[f"{kind}_digest"] != of.digest:
+        first_entry = next(store.log.about(terms_name(kind, name, document.version)), None)
+        if first_entry is not None and first_entry[f"{kind}_digest"] != document.digest:
             raise StoreError(
-                f"{kind} {name}, version {of.version}: found other {asks} than those that "
-                f"round {first['round']} was first judged by, under this name and version; "
+                f"{kind} {name}, version {document.version}: found other {asks} than those that "
+                f"round {first_entry['round']} was first judged by, under this name and version; "
                 f"expected the same {asks}. Give the {kind} a new version."
             )
 
@@ -246,10 +255,14 @@ def today() -> date:
 
 def refuse_clock_behind(store: Store, on: date) -> None:
     """By a clock that was put back, a waiver would seem to last longer than a policy allows."""
-    last = store.log.latest("decided")
-    if last and (decided_on := datetime.fromisoformat(last["time"]).date()) > on + timedelta(1):
+    last_decision = store.log.latest("decided")
+    if not last_decision:
+        return
+    decided_on = datetime.fromisoformat(last_decision["time"]).date()
+    if decided_on > on + timedelta(1):
         raise WaiverError(
-            f"log: found entry {last['number']} of {decided_on}, and the clock of this machine at "
+            f"log: found entry {last_decision['number']} of {decided_on}, and the clock of this "
+            "machine at "
             f"{on}; expected a clock that does not stand before the log, since a waiver ends by "
             "date. Correct the clock. If the time of the entry is wrong, judge the round without "
             "its waiver.",
@@ -261,22 +274,22 @@ def judge_version(
     store: Store,
     version: RoundVersion,
     terms: Terms,
-    kept: Checked | None = None,
+    checked: Checked | None = None,
     ratings: Ratings | None = None,
     number: int | None = None,
 ) -> Judged:
     renamed, findings, delivery = ratings is not None, None, None
-    if kept and kept.version == version:
-        ratings = kept.ratings
-        if kept.digests == (terms.policy.digest, terms.contract.digest):
-            findings, delivery = kept.findings, kept.delivery
+    if checked and checked.version == version:
+        ratings = checked.ratings
+        if checked.digests == (terms.policy.digest, terms.contract.digest):
+            findings, delivery = checked.findings, checked.delivery
     if ratings is None:
         ratings = store.ratings_of(version)
     gate = found_by_gate(store, version, terms, ratings, number, renamed=renamed, delivery=delivery)
     waivers = terms.of(version.round)
     if terms.waivers:
         refuse_clock_behind(store, terms.on)
-    found = assess(
+    assessment = assess(
         ratings,
         terms.policy,
         terms.contract,
@@ -286,7 +299,7 @@ def judge_version(
         checked=findings,
         trains=terms.trains,
     )
-    return Judged(version, found.decision, gate, ratings, terms.policy, terms.trains)
+    return Judged(version, assessment.decision, gate, ratings, terms.policy, terms.trains)
 
 
 def found_by_gate(
@@ -302,27 +315,27 @@ def found_by_gate(
     """Ratings that were `renamed` are read again where they are compared with earlier ones. What
     the suite found in the `delivery` is looked for in the store if it is not known.
     """
-    found = list[Finding]()
+    findings = list[Finding]()
     if terms.read_otherwise(version):
         words = (
             "found ratings that were read under other settings than the project has now; "
             "expected the same columns, scale, classifiers, layout, replicates and limits. "
             "Put the round's file into the inbox, so that it is read again."
         )
-        found = [build_gate_finding("read_otherwise", words)]
+        findings = [build_gate_finding("read_otherwise", words)]
     own_names = None if renamed else ratings
-    found += _given_again(store, version, terms.policy, own_names)
-    found += _check_remedies(store, version, terms, own_names)
+    findings += _compare_with_earlier_versions(store, version, terms.policy, own_names)
+    findings += _check_remedies(store, version, terms, own_names)
     audit = terms.auditor.audit_round(store, version.round, ratings, terms.policy, terms.on)
-    found += audit.findings
-    found += find_overlap_mistakes(ratings, terms.trains)
+    findings += audit.findings
+    findings += find_overlap_mistakes(ratings, terms.trains)
     if delivery is None:
         vocabulary = ratings.scale.categories
         delivery = check_kept_delivery(store, version, terms.contract, vocabulary)
     if delivery is not None:
-        found += delivery.findings
+        findings += delivery.findings
     number = number or _number_of(store, version)
-    return OfTheGate(number, found, audit, delivery)
+    return OfTheGate(number, findings, audit, delivery)
 
 
 def judge_delivered(
@@ -347,47 +360,55 @@ def judge_delivered(
     if contract.suite is not None and delivered is not None:
         delivery = check_table(contract.suite, delivered, ratings.scale.categories)
     digests = policy.digest, contract.digest
-    kept = Checked(version, ratings, digests, check_round(ratings, policy, contract), delivery)
+    checked = Checked(version, ratings, digests, check_round(ratings, policy, contract), delivery)
     with store.reading():
         refuse_reused(store, policy, contract)
         store.refuse_erased(ratings, f"round {round_name}")
-        came = {each.ratings_digest for each in store.versions(round_name)} | {ratings.digest}
-        return judge_version(store, version, terms, kept, number=len(came))
+        arrived = {stored.ratings_digest for stored in store.versions(round_name)}
+        number = len(arrived | {ratings.digest})
+        return judge_version(store, version, terms, checked, number=number)
 
 
-def _given_again(
+def _compare_with_earlier_versions(
     store: Store, version: RoundVersion, policy: Policy, ratings: Ratings | None
 ) -> Iterator[Finding]:
-    asked = policy.integrity
-    before = list[Ratings]()
-    every = store.versions(version.round)
-    for each in takewhile(lambda each: each.ratings_digest != version.ratings_digest, every):
+    integrity = policy.integrity
+    earlier_ratings = list[Ratings]()
+    earlier_versions = takewhile(
+        lambda stored: stored.ratings_digest != version.ratings_digest,
+        store.versions(version.round),
+    )
+    for earlier_version in earlier_versions:
         try:
-            before.append(store.ratings_of(each))
+            earlier_ratings.append(store.ratings_of(earlier_version))
         except StoreError as cause:
             words = f"an earlier version was not compared: {in_a_sentence(cause)}"
             yield build_gate_finding("earlier_not_compared", words, "warning")
-    if not before:
+    if not earlier_ratings:
         return
     if ratings is None:
         ratings = store.ratings_of(version)
-    since = (before, before[-1:])[: len(before)]
-    changes = (changes_since(ratings, some) for some in since)
-    again = next((each for each in changes if each is not None and each.aimed), None)
-    if again is not None and asked.labels_given_again != "not_asked":
-        yield build_given_again_finding(again, asked.labels_given_again)
-    dropped = dropped_since(ratings, before)
-    if dropped is not None and dropped.aimed and asked.disputed_items_dropped != "not_asked":
+    # against all earlier versions, and against the last one alone, if these differ
+    bases = (earlier_ratings, earlier_ratings[-1:])[: len(earlier_ratings)]
+    all_changes = (changes_since(ratings, base) for base in bases)
+    aimed_changes = next(
+        (changes for changes in all_changes if changes is not None and changes.aimed), None
+    )
+    if aimed_changes is not None and integrity.labels_given_again != "not_asked":
+        yield build_given_again_finding(aimed_changes, integrity.labels_given_again)
+    dropped = dropped_since(ratings, earlier_ratings)
+    if dropped is not None and dropped.aimed and integrity.disputed_items_dropped != "not_asked":
         words = (
             f"found that {dropped.words}; expected all that was delivered before. Deliver it "
             "again, or have a fresh random sample of items labelled under another name."
         )
-        severity = SEVERITY_BY_EFFECT[asked.disputed_items_dropped]
+        severity = SEVERITY_BY_EFFECT[integrity.disputed_items_dropped]
         yield build_gate_finding("disputed_items_dropped", words, severity)
-    everyone = {*ratings.raters}.union(*(each.raters for each in before))
-    if gone := everyone - {*ratings.raters}:
+    all_raters = {*ratings.raters}.union(*(earlier.raters for earlier in earlier_ratings))
+    if missing_raters := all_raters - {*ratings.raters}:
         words = (
-            f"{len(gone)} of {counted(len(everyone), 'rater')} have no label in this version and "
+            f"{len(missing_raters)} of {counted(len(all_raters), 'rater')} have no label in this "
+            "version and "
             "had some in an earlier one; who differs from others may have been left out. Say why "
             "they are gone"
         )
@@ -398,8 +419,8 @@ def _check_remedies(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None
 ) -> Iterator[Finding]:
     """The sample of a remedy is judged anew too, by its own labels and without any waiver."""
-    written = terms.of(version.round).written
-    remedies = [waiver for waiver in written if isinstance(waiver, Remedy)]
+    written_waivers = terms.of(version.round).written
+    remedies = [waiver for waiver in written_waivers if isinstance(waiver, Remedy)]
     if remedies and ratings is None:
         ratings = store.ratings_of(version)
     by_itself = replace(terms, waivers=())
@@ -421,7 +442,7 @@ def _number_of(store: Store, version: RoundVersion) -> int:
     return len(set(arrived[: len(arrived) - later]))
 
 
-def _reworded(
+def _reword_reasons(
     store: Store, version: RoundVersion, terms: Terms, ratings: Ratings | None = None
 ) -> Sequence[str]:
     try:
@@ -429,20 +450,21 @@ def _reworded(
         names = store.pseudonyms(ratings)
     except StoreError:
         return ()
-    renamed = tuple(each.renamed(names) for each in terms.of(version.round).written)
-    under = replace(terms, waivers=renamed)
-    return judge_version(store, version, under, ratings=ratings.renamed(names)).decision.why_held
+    renamed = tuple(waiver.renamed(names) for waiver in terms.of(version.round).written)
+    renamed_terms = replace(terms, waivers=renamed)
+    judgement = judge_version(store, version, renamed_terms, ratings=ratings.renamed(names))
+    return judgement.decision.why_held
 
 
-def _released_before(store: Store, judged: Iterable[Judged]) -> list[RoundVersion]:
-    found: dict[tuple[str, str], RoundVersion] = {}
-    for each in judged:
-        name, present = each.version.round, each.version.ratings_digest
+def _find_released_versions(store: Store, judgements: Iterable[Judged]) -> list[RoundVersion]:
+    former_versions: dict[tuple[str, str], RoundVersion] = {}
+    for judgement in judgements:
+        name, present = judgement.version.round, judgement.version.ratings_digest
         released = {entry["rounds"][name] for entry in store.in_force(name)} - {present}
         for version in store.versions(name) if released else ():
             if version.ratings_digest in released:
-                found[name, version.ratings_digest] = version
-    return list(found.values())
+                former_versions[name, version.ratings_digest] = version
+    return list(former_versions.values())
 
 
 def _held_since(store: Store, version: RoundVersion, terms: Terms) -> Sequence[str]:
@@ -465,21 +487,21 @@ def withdraw_versions(
     of raters, or points to the log. The log entry is written last.
     """
     digests = {version.ratings_digest for version in versions}
-    found = list(
+    releases = list(
         dict.fromkeys(
             entry["release"]
             for entry in store.in_force(round_name)
             if entry["rounds"][round_name] in digests
         )
     )
-    said = (reworded() or [IN_THE_LOG]) if found else []
-    forget_current(store, found)
-    for called in found:
-        _notice(store, called, round_name, said, datetime.now(UTC).isoformat())
-    if found:
-        store.record("withdrawn", round_name, releases=found, reasons=list(reasons))
-        point_to_last_in_force(store, map(dataset_of, found))
-    return bool(found)
+    notice_reasons = (reworded() or [IN_THE_LOG]) if releases else []
+    forget_current(store, releases)
+    for release in releases:
+        _write_notice(store, release, round_name, notice_reasons, datetime.now(UTC).isoformat())
+    if releases:
+        store.record("withdrawn", round_name, releases=releases, reasons=list(reasons))
+        point_to_last_in_force(store, map(dataset_of, releases))
+    return bool(releases)
 
 
 def _withdraw_training_on_gold(store: Store, gold: GoldNames) -> Set[str]:
@@ -495,17 +517,17 @@ def _withdraw_training_on_gold(store: Store, gold: GoldNames) -> Set[str]:
         if (counts := count_gold_trained(store, entry["release"], gold))
     }
     forget_current(store, trained)
-    for called, (entry, counts) in trained.items():
+    for release, (entry, counts) in trained.items():
         reasons = [
-            f"{counted(count, 'item')} of {called} {'is' if count == 1 else 'are'} gold in round "
+            f"{counted(count, 'item')} of {release} {'is' if count == 1 else 'are'} gold in round "
             f"{name}, so it may not be trained on"
             for name, count in counts.items()
         ]
         of_round = next((name for name in entry["rounds"] if name not in counts), None)
         round_name = of_round or next(iter(entry["rounds"]))
-        _notice(store, called, round_name, reasons, datetime.now(UTC).isoformat())
+        _write_notice(store, release, round_name, reasons, datetime.now(UTC).isoformat())
         store.record(
-            "withdrawn", round_name, releases=[called], reasons=reasons, gold_in=sorted(counts)
+            "withdrawn", round_name, releases=[release], reasons=reasons, gold_in=sorted(counts)
         )
     point_to_last_in_force(store, map(dataset_of, trained))
     return {name for entry, _ in trained.values() for name in entry["rounds"]}
@@ -518,22 +540,22 @@ def reconcile(store: Store, rounds: Iterable[str]) -> None:
     disagreeing = _disagreeing(store, rounds)
     forget_current(store, [entry["release"] for entry, _ in disagreeing])
     for entry, withdrawal in disagreeing:
-        called = entry["release"]
+        release = entry["release"]
         if withdrawal is not None:
-            _notice(store, called, withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
+            _write_notice(store, release, withdrawal["round"], [IN_THE_LOG], withdrawal["time"])
             continue
         try:
-            notice = json.loads(store.storage.read(f"releases/{called}/{WITHDRAWN}") or b"")
+            notice = json.loads(store.storage.read(f"releases/{release}/{WITHDRAWN}") or b"")
         except MISREAD:
             notice = None
-        said = notice if isinstance(notice, dict) else {}
-        round_name, reasons = said.get("round"), said.get("reasons")
+        notice_facts = notice if isinstance(notice, dict) else {}
+        round_name, reasons = notice_facts.get("round"), notice_facts.get("reasons")
         if not isinstance(round_name, str) or round_name not in entry["rounds"]:
             round_name = next(iter(entry["rounds"]))
         if not are_texts(reasons):
             reasons = [f"a {WITHDRAWN} that cannot be read"]
-        _put_aside(store, called)
-        store.record("withdrawn", round_name, releases=[called], reasons=reasons)
+        _put_aside(store, release)
+        store.record("withdrawn", round_name, releases=[release], reasons=reasons)
     point_to_last_in_force(store, [dataset_of(entry["release"]) for entry, _ in disagreeing])
 
 
@@ -542,29 +564,31 @@ def _disagreeing(
 ) -> list[tuple[Mapping[str, Any], Mapping[str, Any] | None]]:
     released = {entry["release"]: entry for name in rounds for entry in store.releases_with(name)}
     withdrawn = store.withdrawn(list(released))
-    notices = store.storage.fetched(f"releases/{called}/{WITHDRAWN}" for called in released)
+    notices = store.storage.fetched(f"releases/{release}/{WITHDRAWN}" for release in released)
     return [
-        (entry, withdrawn.get(called))
-        for (called, entry), notice in zip(released.items(), notices.values(), strict=True)
-        if (notice is None) == (called in withdrawn)
+        (entry, withdrawn.get(release))
+        for (release, entry), notice in zip(released.items(), notices.values(), strict=True)
+        if (notice is None) == (release in withdrawn)
     ]
 
 
-def _notice(store: Store, called: str, round_name: str, reasons: Sequence[str], time: str) -> None:
+def _write_notice(
+    store: Store, release: str, round_name: str, reasons: Sequence[str], time: str
+) -> None:
     store.storage.keep(
-        f"releases/{called}/{WITHDRAWN}",
+        f"releases/{release}/{WITHDRAWN}",
         as_json({"round": round_name, "reasons": list(reasons), "time": time}),
     )
-    _put_aside(store, called)
+    _put_aside(store, release)
 
 
-def _put_aside(store: Store, called: str) -> None:
+def _put_aside(store: Store, release: str) -> None:
     """Give the tables of a withdrawn release names that no pattern for Parquet files takes."""
     tables = [
-        name for name in store.storage.names(f"releases/{called}") if name.endswith(".parquet")
+        name for name in store.storage.names(f"releases/{release}") if name.endswith(".parquet")
     ]
     for name in tables:
-        path = f"releases/{called}/{name}"
+        path = f"releases/{release}/{name}"
         content = store.storage.copied(path)
         if content is not None and store.storage.keep(f"{path}.withdrawn", content):
             store.storage.forget([path])
@@ -590,15 +614,15 @@ class Reassessed:
 
     @property
     def row(self) -> dict[str, str]:
-        now, why = "not judged" if self.error else self.before, self.error
+        outcome, reason = "not judged" if self.error else self.before, self.error
         if self.judged is not None:
-            now = self.judged.decision.word
-            why = chained(self.judged.decision.reasons)
+            outcome = self.judged.decision.word
+            reason = chained(self.judged.decision.reasons)
         return {
             "round": self.round,
             "before": self.before or "not decided",
-            "now": now,
-            "why": why,
+            "now": outcome,
+            "why": reason,
             "release": "withdrawn" if self.withdrawn else "",
         }
 
@@ -614,15 +638,15 @@ def reassess(
     An error of one round ends nothing.
     """
     terms = Terms(policy, contract, **under)
-    said: dict[str, list[Mapping[str, Any]]] = {}
+    entries_by_round: dict[str, list[Mapping[str, Any]]] = {}
     with store.reading():
         refuse_reused(store, policy, contract)
         for entry in store.history():
             for name in {entry["round"], *entry.get("rounds", ())}:
-                said.setdefault(name, []).append(entry)
+                entries_by_round.setdefault(name, []).append(entry)
         withdrawn, names = store.withdrawn().keys(), store.storage.names("releases")
     noticed = {name.removesuffix(f"/{WITHDRAWN}") for name in names if name.endswith(WITHDRAWN)}
-    for name, entries in sorted(said.items()):
+    for name, entries in sorted(entries_by_round.items()):
         if of_event("ingested", entries):
             yield _reassessed(store, name, entries, withdrawn, noticed, terms)
 
@@ -636,26 +660,32 @@ def _reassessed(
     terms: Terms,
 ) -> Reassessed:
     arrived = [*map(RoundVersion.from_entry, of_event("ingested", entries))]
-    last = (of_event("decided", entries) or [{}])[-1]
+    last_decision = (of_event("decided", entries) or [{}])[-1]
     present = arrived[-1].ratings_digest
-    before = ""
-    if last.get("ratings_digest") == present:
-        before = "admitted (tentative)" if last["tentative"] else str(last["decision"])
-    released = [each for each in of_event("released", entries) if name in each["rounds"]]
-    alone = {each["release"] for each in released if each["rounds"] == {name: present}}
-    torn = any((each["release"] in withdrawn) != (each["release"] in noticed) for each in released)
-    in_force = {each["rounds"][name] for each in released if each["release"] not in withdrawn}
+    former_outcome = ""
+    if last_decision.get("ratings_digest") == present:
+        former_outcome = (
+            "admitted (tentative)" if last_decision["tentative"] else str(last_decision["decision"])
+        )
+    released = [entry for entry in of_event("released", entries) if name in entry["rounds"]]
+    own_releases = {entry["release"] for entry in released if entry["rounds"] == {name: present}}
+    torn = any(
+        (entry["release"] in withdrawn) != (entry["release"] in noticed) for entry in released
+    )
+    in_force = {entry["rounds"][name] for entry in released if entry["release"] not in withdrawn}
     try:
-        if not torn and _stands(arrived, last, in_force, terms):
+        if not torn and _stands(arrived, last_decision, in_force, terms):
             # refuses a table that was edited since, though no digest in the log differs
             store.kept_table(arrived[-1])
-            unreleased = last["decision"] == "admitted" and not alone - withdrawn
-            return Reassessed(name, before, unreleased=unreleased)
-        judged, gone = decide(store, [name], terms)
-        unreleased = judged[0].decision.admitted and (gone or not alone - withdrawn)
-        return Reassessed(name, before, judged[0], gone, unreleased=unreleased)
+            unreleased = last_decision["decision"] == "admitted" and not own_releases - withdrawn
+            return Reassessed(name, former_outcome, unreleased=unreleased)
+        judgements, is_withdrawn = decide(store, [name], terms)
+        unreleased = judgements[0].decision.admitted and (
+            is_withdrawn or not own_releases - withdrawn
+        )
+        return Reassessed(name, former_outcome, judgements[0], is_withdrawn, unreleased=unreleased)
     except EXPECTED as error:
-        return Reassessed(name, before, error=in_a_sentence(error))
+        return Reassessed(name, former_outcome, error=in_a_sentence(error))
 
 
 def _stands(
@@ -672,7 +702,7 @@ def _stands(
         "settings_digest": present.settings_digest,
         "code_version": __version__,
         "waivers": [],
-        "version": len({each.ratings_digest for each in arrived}),
+        "version": len({version.ratings_digest for version in arrived}),
     }
     checks = {finding["check"] for finding in decided.get("findings", ())}
     admitted = {present.ratings_digest} if decided.get("decision") == "admitted" else set()

@@ -37,7 +37,7 @@ from agreement_pipeline.store import RoundVersion, Store, digest_of, of_event
 from agreement_pipeline.text import called
 
 FACTS = ("suite_digest", "delivery_digest", "results_digest", "great_expectations")
-READ_AGAIN = "Run the round again (its asset `annotations`), so that its delivery is read."
+READ_AGAIN_STEP = "Run the round again (its asset `annotations`), so that its delivery is read."
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,19 +139,19 @@ def check_kept_delivery(
         return None
     suite_digest = _digest_of_questions(suite, vocabulary)
     if not version.delivery_digest:
-        why = (
+        message = (
             "found no delivered table of this round, since it came before the project had a "
-            f"suite, or without a file; expected one. {READ_AGAIN}"
+            f"suite, or without a file; expected one. {READ_AGAIN_STEP}"
         )
-        return DeliveryCheck((not_checked(why),), {"suite_digest": suite_digest})
+        return DeliveryCheck((not_checked(message),), {"suite_digest": suite_digest})
     for facts in _logged_facts(store, version, suite_digest):
         content = store.storage.read(_path(facts))
         if content is not None and digest_of(content) == facts["results_digest"]:
             result = json.loads(content)
             return DeliveryCheck(findings_of(suite, result), facts, result)
     table = DeliveredTable.from_parquet(store.kept_delivery(version))
-    at = datetime.fromisoformat(store.arrived_at(version))
-    return check_table(suite, table, vocabulary, at, version.delivery_digest)
+    delivered_at = datetime.fromisoformat(store.arrived_at(version))
+    return check_table(suite, table, vocabulary, delivered_at, version.delivery_digest)
 
 
 def check_table(
@@ -164,13 +164,13 @@ def check_table(
     """A table that was not kept counts as delivered now."""
     suite_digest = _digest_of_questions(suite, vocabulary)
     if lacking := table.lacks(suite.needed_columns):
-        why = (
+        message = (
             f"found no {called('column', lacking)} in the delivered table that was kept, which "
-            f"the suite named later; expected every column that it names. {READ_AGAIN}"
+            f"the suite named later; expected every column that it names. {READ_AGAIN_STEP}"
         )
-        return DeliveryCheck((not_checked(why),), {"suite_digest": suite_digest})
-    at = delivered_at or datetime.now(UTC)
-    result = validate_delivery(suite, table, vocabulary, at)
+        return DeliveryCheck((not_checked(message),), {"suite_digest": suite_digest})
+    delivered_at = delivered_at or datetime.now(UTC)
+    result = validate_delivery(suite, table, vocabulary, delivered_at)
     content = as_json(result)
     facts = {
         "suite_digest": suite_digest,
@@ -193,8 +193,8 @@ def _logged_facts(
 ) -> Iterator[Mapping[str, str]]:
     for entry in reversed(of_event("decided", store.history(version.round))):
         facts = entry.get("delivery", {})
-        asked = suite_digest, version.delivery_digest
-        if (facts.get("suite_digest"), facts.get("delivery_digest")) == asked:
+        expected_digests = suite_digest, version.delivery_digest
+        if (facts.get("suite_digest"), facts.get("delivery_digest")) == expected_digests:
             if not {*FACTS} <= {*facts}:
                 raise StoreError(
                     f"round {version.round}: found a decision without {FACTS}; expected what the "

@@ -17,8 +17,8 @@ from agreement_pipeline.errors import MISREAD, AgreementError, ReleaseInvalidErr
 from agreement_pipeline.large_files import Content, Files
 from agreement_pipeline.ratings import ParquetRows, RowQueue, Rows
 from agreement_pipeline.release.contents import (
+    ANY_KEY,
     DOCUMENTS,
-    EACH,
     MANIFEST,
     SCHEMAS,
     WITHDRAWN,
@@ -32,7 +32,8 @@ from agreement_pipeline.release.tables_to_form_3 import UNRESOLVED_TO_FORM_3
 from agreement_pipeline.store import Folder, digest_of, storage_at
 from agreement_pipeline.text import listed
 
-MOST_SAID, MOST_BYTES = 100_000_000, 100_000_000_000
+MAX_DOCUMENT_BYTES = 100_000_000
+MAX_FILE_BYTES = 100_000_000_000
 REQUIRED = frozenset({TRAIN, UNRESOLVED, ANNOTATIONS, *DOCUMENTS})
 REQUIRED_TO_FORM_3 = REQUIRED - {UNRESOLVED} | {UNRESOLVED_TO_FORM_3}
 
@@ -67,31 +68,31 @@ def foreign_files(path: Folder) -> tuple[str, ...]:
 
 def read_folder(path: Folder) -> dict[str, Content]:
     storage = storage_at(path)
-    found = set(storage.names())
+    file_names = set(storage.names())
     # A folder is no file, but it would keep the place of the notice.
     if isinstance(path, Path) and lexists(path / WITHDRAWN):
-        found.add(WITHDRAWN)
-    first = found & {WITHDRAWN, MANIFEST}
-    _refuse_unreadable(path, first, dict.fromkeys(first, MOST_SAID))
-    if WITHDRAWN in found:
-        notice = _parsed(storage.read(WITHDRAWN) or b"", WITHDRAWN, path)
-        said = notice.get("reasons")
-        reasons = "; ".join(map(str, said)) if isinstance(said, list) else str(said)
+        file_names.add(WITHDRAWN)
+    control_files = file_names & {WITHDRAWN, MANIFEST}
+    _refuse_unreadable(path, control_files, dict.fromkeys(control_files, MAX_DOCUMENT_BYTES))
+    if WITHDRAWN in file_names:
+        notice = _parse_object(storage.read(WITHDRAWN) or b"", WITHDRAWN, path)
+        reasons = notice.get("reasons")
+        reasons_text = "; ".join(map(str, reasons)) if isinstance(reasons, list) else str(reasons)
         raise ReleaseInvalidError(
             f"{path}: found a release withdrawn on {notice.get('time')}, "
-            f"for round {notice.get('round')} ({reasons}); expected a release in force. "
+            f"for round {notice.get('round')} ({reasons_text}); expected a release in force. "
             "Do not train on it; ask for the next release.",
             "release_withdrawn",
         )
     manifest = storage.read(MANIFEST)
     if manifest is None:
-        said = (
+        problem = (
             f"found no {MANIFEST}; expected one, since it is written last. "
             "Ask for the complete folder."
-            if found
+            if file_names
             else "found no folder with files; expected that of a release. Check the path."
         )
-        raise ReleaseInvalidError(f"{path}: {said}", "release_unfinished")
+        raise ReleaseInvalidError(f"{path}: {problem}", "release_unfinished")
     manifest_json = json_in({MANIFEST: manifest}, MANIFEST, path)
     promised = manifest_json.get("files")
     is_older = manifest_json.get("schema") in SCHEMAS[:-1]
@@ -101,16 +102,16 @@ def read_folder(path: Folder) -> dict[str, Content]:
             f"{path / MANIFEST}: found no list of all files of a release; expected one. "
             "Fetch the release again."
         )
-    foreign = {name for name in found - promised.keys() if is_foreign(name)}
-    found -= foreign
-    there, listed_there = found - {MANIFEST}, promised.keys()
-    if missing := listed_there - there:
+    foreign = {name for name in file_names - promised.keys() if is_foreign(name)}
+    file_names -= foreign
+    data_files, listed_there = file_names - {MANIFEST}, promised.keys()
+    if missing := listed_there - data_files:
         raise ReleaseInvalidError(
             f"{path}: found no file {listed(sorted(missing))}; "
             "expected all files that the manifest lists. Fetch the release again.",
             "release_file_missing",
         )
-    if extra := there - listed_there:
+    if extra := data_files - listed_there:
         raise ReleaseInvalidError(
             f"{path}: found extra file {listed(sorted(extra))}; "
             "expected only what the manifest lists. Remove it.",
@@ -123,38 +124,42 @@ def read_folder(path: Folder) -> dict[str, Content]:
             "expected only those that releases have. Fetch the release again.",
             "release_file_extra",
         )
-    _refuse_unreadable(path, found, {name: _bytes(said) for name, said in promised.items()})
+    _refuse_unreadable(
+        path, file_names, {name: _promised_size(entry) for name, entry in promised.items()}
+    )
     data = {name: storage.copied(name) or b"" for name in sorted(promised)}
-    changed = [
+    changed_names = [
         name
         for name, content in data.items()
         if promised[name] != {"sha256": digest_of(content), "bytes": len(content)}
     ]
-    if changed:
+    if changed_names:
         raise ReleaseInvalidError(
-            f"{path}: found other bytes in {listed(changed)}; "
+            f"{path}: found other bytes in {listed(changed_names)}; "
             "expected those that were released. Fetch the release again.",
             "release_file_changed",
         )
     return {MANIFEST: manifest, **data}
 
 
-def _bytes(said: object) -> int:
-    found = said.get("bytes") if isinstance(said, dict) else None
-    return min(found, MOST_BYTES) if isinstance(found, int) else 0
+def _promised_size(entry: object) -> int:
+    n_bytes = entry.get("bytes") if isinstance(entry, dict) else None
+    return min(n_bytes, MAX_FILE_BYTES) if isinstance(n_bytes, int) else 0
 
 
-def _refuse_unreadable(path: Folder, found: set[str], most: Mapping[str, int]) -> None:
+def _refuse_unreadable(path: Folder, names: set[str], max_bytes_by_name: Mapping[str, int]) -> None:
     """Refuse large files, pipes, and links, whose files others can change, before reading."""
     if not isinstance(path, Path):
         return
-    kinds = [name for name in sorted(found) if not stat.S_ISREG((path / name).lstat().st_mode)]
+    kinds = [name for name in sorted(names) if not stat.S_ISREG((path / name).lstat().st_mode)]
     if kinds:
         raise ReleaseInvalidError(
             f"{path}: found links, or things of another kind, {listed(kinds)}; "
             "expected the files themselves. Copy the folder with what its links lead to."
         )
-    large = [name for name, size in most.items() if (path / name).lstat().st_size > size]
+    large = [
+        name for name, size in max_bytes_by_name.items() if (path / name).lstat().st_size > size
+    ]
     if large:
         raise ReleaseInvalidError(
             f"{path}: found more bytes in {listed(large)} than the manifest lists, or than a "
@@ -176,11 +181,11 @@ def json_in(data: Files, name: str, path: Folder) -> dict[str, Any]:
 
     So no key is in the file twice, and all readers read the same.
     """
-    written = document(data, name)
-    found = _parsed(written, name, path)
+    content = document(data, name)
+    json_object = _parse_object(content, name, path)
     try:
-        if as_json(found) == written:
-            return found
+        if as_json(json_object) == content:
+            return json_object
     except MISREAD:
         pass
     raise ReleaseInvalidError(
@@ -190,20 +195,20 @@ def json_in(data: Files, name: str, path: Folder) -> dict[str, Any]:
     )
 
 
-def _parsed(content: bytes, name: str, path: Folder) -> dict[str, Any]:
+def _parse_object(content: bytes, name: str, path: Folder) -> dict[str, Any]:
     try:
-        found = json.loads(content)
+        json_object = json.loads(content)
     except MISREAD as cause:
         raise ReleaseInvalidError(
             f"{path / name}: found no readable JSON ({cause}); expected what was released. "
             "Fetch the release again."
         ) from None
-    if not isinstance(found, dict):
+    if not isinstance(json_object, dict):
         raise ReleaseInvalidError(
-            f"{path / name}: found {type(found).__name__}; expected a JSON object. "
+            f"{path / name}: found {type(json_object).__name__}; expected a JSON object. "
             "Fetch the release again."
         )
-    return found
+    return json_object
 
 
 TOLERANCE = 1e-9
@@ -219,76 +224,85 @@ class _Nothing:
 NOTHING = _Nothing()
 
 
-def same_rows(found: ParquetRows, derived: Rows, *, any_footer: bool = False) -> bool:
+def same_rows(stored: ParquetRows, derived: Rows, *, any_footer: bool = False) -> bool:
     """The last digits of a number may differ, unless the number is a label. Labels are added up
     exactly.
     """
     same_columns = (
-        found.schema.equals(derived.schema) and found.schema.metadata == derived.schema.metadata
+        stored.schema.equals(derived.schema) and stored.schema.metadata == derived.schema.metadata
     )
-    plain = any_footer or found.describes_only_rows(derived.schema.metadata or {})
-    if not (same_columns and plain) or len(found) != len(derived):
+    plain = any_footer or stored.describes_only_rows(derived.schema.metadata or {})
+    if not (same_columns and plain) or len(stored) != len(derived):
         return False
-    again = RowQueue(derived)
-    for part in found.parts():
-        due = again.take(len(part))
+    derived_rows = RowQueue(derived)
+    for part in stored.parts():
+        due = derived_rows.take(len(part))
         for name in due.column_names:
-            one, other = part[name].combine_chunks(), due[name].combine_chunks()
-            if not (one.equals(other) if name == "label" else _same_values(one, other)):
+            stored_column, derived_column = part[name].combine_chunks(), due[name].combine_chunks()
+            if not (
+                stored_column.equals(derived_column)
+                if name == "label"
+                else _are_same_columns(stored_column, derived_column)
+            ):
                 return False
-    return not len(again.take(1))
+    return not len(derived_rows.take(1))
 
 
 def difference(
-    found: object, derived: object, at: str, passed_over: Paths = frozenset()
+    stored: object, derived: object, location: str, passed_over: Paths = frozenset()
 ) -> str | None:
     """Numbers may differ within the tolerance. Values under `passed_over` paths may differ, but
     must have the same type. A missing key is not a null, but one of `KEYS_ADDED_SINCE` may.
     """
-    if () in passed_over and type(found) is type(derived):
+    if () in passed_over and type(stored) is type(derived):
         return None
     pairs: Iterator[tuple[object, object, str, str]]
-    if isinstance(found, dict) and isinstance(derived, dict):
-        names = sorted(found.keys() | derived.keys() - KEYS_ADDED_SINCE)
+    if isinstance(stored, dict) and isinstance(derived, dict):
+        names = sorted(stored.keys() | derived.keys() - KEYS_ADDED_SINCE)
         pairs = (
-            (found.get(name, NOTHING), derived.get(name, NOTHING), f"{at}, {name}", name)
+            (stored.get(name, NOTHING), derived.get(name, NOTHING), f"{location}, {name}", name)
             for name in names
         )
-    elif isinstance(found, list) and isinstance(derived, list) and len(found) == len(derived):
-        both = enumerate(zip(found, derived, strict=True), 1)
-        pairs = ((one, other, f"{at} {n}", EACH) for n, (one, other) in both)
-    elif _same(found, derived):
+    elif isinstance(stored, list) and isinstance(derived, list) and len(stored) == len(derived):
+        numbered_pairs = enumerate(zip(stored, derived, strict=True), 1)
+        pairs = (
+            (stored_value, derived_value, f"{location} {n}", ANY_KEY)
+            for n, (stored_value, derived_value) in numbered_pairs
+        )
+    elif _are_same_values(stored, derived):
         return None
     else:
-        return f"{at} is {shortened(found)} and comes out as {shortened(derived)}"
-    for one, other, place, name in pairs:
-        inside = frozenset(path[1:] for path in passed_over if path and path[0] in (name, EACH))
-        if words := difference(one, other, place, inside):
+        return f"{location} is {shortened(stored)} and comes out as {shortened(derived)}"
+    for stored_value, derived_value, place, name in pairs:
+        passed_over_inside = frozenset(
+            path[1:] for path in passed_over if path and path[0] in (name, ANY_KEY)
+        )
+        if words := difference(stored_value, derived_value, place, passed_over_inside):
             return words
     return None
 
 
-def _same(found: object, derived: object) -> bool:
-    if isinstance(found, float) and isinstance(derived, float):
-        return math.isclose(found, derived, rel_tol=0, abs_tol=TOLERANCE)
-    return found == derived and (
-        type(found) is type(derived) or {type(found), type(derived)} == {int, float}
+def _are_same_values(stored: object, derived: object) -> bool:
+    if isinstance(stored, float) and isinstance(derived, float):
+        return math.isclose(stored, derived, rel_tol=0, abs_tol=TOLERANCE)
+    return stored == derived and (
+        type(stored) is type(derived) or {type(stored), type(derived)} == {int, float}
     )
 
 
-def _same_values(found: pa.Array, derived: pa.Array) -> bool:
-    if not found.is_null().equals(derived.is_null()):
+def _are_same_columns(stored: pa.Array, derived: pa.Array) -> bool:
+    if not stored.is_null().equals(derived.is_null()):
         return False
-    if pa.types.is_list(found.type) and not found.value_lengths().equals(derived.value_lengths()):
+    if pa.types.is_list(stored.type) and not stored.value_lengths().equals(derived.value_lengths()):
         return False
-    if pa.types.is_list(found.type) or pa.types.is_fixed_size_list(found.type):
-        return _same_values(found.flatten(), derived.flatten())
-    if pa.types.is_floating(found.type):
+    if pa.types.is_list(stored.type) or pa.types.is_fixed_size_list(stored.type):
+        return _are_same_columns(stored.flatten(), derived.flatten())
+    if pa.types.is_floating(stored.type):
         return np.allclose(
-            found.to_numpy(zero_copy_only=False),
+            stored.to_numpy(zero_copy_only=False),
             derived.to_numpy(zero_copy_only=False),
             rtol=0,
             atol=TOLERANCE,
             equal_nan=True,
         )
-    return bool(found.equals(derived))
+    return bool(stored.equals(derived))

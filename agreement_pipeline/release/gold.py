@@ -128,10 +128,10 @@ class _SealedRows:
         kind = columns["label"].type
         columns["label"] = pc.if_else(is_gold, pa.array(stood_in, kind), columns["label"])
         if "gold_label" in columns:
-            answers, first = columns["gold_label"], self.rows.ratings.scale.names[0]
-            known = pc.and_(is_gold, pc.is_valid(answers))
-            stand_in, none = pa.scalar(first, answers.type), pa.scalar(None, answers.type)
-            columns["gold_label"] = pc.if_else(known, stand_in, none)
+            answers, first_name = columns["gold_label"], self.rows.ratings.scale.names[0]
+            is_known = pc.and_(is_gold, pc.is_valid(answers))
+            stand_in, none = pa.scalar(first_name, answers.type), pa.scalar(None, answers.type)
+            columns["gold_label"] = pc.if_else(is_known, stand_in, none)
         return {
             name: pc.if_else(is_gold, pa.scalar(None, values.type), values)
             if name in WITHHELD or name.startswith(CONTENT_PREFIX)
@@ -200,9 +200,11 @@ class _UncodedRows:
         columns["label"] = pc.if_else(pc.is_valid(codes), stood_in, label)
         if GOLD_IS_KNOWN in columns:
             kind = self.schema.field("gold_label").type
-            first = self.scale.names[0] if self.scale.numeric else self.scale.label_values[0]
-            known = columns.pop(GOLD_IS_KNOWN)
-            columns["gold_label"] = pc.if_else(known, pa.scalar(first, kind), pa.scalar(None, kind))
+            first_label = self.scale.names[0] if self.scale.numeric else self.scale.label_values[0]
+            is_known = columns.pop(GOLD_IS_KNOWN)
+            columns["gold_label"] = pc.if_else(
+                is_known, pa.scalar(first_label, kind), pa.scalar(None, kind)
+            )
         return pa.record_batch([columns[name] for name in self.schema.names], schema=self.schema)
 
 

@@ -54,13 +54,15 @@ def _decided_version(store: Store, round_name: str, ratings_digest: str) -> Roun
 
 
 def find_gold_elsewhere(
-    round_name: str, ratings: Ratings, gold: GoldNames, known: Set[str]
+    round_name: str, ratings: Ratings, gold: GoldNames, own_gold: Set[str]
 ) -> dict[str, GoldElsewhere]:
-    """The items of a round that other rounds call gold, by the round that does. Those that are
-    `known` as gold are left out.
+    """The items of a round that other rounds call gold, by the round that does. Those of `own_gold`
+    are left out.
     """
-    others = {version: names for version, names in gold.items() if version.round != round_name}
-    if not others:
+    gold_of_others = {
+        version: names for version, names in gold.items() if version.round != round_name
+    }
+    if not gold_of_others:
         return {}
     items = ratings.rated().to_pylist()
     documents = dict[str, str]()
@@ -70,11 +72,11 @@ def find_gold_elsewhere(
             zip(*(table[name].to_pylist() for name in table.column_names), strict=True)
         )
     elsewhere = {}
-    for version, names in sorted(others.items(), key=lambda pair: pair[0].round):
+    for version, names in sorted(gold_of_others.items(), key=lambda pair: pair[0].round):
         called_gold = [
             item
             for item in items
-            if (item in names or documents.get(item) in names) and item not in known
+            if (item in names or documents.get(item) in names) and item not in own_gold
         ]
         if called_gold:
             elsewhere[version.round] = GoldElsewhere(

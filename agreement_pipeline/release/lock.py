@@ -122,19 +122,20 @@ def judge_round(
     policy: Policy,
     contract: Contract,
     *,
-    kept: Checked | None = None,
+    checked: Checked | None = None,
     **under: Unpack[Under],
 ) -> tuple[Judged, bool]:
     """Judge a round again, record the decision, and withdraw what is no longer admitted.
 
     Releases that train on what the round calls gold are withdrawn too.
 
-    If the round is admitted, its former versions are judged too. A version that this process `kept`
-    is not read again; no release rests on it. True if a release that contains it was withdrawn.
+    If the round is admitted, its former versions are judged too. A version that this process has
+    `checked` is not read again; no release rests on it. True if a release that contains it was
+    withdrawn.
     """
     terms = Terms(policy, contract, **under)
-    judged, withdrawn = decide(store, [round_name], terms, kept=kept)
-    return judged[0], withdrawn
+    judgements, withdrawn = decide(store, [round_name], terms, checked=checked)
+    return judgements[0], withdrawn
 
 
 def _release(
@@ -153,33 +154,42 @@ def _release(
                 f"release {name}: found no round; expected at least one admitted round. "
                 "Release it when a round is admitted."
             )
-        judged, _ = decide(store, rounds, terms, checked_later=True)
-        of_others = gold_names_of_other_rounds(store, rounds)
-        own = gold_names_of(store, [each.version for each in judged if each.ratings.gold])
-        standing = _manifests_in_force(store, name, [each.version for each in judged])
-    held = [each for each in judged if not each.decision.admitted]
-    if held:
-        said = "; ".join(
-            f"round {each.version.round}: held, since {chained(each.decision.reasons)}"
-            for each in held
+        judgements, _ = decide(store, rounds, terms, checked_later=True)
+        gold_of_others = gold_names_of_other_rounds(store, rounds)
+        own_gold = gold_names_of(
+            store, [judgement.version for judgement in judgements if judgement.ratings.gold]
+        )
+        standing = _manifests_in_force(store, name, [judgement.version for judgement in judgements])
+    held_rounds = [judgement for judgement in judgements if not judgement.decision.admitted]
+    if held_rounds:
+        message = "; ".join(
+            f"round {judgement.version.round}: held, since {chained(judgement.decision.reasons)}"
+            for judgement in held_rounds
         )
         raise ReleaseHeldError(
-            f"{said}; expected an admitted decision for training data. "
+            f"{message}; expected an admitted decision for training data. "
             "Correct what the reasons name, and ingest the round again."
         )
-    taken = [(each.version, each.facts) for each in judged]
-    ready, data = _made(
-        store, name, judged, terms, project, publication, standing, {**own, **of_others}
+    decisions = [(judgement.version, judgement.facts) for judgement in judgements]
+    ready, data = _build_release(
+        store,
+        name,
+        judgements,
+        terms,
+        project,
+        publication,
+        standing,
+        {**own_gold, **gold_of_others},
     )
     with store.locked():
-        refuse_replaced(store, [version for version, _ in taken])
-        if gold_names_of_other_rounds(store, rounds).keys() != of_others.keys():
+        refuse_replaced(store, [version for version, _ in decisions])
+        if gold_names_of_other_rounds(store, rounds).keys() != gold_of_others.keys():
             raise StoreError(
                 f"release {name}: found a round with gold items that was judged meanwhile; "
                 "expected the rounds whose gold items it leaves out. Release it again.",
                 may_pass=True,
             )
-        for version, facts in taken:
+        for version, facts in decisions:
             if not is_last_decision(store, version, facts):
                 raise StoreError(
                     f"round {version.round}: found another decision, taken meanwhile; "
@@ -189,10 +199,10 @@ def _release(
         return _let_out(store, name, ready, data, terms.auditor)
 
 
-def _made(
+def _build_release(
     store: Store,
     name: str,
-    judged: list[Judged],
+    judgements: list[Judged],
     terms: Terms,
     project: str,
     publication: Publication,
@@ -204,22 +214,22 @@ def _made(
     The version is the digest of the ratings, and the digest of the policy. For several rounds, the
     first digest is that of their names and digests, in order.
     """
-    own_gold = gold_in(each.ratings for each in judged)
+    own_gold = gold_in(judgement.ratings for judgement in judgements)
     elsewhere = {
-        each.version.round: find_gold_elsewhere(
-            each.version.round, each.ratings, gold_names, own_gold
+        judgement.version.round: find_gold_elsewhere(
+            judgement.version.round, judgement.ratings, gold_names, own_gold
         )
-        for each in judged
+        for judgement in judgements
     }
     gold = own_gold.union(
         *(by_round.items for of_round in elsewhere.values() for by_round in of_round.values())
     )
     members: tuple[Member, ...] = ()
-    while judged:
-        one_round = judged.pop(0)
-        gold_of_others = elsewhere[one_round.version.round]
-        members += (_member(store, one_round, terms, gold, gold_of_others),)
-        del one_round
+    while judgements:
+        judgement = judgements.pop(0)
+        gold_of_others = elsewhere[judgement.version.round]
+        members += (_build_member(store, judgement, terms, gold, gold_of_others),)
+        del judgement
     labels = _labels(members, terms.policy)
     content = members[0].ratings.digest
     if name != members[0].round:
@@ -242,18 +252,20 @@ def _manifests_in_force(store: Store, name: str, versions: Iterable[RoundVersion
         for entry in reversed(store.in_force(next(iter(digests))))
         if (entry["round"], entry["rounds"]) == (name, digests)
     ]
-    found = (store.storage.read(f"releases/{entry['release']}/{MANIFEST}") for entry in entries)
-    return [manifest for manifest in found if manifest is not None]
+    manifests = (store.storage.read(f"releases/{entry['release']}/{MANIFEST}") for entry in entries)
+    return [manifest for manifest in manifests if manifest is not None]
 
 
 def _day_of_equal_release(ready: Release, standing: Iterable[bytes]) -> date | None:
     """The day of a release that rests on the same. If there is one, it stays."""
-    decisive = _decisive({**identity(ready), "written_by": {"agreement_pipeline": __version__}})
+    decisive = _decisive_facts(
+        {**identity(ready), "written_by": {"agreement_pipeline": __version__}}
+    )
     for manifest in standing:
         try:
-            found = json.loads(manifest)
-            if _decisive(found) == decisive:
-                return Edition.from_mapping(found["dataset"]).released_at
+            manifest_json = json.loads(manifest)
+            if _decisive_facts(manifest_json) == decisive:
+                return Edition.from_mapping(manifest_json["dataset"]).released_at
         except MISREAD:
             continue
     return None
@@ -283,28 +295,29 @@ def _labels(members: Sequence[Member], policy: Policy) -> TrainingRows:
     return labels
 
 
-def _member(
+def _build_member(
     store: Store,
-    judged: Judged,
+    judgement: Judged,
     terms: Terms,
     gold: frozenset[str],
     gold_elsewhere: Mapping[str, GoldElsewhere],
 ) -> Member:
-    pseudonyms, version = store.pseudonyms(judged.ratings), judged.version
-    own_gold, gate, before = judged.ratings.gold, judged.gate, judged.decision.findings
-    n_elsewhere = len(judged.ratings.rated(items=gold - own_gold))
+    pseudonyms, version = store.pseudonyms(judgement.ratings), judgement.version
+    own_gold, gate = judgement.ratings.gold, judgement.gate
+    named_findings = judgement.decision.findings
+    n_elsewhere = len(judgement.ratings.rated(items=gold - own_gold))
     if terms.policy.items_gold_elsewhere == "refuse" and n_elsewhere:
         raise ReleaseHeldError(
             f"round {version.round}: found {counted(n_elsewhere, 'item')} that another round calls "
             "gold; expected none, since the policy says items_gold_elsewhere: refuse. "
             "Deliver the round without them, or set items_gold_elsewhere: leave_out."
         )
-    named = judged.ratings.renamed(pseudonyms).with_gold(gold)
-    ratings = seal_gold(named)
-    sealed_digest = "" if ratings is named else ratings.digest
+    renamed_ratings = judgement.ratings.renamed(pseudonyms).with_gold(gold)
+    ratings = seal_gold(renamed_ratings)
+    sealed_digest = "" if ratings is renamed_ratings else ratings.digest
     if sealed_digest:
-        ratings = with_digest(ratings, named.digest)
-    waivers = Waivers(judged.decision.waived, terms.on).renamed(pseudonyms)
+        ratings = with_digest(ratings, renamed_ratings.digest)
+    waivers = Waivers(judgement.decision.waived, terms.on).renamed(pseudonyms)
     adjudicated = terms.adjudicated.get(version.round, NOT_ADJUDICATED)
     if adjudicated.labels and adjudicated.ratings_digest != version.ratings_digest:
         raise ReleaseHeldError(
@@ -314,10 +327,10 @@ def _member(
         )
     answers = {item: label for item, label in adjudicated.labels.items() if item not in gold}
     adjudicated = replace(adjudicated, labels=answers)
-    del judged, named
+    del judgement, renamed_ratings
     by = terms.policy, terms.contract, waivers, gate.number, adjudicated, gate.audit
-    known = before if ratings.gold == own_gold else ()
-    member = Member(version.round, version.original_digest, ratings, *by, known)
+    reused_findings = named_findings if ratings.gold == own_gold else ()
+    member = Member(version.round, version.original_digest, ratings, *by, reused_findings)
     member = replace(
         member,
         sealed_digest=sealed_digest,
@@ -348,20 +361,22 @@ def _let_out(store: Store, name: str, ready: Release, data: Files, auditor: Audi
     """A writer that is killed after the log entry leaves no files. The next run writes them."""
     version = ready.path.name
     names = (version if number == 1 else f"{version}-{number}" for number in count(1))
-    fitting = (_at(store, f"{name}/{each}", ready, data, auditor) for each in names)
-    release = next(found for found in fitting if found)
-    called = f"{name}/{release.path.name}"
+    fitting = (
+        _release_at(store, f"{name}/{folder_name}", ready, data, auditor) for folder_name in names
+    )
+    release = next(candidate for candidate in fitting if candidate)
+    release_name = f"{name}/{release.path.name}"
     digests = {round_name: ratings.digest for round_name, ratings in release.ratings.items()}
     store.record(
         "released",
         name,
-        release=called,
+        release=release_name,
         rounds=digests,
         manifest_digest=release.manifest_digest,
         tentative=release.tentative,
     )
     if release.manifest_digest == ready.manifest_digest and not store.storage.keep_folder(
-        f"releases/{called}", data
+        f"releases/{release_name}", data
     ):
         raise StoreError(
             f"{release.path}: found a part of a release; expected the whole release or nothing. "
@@ -369,19 +384,21 @@ def _let_out(store: Store, name: str, ready: Release, data: Files, auditor: Audi
         )
     let_out = release.manifest_digest == ready.manifest_digest
     manifest = document(data, MANIFEST) if let_out else None
-    point_to(store, called, digests, manifest)
+    point_to(store, release_name, digests, manifest)
     return release
 
 
-def _at(store: Store, called: str, ready: Release, data: Files, auditor: Auditor) -> Release | None:
-    if called in store.withdrawn([called]):
+def _release_at(
+    store: Store, release_name: str, ready: Release, data: Files, auditor: Auditor
+) -> Release | None:
+    if release_name in store.withdrawn([release_name]):
         return None
-    standing = frozenset(store.storage.names(f"releases/{called}"))
-    if _another(store, called, standing, data):
+    standing = frozenset(store.storage.names(f"releases/{release_name}"))
+    if _is_another_release(store, release_name, standing, data):
         return None
-    path = store.root / "releases" / called
-    whole = standing == data.keys() and _holds(store, called, standing, data)
-    if MANIFEST not in standing or whole:
+    path = store.root / "releases" / release_name
+    is_complete = standing == data.keys() and _holds_same_bytes(store, release_name, standing, data)
+    if MANIFEST not in standing or is_complete:
         return replace(ready, path=path)
     try:
         release = verify_release(path, auditor=auditor)
@@ -393,7 +410,7 @@ def _at(store: Store, called: str, ready: Release, data: Files, auditor: Auditor
     if release.manifest_digest not in {
         entry["manifest_digest"]
         for entry in store.in_force(release.rounds[0])
-        if entry["release"] == called
+        if entry["release"] == release_name
     }:
         raise ReleaseInvalidError(
             f"{path}: found a release that the log of {store.root} did not let out; "
@@ -404,23 +421,26 @@ def _at(store: Store, called: str, ready: Release, data: Files, auditor: Auditor
     return release
 
 
-def _another(store: Store, called: str, standing: Set[str], data: Files) -> bool:
+def _is_another_release(store: Store, release_name: str, standing: Set[str], data: Files) -> bool:
+    """Whether the folder has a withdrawn release, or one that rests on something else."""
     if WITHDRAWN in standing or MANIFEST not in standing:
-        return not _holds(store, called, standing, data)
+        return not _holds_same_bytes(store, release_name, standing, data)
     try:
-        found = _decisive(json.loads(store.storage.read(f"releases/{called}/{MANIFEST}") or b""))
+        stored_facts = _decisive_facts(
+            json.loads(store.storage.read(f"releases/{release_name}/{MANIFEST}") or b"")
+        )
     except MISREAD:
         return False
-    return found != _decisive(json.loads(document(data, MANIFEST)))
+    return stored_facts != _decisive_facts(json.loads(document(data, MANIFEST)))
 
 
-def _holds(store: Store, called: str, names: Set[str], data: Files) -> bool:
+def _holds_same_bytes(store: Store, release_name: str, names: Set[str], data: Files) -> bool:
     return names <= data.keys() and all(
-        store.storage.holds(f"releases/{called}/{name}", data[name]) for name in sorted(names)
+        store.storage.holds(f"releases/{release_name}/{name}", data[name]) for name in sorted(names)
     )
 
 
-def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
+def _decisive_facts(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
     rounds = [
         (
             entry["round"],
@@ -431,9 +451,11 @@ def _decisive(manifest: Mapping[str, Any]) -> tuple[Any, ...]:
         )
         for entry in manifest["rounds"]
     ]
-    said = {key: text for key, text in manifest.get("dataset", {}).items() if key != "released_at"}
+    edition_facts = {
+        key: text for key, text in manifest.get("dataset", {}).items() if key != "released_at"
+    }
     return (
-        said,
+        edition_facts,
         manifest["project"],
         manifest["policy_digest"],
         manifest["contract_digest"],

@@ -86,9 +86,15 @@ class Unit:
         """The numbers of the drawn object that is most like the others, of those who gave the
         label that trains; of all who drew there, if none of them gave it. Empty if nobody drew.
         """
-        drawn = [answer for answer in self.answer_by_rater.values() if answer.drawn is not None]
-        alike = [answer for answer in drawn if answer.label == self.label] or drawn
-        places = sorted(json.loads(answer.drawn) for answer in alike if answer.drawn is not None)
+        answers_with_place = [
+            answer for answer in self.answer_by_rater.values() if answer.drawn is not None
+        ]
+        with_label = [answer for answer in answers_with_place if answer.label == self.label]
+        places = sorted(
+            json.loads(answer.drawn)
+            for answer in with_label or answers_with_place
+            if answer.drawn is not None
+        )
         return most_central(places) if places else ()
 
 
@@ -169,7 +175,7 @@ class ReleasedObjects:
     @cached_property
     def has_units(self) -> bool:
         """False of plain items, and of units that an older version stored."""
-        return bool(self.rounds) and all(PART_UNIT_OF in each.has for each in self.rounds)
+        return bool(self.rounds) and all(PART_UNIT_OF in ratings.has for ratings in self.rounds)
 
     @cached_property
     def part_names(self) -> frozenset[str]:
@@ -185,11 +191,11 @@ class ReleasedObjects:
         documents: dict[str, Document] = {}
         for ratings in self.rounds:
             for document in self._documents_of(ratings):
-                known = documents.setdefault(document.name, document)
-                if known is not document and self.part_names:
+                first_document = documents.setdefault(document.name, document)
+                if first_document is not document and self.part_names:
                     # A criterion or a pair that only a later round has is one more of the item.
-                    names = {unit.name for unit in known.units}
-                    known.units.extend(u for u in document.units if u.name not in names)
+                    names = {unit.name for unit in first_document.units}
+                    first_document.units.extend(u for u in document.units if u.name not in names)
         for document in documents.values():
             document.units.sort(key=lambda unit: (unit.place, unit.name))
         return [
@@ -266,7 +272,7 @@ class ReleasedObjects:
         are_runs = self.are_runs
         lines = [line_of(document, are_runs=are_runs) for document in self.documents]
         texts = {DOCUMENTS_FILE: b"".join(map(json_line, lines))}
-        if tagged := "".join(conll_of(each, are_runs=are_runs) for each in self.documents):
+        if tagged := "".join(conll_of(document, are_runs=are_runs) for document in self.documents):
             texts[TOKENS_FILE] = tagged.encode()
         return texts
 
@@ -335,8 +341,8 @@ def _answers_by_unit(ratings: Ratings) -> dict[str, dict[str, Answer]]:
         scale = ratings.scale
         value_by_name = dict(zip(scale.names, scale.label_values, strict=True))
     for row in ratings.first(columns, raters=ratings.raters).to_pylist():
-        last = row.get("last_label")
-        label = row["label"] if last is None else last
+        last_label = row.get("last_label")
+        label = row["label"] if last_label is None else last_label
         answers[row["item"]][row["rater"]] = Answer(
             value_by_name.get(label, label), row.get("drawn")
         )
@@ -399,13 +405,14 @@ def number(value: float) -> float | int:
 def goes_on(unit: Unit, following: Unit) -> bool:
     if unit.label != following.label or unit.place[1] != following.place[0]:
         return False
-    after = following.answer_by_rater
-    both = [
-        answer.drawn == after[rater].drawn
+    following_answers = following.answer_by_rater
+    are_same_objects = [
+        answer.drawn == following_answers[rater].drawn
         for rater, answer in unit.answer_by_rater.items()
-        if rater in after and answer.label == after[rater].label == unit.label
+        if rater in following_answers
+        and answer.label == following_answers[rater].label == unit.label
     ]
-    return sum(both) >= len(both) - sum(both)
+    return sum(are_same_objects) >= len(are_same_objects) - sum(are_same_objects)
 
 
 def line_of(document: Document, *, are_runs: bool) -> dict[str, Any]:
@@ -413,7 +420,7 @@ def line_of(document: Document, *, are_runs: bool) -> dict[str, Any]:
     spans = [span._asdict() for span in spans_of(document, are_runs=are_runs)]
     if text is not None:
         spans = [{**span, "text": text[span["start"] : span["end"]]} for span in spans]
-    own = {
+    object_columns = {
         "spans": spans,
         "unresolved": [
             {"start": start, "end": end}
@@ -421,8 +428,8 @@ def line_of(document: Document, *, are_runs: bool) -> dict[str, Any]:
         ],
     }
     groups = document.groups
-    contents = contents_beside(document, {"id", *groups, *own})
-    return {"id": document.name, **groups, **contents, **own}
+    contents = contents_beside(document, {"id", *groups, *object_columns})
+    return {"id": document.name, **groups, **contents, **object_columns}
 
 
 def json_line(value: object) -> bytes:
@@ -441,16 +448,17 @@ def conll_of(document: Document, *, are_runs: bool) -> str:
         for name, group in groups.items()
         if group is not None
     ]
-    before = -1
+    previous_index = -1
     open_places = unresolved_places(document, are_runs=are_runs)
     for start, end in json.loads(tokens):
         if any(low < end and start < high for low, high in open_places):
             return ""
-        inside = next((n for n, s in enumerate(spans) if s.start < end and start < s.end), -1)
+        span_index = next((n for n, s in enumerate(spans) if s.start < end and start < s.end), -1)
         tag = "O"
-        if inside >= 0:
-            tag = f"{'I' if inside == before else 'B'}-{one_line(str(spans[inside].label))}"
-        before = inside
+        if span_index >= 0:
+            prefix = "I" if span_index == previous_index else "B"
+            tag = f"{prefix}-{one_line(str(spans[span_index].label))}"
+        previous_index = span_index
         if token := one_line(text[start:end]):
             lines.append(f"{token}\t{tag}")
     return "\n".join([*lines, "", ""])
@@ -557,12 +565,14 @@ class ObjectRows:
         return [pa.RecordBatch.from_pylist(list(self.rows), self.schema)] if self.rows else []
 
 
-def table_of(rows: Sequence[Mapping[str, Any]], own: Mapping[str, pa.DataType]) -> ObjectRows:
-    """The rows with their `own` columns, and with those of documents after `id`."""
-    names = dict.fromkeys(name for row in rows for name in row if name not in own)
+def table_of(
+    rows: Sequence[Mapping[str, Any]], type_by_column: Mapping[str, pa.DataType]
+) -> ObjectRows:
+    """The rows with the columns of `type_by_column`, and with those of documents after `id`."""
+    names = dict.fromkeys(name for row in rows for name in row if name not in type_by_column)
     contents = {name: pa.float64() if name in SIZES else pa.string() for name in sorted(names)}
-    first, *others = own.items()
-    columns = [first, *contents.items(), *others]
+    id_column, *other_columns = type_by_column.items()
+    columns = [id_column, *contents.items(), *other_columns]
     features = {name: feature_of(kind) for name, kind in columns}
     metadata = {"huggingface": json.dumps({"info": {"features": features}})}
     return ObjectRows(pa.schema(columns).with_metadata(metadata), rows)
@@ -581,14 +591,14 @@ TEXTS = pa.list_(pa.string())
 
 def group_columns_of(documents: Iterable[Document]) -> dict[str, pa.DataType]:
     """The columns of the groups of documents: their cluster, if there are clusters, and split."""
-    return dict.fromkeys((name for each in documents for name in each.groups), pa.string())
+    return dict.fromkeys((name for document in documents for name in document.groups), pa.string())
 
 
-def contents_beside(document: Document, own: Iterable[str]) -> dict[str, Any]:
+def contents_beside(document: Document, own_names: Iterable[str]) -> dict[str, Any]:
     """The contents of a document under names that no column of its table has."""
-    taken = {*own}
+    taken_names = {*own_names}
     return {
-        f"{CONTENT_PREFIX}{name}" if name in taken else name: value
+        f"{CONTENT_PREFIX}{name}" if name in taken_names else name: value
         for name, value in document.columns.items()
     }
 
@@ -596,7 +606,7 @@ def contents_beside(document: Document, own: Iterable[str]) -> dict[str, Any]:
 def table_of_sets(documents: Iterable[Document]) -> ObjectRows:
     documents = list(documents)
     members = sorted({unit.parts["member"] for document in documents for unit in document.units})
-    own = {
+    type_by_column = {
         "id": pa.string(),
         "labels": TEXTS,
         "multi_hot": pa.list_(pa.int64()),
@@ -613,14 +623,14 @@ def table_of_sets(documents: Iterable[Document]) -> ObjectRows:
         rows.append(
             {
                 "id": document.name,
-                **contents_beside(document, own),
+                **contents_beside(document, type_by_column),
                 "labels": [member for member in members if is_in.get(member)],
                 "multi_hot": [None if flag is None else int(flag) for flag in flags],
                 "unresolved": [m for m, flag in zip(members, flags, strict=True) if flag is None],
                 **document.groups,
             }
         )
-    table = table_of(rows, own)
+    table = table_of(rows, type_by_column)
     return ObjectRows(
         table.schema.with_metadata({**table.schema.metadata, "multi_hot": json.dumps(members)}),
         rows,
@@ -640,12 +650,16 @@ def table_of_rubrics(documents: Iterable[Document]) -> ObjectRows:
     }
     labels = [unit.label for unit in units if unit.label is not None]
     kind = pa.array(labels).type if labels else pa.float64()
-    own = {"id": pa.string(), **dict.fromkeys(name_by_criterion.values(), kind), **groups}
+    type_by_column = {
+        "id": pa.string(),
+        **dict.fromkeys(name_by_criterion.values(), kind),
+        **groups,
+    }
     rows = []
     for document, columns in zip(documents, contents, strict=True):
         scores = {name_by_criterion[u.parts["criterion"]]: u.label for u in document.units}
         rows.append({"id": document.name, **columns, **scores, **document.groups})
-    return table_of(rows, own)
+    return table_of(rows, type_by_column)
 
 
 def texts_of_alternatives(document: Document) -> dict[str, str]:
@@ -656,10 +670,10 @@ def texts_of_alternatives(document: Document) -> dict[str, str]:
 def table_of_preferences(documents: Iterable[Document]) -> ObjectRows:
     """A row a pair with a better one. Ties and pairs without a label have none."""
     documents = list(documents)
-    own = dict.fromkeys(
+    type_by_column = dict.fromkeys(
         ("id", "unit_of", "chosen", "rejected", "chosen_name", "rejected_name"), pa.string()
     )
-    own |= group_columns_of(documents)
+    type_by_column |= group_columns_of(documents)
     have_texts = any(map(texts_of_alternatives, documents))
     rows = []
     for document in documents:
@@ -672,7 +686,7 @@ def table_of_preferences(documents: Iterable[Document]) -> ObjectRows:
                 {
                     "id": unit.name,
                     "unit_of": document.name,
-                    **contents_beside(document, own),
+                    **contents_beside(document, type_by_column),
                     "chosen": texts.get(chosen) if have_texts else chosen,
                     "rejected": texts.get(rejected) if have_texts else rejected,
                     "chosen_name": chosen,
@@ -680,12 +694,12 @@ def table_of_preferences(documents: Iterable[Document]) -> ObjectRows:
                     **document.groups,
                 }
             )
-    return table_of(rows, own)
+    return table_of(rows, type_by_column)
 
 
 def table_of_rankings(documents: Iterable[Document]) -> ObjectRows:
     documents = list(documents)
-    own = {
+    type_by_column = {
         "id": pa.string(),
         "ranking": pa.list_(TEXTS),
         "ranked_texts": pa.list_(TEXTS),
@@ -702,14 +716,14 @@ def table_of_rankings(documents: Iterable[Document]) -> ObjectRows:
         rows.append(
             {
                 "id": document.name,
-                **contents_beside(document, own),
+                **contents_beside(document, type_by_column),
                 "ranking": groups,
                 "ranked_texts": ranked,
                 "why_no_ranking": reason,
                 **document.groups,
             }
         )
-    return table_of(rows, own)
+    return table_of(rows, type_by_column)
 
 
 def ranking_of(units: Sequence[Unit]) -> tuple[list[list[str]] | None, str | None]:
@@ -721,12 +735,12 @@ def ranking_of(units: Sequence[Unit]) -> tuple[list[list[str]] | None, str | Non
     for unit in units:
         if unit.label is None:
             return None, "a pair has no label"
-        one, other = unit.parts["first"], unit.parts["second"]
-        better[one, other] = unit.label == "first"
-        better[other, one] = unit.label == "second"
+        alternative, rival = unit.parts["first"], unit.parts["second"]
+        better[alternative, rival] = unit.label == "first"
+        better[rival, alternative] = unit.label == "second"
     if len(better) < len(names) * (len(names) - 1):
         return None, "a pair was not compared"
-    wins = {name: sum(better[name, other] for other in names if other != name) for name in names}
+    wins = {name: sum(better[name, rival] for rival in names if rival != name) for name in names}
     groups = [
         [name for name in names if wins[name] == count]
         for count in sorted({*wins.values()}, reverse=True)

@@ -117,24 +117,27 @@ class Demands:
     signed: Signed | None = None
 
     def __post_init__(self) -> None:
-        for what, least in self.least.items():
-            if what not in ("raters", "items") or type(least) is not int or least < 0:
+        for kind, minimum in self.least.items():
+            if kind not in ("raters", "items") or type(minimum) is not int or minimum < 0:
                 raise PolicyError(
-                    f"required: found {what} >= {least!r}; expected a whole number of raters or "
+                    f"required: found {kind} >= {minimum!r}; expected a whole number of raters or "
                     "items. Correct it."
                 )
         name, version = self.policy or ("", None)
-        if name in BUNDLED and version not in (None, (known := load_policy(name)).version):
+        if name in BUNDLED and version not in (None, (bundled_policy := load_policy(name)).version):
             raise PolicyError(
                 f"required: found policy {name}, version {version}; expected version "
-                f"{known.version}, whose rules this version of the package knows. Require the "
+                f"{bundled_policy.version}, whose rules this version of the package knows. "
+                "Require the "
                 "measures that you need, as alpha>=0.8."
             )
 
     def refuse_unmet(self, release: Release) -> None:
         if self.signed is not None:
             self.signed.refuse_unsigned(release)
-        waivers = [each for found in release.decisions.values() for each in found["waivers"]]
+        waivers = [
+            waiver for decision in release.decisions.values() for waiver in decision["waivers"]
+        ]
         if self.without_waivers and waivers:
             raise ReleaseInvalidError(
                 f"{release.path}: found {counted(len(waivers), 'waiver')}, the first of "
@@ -143,9 +146,11 @@ class Demands:
                 "release_waived",
             )
         if self.today and release.held_today:
-            said = (f"{name} ({'; '.join(why)})" for name, why in release.held_today.items())
+            held_rounds = (
+                f"{name} ({'; '.join(reasons)})" for name, reasons in release.held_today.items()
+            )
             raise ReleaseInvalidError(
-                f"{release.path}: found round {', '.join(said)}, which agreement_pipeline "
+                f"{release.path}: found round {', '.join(held_rounds)}, which agreement_pipeline "
                 f"{release.written_by} admitted and {__version__} would hold; expected one that "
                 "today's code admits too. Judge the round again, or do not ask for --today.",
                 "release_held_today",
@@ -160,17 +165,25 @@ class Demands:
                 )
 
     def _unmet(self, release: Release, member: Member) -> Iterator[str]:
-        by = release.policy
-        if self.policy and self.policy not in ((by.policy, None), (by.policy, by.version)):
-            yield f"admitted under policy {by.policy} version {by.version}"
-        elif self.policy and by.policy in BUNDLED and by.digest != load_policy(by.policy).digest:
+        policy = release.policy
+        if self.policy and self.policy not in (
+            (policy.policy, None),
+            (policy.policy, policy.version),
+        ):
+            yield f"admitted under policy {policy.policy} version {policy.version}"
+        elif (
+            self.policy
+            and policy.policy in BUNDLED
+            and policy.digest != load_policy(policy.policy).digest
+        ):
             yield (
-                f"admitted under a policy that is called {by.policy}, version {by.version}, and "
+                f"admitted under a policy that is called {policy.policy}, version "
+                f"{policy.version}, and "
                 "has other rules than the bundled one"
             )
-        for what, count in counts(member.ratings).items():
-            if count < self.least.get(what, 0):
-                yield f"with {count} {what}, fewer than {self.least[what]}"
+        for kind, count in counts(member.ratings).items():
+            if count < self.least.get(kind, 0):
+                yield f"with {count} {kind}, fewer than {self.least[kind]}"
         if self.rules is not None:
             ratings, audit = member.ratings, member.audit
             if audit.labelled_by and not self.rules.is_for_model_labels:
@@ -179,13 +192,17 @@ class Demands:
                     f"{self.rules.policy} (silver in a policy, --require 'wrong<0.05' of verify)"
                 )
                 return
-            also = [*audit.find(ratings, self.rules), *member.recorded]
+            gate_findings = [*audit.find(ratings, self.rules), *member.recorded]
             decision = assess(
-                ratings, self.rules, release.contract, gate_findings=also, trains=member.trains
+                ratings,
+                self.rules,
+                release.contract,
+                gate_findings=gate_findings,
+                trains=member.trains,
             ).decision
             if not decision.admitted:
-                named = f"policy {self.rules.policy} version {self.rules.version}"
-                yield f"held under {named} ({chained(decision.reasons)})"
+                policy_name = f"policy {self.rules.policy} version {self.rules.version}"
+                yield f"held under {policy_name} ({chained(decision.reasons)})"
 
 
 def open_release(
@@ -230,14 +247,14 @@ def verify_release(
     Of a release that an earlier version of this package wrote, the log of its `store` may prove the
     bytes instead. `held_today` says what today's code would hold.
     """
-    folder, logged = folder_at(path), None if store is None else _let_out(store)
+    folder, logged = folder_at(path), None if store is None else _manifest_digests_in_force(store)
     return prove(read_folder(folder), folder, today(), logged, auditor)
 
 
-def _let_out(store: Store) -> set[str]:
+def _manifest_digests_in_force(store: Store) -> set[str]:
     with store.reading():
         history, withdrawn = store.history(), store.withdrawn()
-    admitted, found = set[tuple[str, str]](), set[str]()
+    admitted, manifest_digests = set[tuple[str, str]](), set[str]()
     for entry in history:
         if entry["event"] == "decided":
             decided = entry["round"], entry["ratings_digest"]
@@ -247,8 +264,8 @@ def _let_out(store: Store) -> set[str]:
             and entry["release"] not in withdrawn
             and admitted.issuperset(entry["rounds"].items())
         ):
-            found.add(entry["manifest_digest"])
-    return found
+            manifest_digests.add(entry["manifest_digest"])
+    return manifest_digests
 
 
 def superseded(release: Release, store: Store) -> tuple[str, ...]:
@@ -281,16 +298,18 @@ def prove(
     """
     manifest = json_in(data, MANIFEST, path)
     writers = manifest.get("written_by")
-    if not isinstance(writers, dict) or not all(isinstance(each, str) for each in writers.values()):
+    if not isinstance(writers, dict) or not all(
+        isinstance(version, str) for version in writers.values()
+    ):
         raise ReleaseInvalidError(  # the versions of writers cannot be derived
             f"{path / MANIFEST}: found written_by {shortened(writers)}; "
             "expected the versions of libraries by name. Fetch the release again.",
             "release_not_derived",
         )
-    release = _derived(data, manifest, path, on, auditor)
+    release = _derive_release(data, manifest, path, on, auditor)
     _refuse_other_object_files(data, release)
     if release.written_by in EARLIER and release.manifest_digest in (logged or ()):
-        return _as_decided(data, release)
+        return _confirm_decisions(data, release)
     if release.schema != OLDEST_SCHEMA:
         _refuse_otherwise_derived(data, manifest, release)
     elif logged is not None:
@@ -310,24 +329,24 @@ def prove(
     return release
 
 
-def _as_decided(data: Files, release: Release) -> Release:
+def _confirm_decisions(data: Files, release: Release) -> Release:
     decided = json_in(data, DECISION, release.path)
     admitted = {
         name
-        for name, each in decided.items()
-        if isinstance(each, dict) and each.get("decision") == "admitted"
+        for name, decision in decided.items()
+        if isinstance(decision, dict) and decision.get("decision") == "admitted"
     }
     if admitted != {*release.rounds} or admitted != decided.keys():
-        found = sorted({*release.rounds, *decided} - admitted) or sorted(decided)
-        raise _not_admitted(release.path, f"rounds {found} in {DECISION}")
+        differing_rounds = sorted({*release.rounds, *decided} - admitted) or sorted(decided)
+        raise _not_admitted(release.path, f"rounds {differing_rounds} in {DECISION}")
     _refuse_other_rows(data, release, logged=True)
     return replace(release, decided=decided)
 
 
 def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release: Release) -> None:
     path = release.path
-    again = {**identity(release), "written_by": {}, "files": {}}
-    _refuse_other(path, MANIFEST, manifest, again, UNDERIVED)
+    derived_identity = {**identity(release), "written_by": {}, "files": {}}
+    _refuse_other(path, MANIFEST, manifest, derived_identity, UNDERIVED)
     _refuse_other(path, DECISION, json_in(data, DECISION, path), release.decisions, WORDING)
     for name, reasons in release.held_today.items():
         raise _not_admitted(path, f"round {name}, which is not admitted ({chained(reasons)})")
@@ -340,17 +359,17 @@ def _refuse_otherwise_derived(data: Files, manifest: Mapping[str, Any], release:
     _refuse_reworded(path, data, derived, manifest["written_by"])
 
 
-def _not_admitted(path: Folder, found: str) -> ReleaseInvalidError:
+def _not_admitted(path: Folder, description: str) -> ReleaseInvalidError:
     return ReleaseInvalidError(
-        f"{path}: found {found}; expected an admitted round. Do not train on it.",
+        f"{path}: found {description}; expected an admitted round. Do not train on it.",
         "release_not_admitted",
     )
 
 
-def _derived(
+def _derive_release(
     data: Files, manifest: Mapping[str, Any], path: Folder, on: date, auditor: Auditor
 ) -> Release:
-    terms, scale = _judged_by(data, path, on, auditor)
+    terms, scale = _read_terms(data, path, on, auditor)
     try:
         if "trains" in manifest:
             if manifest["schema"] != SCHEMA:
@@ -365,10 +384,10 @@ def _derived(
         edition = Edition.from_mapping(manifest["dataset"]) if says_edition else UNDATED
         project = check_round_name(manifest["project"], "project")
         table = annotations.relation
-        named = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
-        if {*named} != {each["round"] for each in manifest["rounds"]}:
+        round_names = table.ask(f"SELECT DISTINCT round FROM {table}")["round"].to_pylist()
+        if {*round_names} != {entry["round"] for entry in manifest["rounds"]}:
             raise KeyError("rounds")
-        rounds = [_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
+        rounds = [_read_ratings(annotations, entry, scale) for entry in manifest["rounds"]]
         del annotations, table
         own_gold, entries = gold_in(rounds), manifest["rounds"]
         elsewhere = [
@@ -379,7 +398,7 @@ def _derived(
             *(by_round.items for of_round in elsewhere for by_round in of_round.values())
         )
         members = tuple(
-            replace(_member(ratings.with_gold(gold), entry, terms), gold_elsewhere=of_round)
+            replace(_build_member(ratings.with_gold(gold), entry, terms), gold_elsewhere=of_round)
             for ratings, entry, of_round in zip(rounds, entries, elsewhere, strict=True)
         )
         labels = rows_of(members) if manifest["schema"] == SCHEMA else labels_to_form_3(members)
@@ -393,20 +412,22 @@ def _derived(
         ) from None
     judged_by, digest = (terms.policy, terms.contract), digest_of(data[MANIFEST])
     writer = manifest["written_by"].get("agreement_pipeline", "")
-    written = digest, writer, manifest["schema"]
-    return Release(path, project, *judged_by, members, labels, *written, edition)
+    release_facts = digest, writer, manifest["schema"]
+    return Release(path, project, *judged_by, members, labels, *release_facts, edition)
 
 
-def _ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
+def _read_ratings(annotations: Cells, entry: Mapping[str, Any], scale: Scale) -> Ratings:
     table, name = annotations.relation, check_round_name(entry["round"])
     optional = [*EXTRAS, *content_columns(annotations.names)]
-    absent = [each for each in optional if each not in entry["columns"]]
-    kept = [table.session.column(each) for each in annotations.names if each not in absent]
-    here = table.view(
-        f"SELECT {', '.join(kept)} FROM {table} WHERE round = {table.session.literal(name)}"
+    absent = [column for column in optional if column not in entry["columns"]]
+    columns_sql = [
+        table.session.column(column) for column in annotations.names if column not in absent
+    ]
+    round_table = table.view(
+        f"SELECT {', '.join(columns_sql)} FROM {table} WHERE round = {table.session.literal(name)}"
     )
     origin = Origin.from_mapping(entry["origin"]) if "origin" in entry else None
-    return ratings_of(replace(annotations, relation=here), scale, origin)
+    return ratings_of(replace(annotations, relation=round_table), scale, origin)
 
 
 def _gold_elsewhere(
@@ -424,7 +445,7 @@ def _gold_elsewhere(
     return elsewhere
 
 
-def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
+def _build_member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     if not is_digest(digest := entry["original_digest"]):
         raise KeyError("original_digest")
     if not isinstance(version := entry.get("version", 1), int) or version < 1 or version is True:
@@ -438,8 +459,8 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
         sealed_digest = ratings.digest
         ratings = with_digest(ratings, digest_as_judged)
     adjudicated = Adjudicated.released(entry)
-    judged = ratings, terms.policy, terms.contract, terms.of(entry["round"])
-    member = Member(entry["round"], digest, *judged, version, adjudicated, audit)
+    judgement_basis = ratings, terms.policy, terms.contract, terms.of(entry["round"])
+    member = Member(entry["round"], digest, *judgement_basis, version, adjudicated, audit)
     member = replace(member, sealed_digest=sealed_digest, trains=terms.trains)
     delivery = entry.get("delivery")
     if (delivery is None) is not (terms.contract.suite is None):
@@ -452,15 +473,15 @@ def _member(ratings: Ratings, entry: Mapping[str, Any], terms: Terms) -> Member:
     return member
 
 
-def _judged_by(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[Terms, Scale]:
-    found = json_in(data, POLICY, path)
+def _read_terms(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[Terms, Scale]:
+    policy_json = json_in(data, POLICY, path)
     try:
-        scale = Scale.from_mapping(found["scale"])
+        scale = Scale.from_mapping(policy_json["scale"])
         terms = Terms(
-            Policy.from_mapping(found["policy"]),
-            Contract.from_mapping(found["contract"]),
+            Policy.from_mapping(policy_json["policy"]),
+            Contract.from_mapping(policy_json["contract"]),
             on,
-            tuple(map(waiver_from_mapping, chain.from_iterable(found["waivers"].values()))),
+            tuple(map(waiver_from_mapping, chain.from_iterable(policy_json["waivers"].values()))),
             auditor=auditor,
         )
     except MISREAD as cause:
@@ -468,7 +489,7 @@ def _judged_by(data: Files, path: Folder, on: date, auditor: Auditor) -> tuple[T
             f"{path / POLICY}: found content that cannot be used ({cause}); "
             "expected a policy, a contract and a scale. Fetch the release again."
         ) from None
-    if ended := [str(each) for each in terms.waivers if on > each.until]:
+    if ended := [str(waiver) for waiver in terms.waivers if on > waiver.until]:
         raise ReleaseInvalidError(
             f"{path}: found a release admitted under a {'; '.join(ended)}, which has ended; "
             "expected a waiver that holds. Ask for the next release.",
@@ -485,8 +506,8 @@ def _refuse_other_rows(data: Files, release: Release, *, logged: bool = False) -
     for name, rows in reversed(release.tables.items()):
         due = of_ratings if name == ANNOTATIONS else of_labels
         with read_of(release.path, name):
-            same = same_rows(ParquetRows(data[name]), rows, any_footer=logged)
-        if not same:
+            are_same = same_rows(ParquetRows(data[name]), rows, any_footer=logged)
+        if not are_same:
             raise ReleaseInvalidError(
                 f"{release.path}: found rows of {name} that {due}. Fetch the release again.",
                 "release_not_derived",
@@ -525,11 +546,11 @@ def _refuse_reworded(
     """The numbers were compared before."""
     for name, words in DOCUMENTS.items():
         if words is None:
-            same = document(data, name) == derived[name]
-            reworded = None if same else f"{name} is another text"
+            is_same = document(data, name) == derived[name]
+            reworded = None if is_same else f"{name} is another text"
         else:
-            found, again = json_in(data, name, path), json.loads(derived[name])
-            reworded = difference(found, again, name, VERSION) if words else None
+            stored_json, derived_json = json_in(data, name, path), json.loads(derived[name])
+            reworded = difference(stored_json, derived_json, name, VERSION) if words else None
         if reworded:
             raise ReleaseInvalidError(
                 f"{path}: found that {reworded} when worded again by agreement_pipeline "
@@ -541,9 +562,9 @@ def _refuse_reworded(
 
 
 def _refuse_other(
-    path: Folder, name: str, found: object, derived: object, passed_over: Paths = frozenset()
+    path: Folder, name: str, stored: object, derived: object, passed_over: Paths = frozenset()
 ) -> None:
-    differing = difference(found, json.loads(as_json(derived)), name, passed_over)
+    differing = difference(stored, json.loads(as_json(derived)), name, passed_over)
     if differing:
         raise ReleaseInvalidError(
             f"{path}: found that {differing} when derived again from the annotations; "

@@ -160,11 +160,11 @@ class Edition:
     publication: Publication = UNPUBLISHED
 
     @classmethod
-    def from_mapping(cls, said: Mapping[str, Any]) -> "Edition":
+    def from_mapping(cls, facts: Mapping[str, Any]) -> "Edition":
         """What a manifest says. KeyError or TypeError of anything else."""
-        known = {name: said[name] for name in said if name != "released_at"}
-        day = date.fromisoformat(said["released_at"]) if "released_at" in said else None
-        return cls(day, Publication(**known))
+        publication_facts = {name: facts[name] for name in facts if name != "released_at"}
+        day = date.fromisoformat(facts["released_at"]) if "released_at" in facts else None
+        return cls(day, Publication(**publication_facts))
 
     def to_mapping(self) -> dict[str, Any]:
         day = {"released_at": self.released_at.isoformat()} if self.released_at else {}
@@ -181,24 +181,24 @@ class Edition:
 
     def front_matter(self) -> dict[str, str]:
         """The licence as Hugging Face reads it: an identifier, or another one by its name."""
-        said = self.publication.license
-        if said is None:
+        license_text = self.publication.license
+        if license_text is None:
             return {}
-        if LICENSE_IDENTIFIER.fullmatch(said):
-            return {"license": said.lower()}
-        name = "license_link" if "://" in said else "license_name"
-        return {"license": "other", name: said}
+        if LICENSE_IDENTIFIER.fullmatch(license_text):
+            return {"license": license_text.lower()}
+        name = "license_link" if "://" in license_text else "license_name"
+        return {"license": "other", name: license_text}
 
     def croissant(self, train_digest: str) -> dict[str, Any]:
         """The properties of schema.org that Croissant recommends, and those of responsible AI."""
         day = self.released_at
-        said = {
+        properties = {
             "citeAs": self.publication.cite_as,
             "datePublished": day.isoformat() if day else None,
             "license": self.publication.license,
             "version": self.version(train_digest),
         }
-        dated = {name: text for name, text in said.items() if text is not None}
+        dated = {name: text for name, text in properties.items() if text is not None}
         return dated | self.publication.croissant()
 
 

@@ -82,29 +82,33 @@ def check_remedy(
 
 def _version_of(store: Store, ratings: RoundRatings) -> RoundVersion | None:
     versions = store.versions(ratings.round)
-    found = (each for each in versions if each.ratings_digest == ratings.ratings_digest)
-    return next(found, None)
+    matches = (version for version in versions if version.ratings_digest == ratings.ratings_digest)
+    return next(matches, None)
 
 
 def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
-    held, relabelled = remedy.held, remedy.remedied_by
-    held_version = _version_of(store, held)
-    arrivals = [arrival_of(store, *vars(each).values()) for each in (held, relabelled)]
+    held_ratings, relabelled = remedy.held, remedy.remedied_by
+    held_version = _version_of(store, held_ratings)
+    arrivals = [
+        arrival_of(store, *vars(round_ratings).values())
+        for round_ratings in (held_ratings, relabelled)
+    ]
     decided = [
         entry["decision"]
-        for entry in of_event("decided", store.history(held.round))
-        if entry["ratings_digest"] == held.ratings_digest
+        for entry in of_event("decided", store.history(held_ratings.round))
+        if entry["ratings_digest"] == held_ratings.ratings_digest
     ]
     if held_version is None or decided[-1:] != ["held"]:
-        raise _RefutedRemedyError(f"the log has no decision that holds {held}")
+        raise _RefutedRemedyError(f"the log has no decision that holds {held_ratings}")
     if arrivals[0] is None or arrivals[1] is None or arrivals[0]["number"] > arrivals[1]["number"]:
         raise _RefutedRemedyError(
-            f"{held} came after {relabelled}, which should have its items labelled anew"
+            f"{held_ratings} came after {relabelled}, which should have its items labelled anew"
         )
     items = _items(store.ratings_of(held_version))
-    if gone := items - _items(ratings):
+    if missing_items := items - _items(ratings):
         raise _RefutedRemedyError(
-            f"{len(gone):,} of {counted(len(items), 'item')} of {held} have no label in "
+            f"{len(missing_items):,} of {counted(len(items), 'item')} of {held_ratings} have no "
+            "label in "
             f"{relabelled}, and which ones are left may have been chosen"
         )
 
@@ -127,12 +131,13 @@ def _read_sample(store: Store, remedy: Remedy) -> tuple[RoundVersion, Ratings]:
 def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample: Ratings) -> str:
     """How many items of how many were drawn, in words."""
     order, labelled = order_of_items(store, version, ratings), _items(sample)
-    drawn = {*order[: len(labelled)]}
-    if drawn != labelled:
-        others = labelled - drawn
+    drawn_items = {*order[: len(labelled)]}
+    if drawn_items != labelled:
+        undrawn_items = labelled - drawn_items
         raise _RefutedRemedyError(
-            f"{len(others):,} of the {counted(len(labelled), 'item')} of the sample "
-            f"{'was' if len(others) == 1 else 'were'} not drawn, such as {min(others)!r}; "
+            f"{len(undrawn_items):,} of the {counted(len(labelled), 'item')} of the sample "
+            f"{'was' if len(undrawn_items) == 1 else 'were'} not drawn, such as "
+            f"{min(undrawn_items)!r}; "
             f"expected the first {len(labelled):,} that "
             "`agreement-pipeline draw --relabelled` writes, all of them and no others"
         )
@@ -142,7 +147,9 @@ def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample
 def _require_labelled_once(store: Store, version: RoundVersion, sample: Ratings) -> None:
     """A sample may grow, but nobody may label it until it is good."""
     versions = store.versions(version.round)
-    for former in takewhile(lambda each: each.ratings_digest != version.ratings_digest, versions):
+    for former in takewhile(
+        lambda stored: stored.ratings_digest != version.ratings_digest, versions
+    ):
         n_changed, n_labels = count_labels_not_kept(sample, store.ratings_of(former))
         if n_changed:
             raise _RefutedRemedyError(
@@ -163,27 +170,31 @@ def _require_labelled_after(store: Store, version: RoundVersion, sample: Ratings
 
 
 def _require_same_raters(ratings: Ratings, sample: Ratings) -> None:
-    those, these = {*ratings.raters}, {*sample.raters}
-    if those != these:
+    relabelling_raters, sample_raters = {*ratings.raters}, {*sample.raters}
+    if relabelling_raters != sample_raters:
         raise _RefutedRemedyError(
-            f"{len(those - these)} of {counted(len(those), 'rater')} who labelled the items again "
-            f"have no label in the sample, and {len(these - those)} in the sample labelled none of "
+            f"{len(relabelling_raters - sample_raters)} of "
+            f"{counted(len(relabelling_raters), 'rater')} who labelled the items again "
+            f"have no label in the sample, and {len(sample_raters - relabelling_raters)} in the "
+            "sample labelled none of "
             "them; expected the same raters, since the sample judges these and no others"
         )
 
 
 def _require_fresh_labels(ratings: Ratings, sample: Ratings) -> None:
     compared = compare_with_sample(ratings, sample)
-    changed = f"{compared.n_changed:,} of {counted(compared.n_labels, 'label')}"
+    changes_text = f"{compared.n_changed:,} of {counted(compared.n_labels, 'label')}"
     if compared.are_copied:
         raise _RefutedRemedyError(
-            f"raters changed {changed} of their own in the sample, and two raters differ on about "
+            f"raters changed {changes_text} of their own in the sample, and two raters differ on "
+            "about "
             f"{compared.n_expected:.0f} of as many; expected labels that they gave without those "
             "of before"
         )
     if compared.are_of_others:
         raise _RefutedRemedyError(
-            f"raters gave another label than before to {changed} in the sample, and differ more "
+            f"raters gave another label than before to {changes_text} in the sample, and differ "
+            "more "
             "from their own labels than from each other; expected relabelled items with the labels "
             "that their raters give"
         )

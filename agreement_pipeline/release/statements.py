@@ -16,8 +16,8 @@ from agreement_pipeline.version import __version__
 
 PAYLOAD = "application/vnd.in-toto+json"
 STATEMENT = "https://in-toto.io/Statement/v1"
-VERIFIED = "https://in-toto.io/attestation/svr/v0.2"
-HELD = "urn:agreement-pipeline:held:1"
+VERIFIED_PREDICATE = "https://in-toto.io/attestation/svr/v0.2"
+HELD_PREDICATE = "urn:agreement-pipeline:held:1"
 """This one is ours, since a Simple Verification Result knows no held rounds."""
 
 ADMITTED, WITHOUT_WAIVERS, NOT_TENTATIVE = (
@@ -25,57 +25,63 @@ ADMITTED, WITHOUT_WAIVERS, NOT_TENTATIVE = (
 )
 STANDARD = str.maketrans("-_", "+/")
 """An envelope may have the safe alphabet of base64 or the usual one."""
-HOW = "Sign the statement that verify writes with --statement."
+SIGNING_STEP = "Sign the statement that verify writes with --statement."
 
 
 def statement(
     subjects: Mapping[str, str],
     decisions: Mapping[str, Mapping[str, Any]],
     policy: Policy,
-    when: datetime,
-    read: Mapping[str, str] = MappingProxyType({}),
+    created_at: datetime,
+    reading_by_file: Mapping[str, str] = MappingProxyType({}),
 ) -> bytes:
     """An envelope without signatures, with the statement on decisions under a policy.
 
     Its predicate is in-toto's Simple Verification Result 0.2 if every decision admits, else one of
-    our own. `subjects` has the SHA-256 of each file, and `read` how it was read, since options may
-    leave a part of it out of the decision.
+    our own. `subjects` has the SHA-256 of each file, and `reading_by_file` how it was read, since
+    options may leave a part of it out of the decision.
     """
-    named = {"name": f"{policy.policy}, version {policy.version}"}
+    policy_facts = {"name": f"{policy.policy}, version {policy.version}"}
     ours: dict[str, Any] = {
         "verifier": {
             "id": f"urn:agreement-pipeline:{__version__}",
-            "policies": [{**named, "digest": {"sha256": policy.digest}}],
+            "policies": [{**policy_facts, "digest": {"sha256": policy.digest}}],
         },
-        "timeCreated": f"{when.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        "timeCreated": f"{created_at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}",
     }
-    every = decisions.values()
-    admitted = all(each["decision"] == "admitted" for each in every)
+    decision_values = decisions.values()
+    admitted = all(decision["decision"] == "admitted" for decision in decision_values)
     properties = {
         ADMITTED: True,
-        WITHOUT_WAIVERS: not any(each["waivers"] for each in every),
-        NOT_TENTATIVE: not any(each["tentative"] for each in every),
+        WITHOUT_WAIVERS: not any(decision["waivers"] for decision in decision_values),
+        NOT_TENTATIVE: not any(decision["tentative"] for decision in decision_values),
     }
-    found = {"properties": [name for name, holds in properties.items() if holds]}
-    said = {
+    result = {"properties": [name for name, holds in properties.items() if holds]}
+    in_toto_statement = {
         "_type": STATEMENT,
         "subject": [
             {
                 "name": name,
-                "digest": {"sha256": it},
-                **({"annotations": {"read": read[name]}} if name in read else {}),
+                "digest": {"sha256": digest},
+                **(
+                    {"annotations": {"read": reading_by_file[name]}}
+                    if name in reading_by_file
+                    else {}
+                ),
             }
-            for name, it in subjects.items()
+            for name, digest in subjects.items()
         ],
-        "predicateType": VERIFIED if admitted else HELD,
-        "predicate": {**ours, **(found if admitted else {"decisions": dict(decisions)})},
+        "predicateType": VERIFIED_PREDICATE if admitted else HELD_PREDICATE,
+        "predicate": {**ours, **(result if admitted else {"decisions": dict(decisions)})},
     }
-    payload = base64.b64encode(as_json(said)).decode()
+    payload = base64.b64encode(as_json(in_toto_statement)).decode()
     return as_json({"payloadType": PAYLOAD, "payload": payload, "signatures": []})
 
 
-def statement_of(release: Release, when: datetime) -> bytes:
-    return statement({MANIFEST: release.manifest_digest}, release.decisions, release.policy, when)
+def statement_of(release: Release, created_at: datetime) -> bytes:
+    return statement(
+        {MANIFEST: release.manifest_digest}, release.decisions, release.policy, created_at
+    )
 
 
 @dataclass(frozen=True)
@@ -89,37 +95,39 @@ class Signed:
     key: Path
 
     def refuse_unsigned(self, release: Release) -> None:
-        said = self._payload()
+        payload = self._payload()
         try:
-            predicate, subjects = said["predicate"], _digests(said["subject"])
+            predicate, subjects = payload["predicate"], _digests(payload["subject"])
             properties = predicate.get("properties")
             policies = _digests(predicate["verifier"]["policies"])
             checks = {
-                "a statement of in-toto": said["_type"] == STATEMENT,
-                "a result of a verification": said["predicateType"] == VERIFIED,
+                "a statement of in-toto": payload["_type"] == STATEMENT,
+                "a result of a verification": payload["predicateType"] == VERIFIED_PREDICATE,
                 "an admitted release": isinstance(properties, list) and ADMITTED in properties,
                 "the policy of this release": release.policy.digest in policies,
                 "this release": release.manifest_digest in subjects,
             }
         except MISREAD as cause:
             raise self._refusal(f"a signed statement that cannot be read ({cause!r})") from None
-        if wrong := [what for what, holds in checks.items() if not holds]:
+        if wrong := [expectation for expectation, holds in checks.items() if not holds]:
             raise self._refusal(f"a signed statement that is not about {wrong[0]}")
 
     def _payload(self) -> Any:
         try:
-            found = json.loads(self.envelope.read_bytes())
-            payload = base64.b64decode(found["payload"].translate(STANDARD), validate=True)
-            kind = found["payloadType"]
-            sent = [each["sig"].translate(STANDARD) for each in found["signatures"]]
-            signatures = [base64.b64decode(each) for each in sent]
+            envelope = json.loads(self.envelope.read_bytes())
+            payload = base64.b64decode(envelope["payload"].translate(STANDARD), validate=True)
+            kind = envelope["payloadType"]
+            texts = [entry["sig"].translate(STANDARD) for entry in envelope["signatures"]]
+            signatures = [base64.b64decode(text) for text in texts]
             signed = b"DSSEv1 %d %b %d %b" % (len(kind), kind.encode(), len(payload), payload)
-            said = json.loads(payload, object_pairs_hook=_once)
+            payload_json = json.loads(payload, object_pairs_hook=_read_distinct_keys)
         except (OSError, *MISREAD) as cause:
             raise self._refusal(f"no envelope that can be read ({cause})") from None
-        if kind != PAYLOAD or not any(self._is_by_key(each, signed) for each in signatures):
+        if kind != PAYLOAD or not any(
+            self._is_by_key(signature, signed) for signature in signatures
+        ):
             raise self._refusal(f"no signature by {self.key} among {len(signatures)}")
-        return said
+        return payload_json
 
     def _is_by_key(self, signature: bytes, signed: bytes) -> bool:
         try:
@@ -149,21 +157,23 @@ class Signed:
             return False
         return True
 
-    def _refusal(self, found: str) -> ReleaseInvalidError:
+    def _refusal(self, problem: str) -> ReleaseInvalidError:
         return ReleaseInvalidError(
-            f"{self.envelope}: found {found}; expected the statement that this release was "
-            f"verified, signed by {self.key}. {HOW}",
+            f"{self.envelope}: found {problem}; expected the statement that this release was "
+            f"verified, signed by {self.key}. {SIGNING_STEP}",
             "release_not_signed",
         )
 
 
 def _digests(described: Any) -> list[Any]:
-    return [each["digest"]["sha256"] for each in described]
+    return [entry["digest"]["sha256"] for entry in described]
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _read_distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Another reader may take the first of two equal keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError(f"an object of {len(pairs)} keys has only {len(found)} different ones")
-    return found
+    json_object = dict(pairs)
+    if len(json_object) < len(pairs):
+        raise ValueError(
+            f"an object of {len(pairs)} keys has only {len(json_object)} different ones"
+        )
+    return json_object

@@ -62,8 +62,8 @@ class Member:
     """A round of a release, as it was judged. Its ratings have pseudonyms.
 
     An item that is gold in any round of the project is gold here. No decision reads the
-    `adjudicated` labels. The `audit` is of the models that labelled the round. `before` is what the
-    contract found in these ratings under the raters' own names.
+    `adjudicated` labels. The `audit` is of the models that labelled the round. `named_findings`
+    are those of the contract in these ratings under the raters' own names.
 
     `delivery` is what its suite found in the delivered table, in counts, and the digests of both.
 
@@ -83,7 +83,7 @@ class Member:
     version: int = 1
     adjudicated: Adjudicated = NOT_ADJUDICATED
     audit: Audit = NO_MODELS
-    before: Sequence[Finding] = ()
+    named_findings: Sequence[Finding] = ()
     sealed_digest: str = ""
     trains: Trains | None = None
     delivery: Mapping[str, Any] | None = None
@@ -98,14 +98,14 @@ class Member:
 
     @cached_property
     def assessment(self) -> Assessment:
-        also = [*self.audit.find(self.ratings, self.policy)]
-        also += find_overlap_mistakes(self.ratings, self.trains)
-        also += self.recorded
-        remedies = (each for each in self.waivers.written if isinstance(each, Remedy))
-        also += (remedy.proof() for remedy in remedies)  # the lock looked at their samples
+        gate_findings = [*self.audit.find(self.ratings, self.policy)]
+        gate_findings += find_overlap_mistakes(self.ratings, self.trains)
+        gate_findings += self.recorded
+        remedies = (waiver for waiver in self.waivers.written if isinstance(waiver, Remedy))
+        gate_findings += (remedy.proof() for remedy in remedies)  # the lock looked at their samples
         by = self.policy, self.contract, self.waivers
-        found = check_round(self.ratings, self.policy, self.contract, self.before)
-        return assess(self.ratings, *by, also, self.version, found, self.trains)
+        check_findings = check_round(self.ratings, self.policy, self.contract, self.named_findings)
+        return assess(self.ratings, *by, gate_findings, self.version, check_findings, self.trains)
 
     @property
     def labelled(self) -> LabelledRound:
@@ -113,9 +113,9 @@ class Member:
 
     @cached_property
     def labels_to_form_3(self) -> PanelLabels:
-        found = PanelLabels.of(self.ratings, self.round, self.adjudicated)
+        panel_labels = PanelLabels.of(self.ratings, self.round, self.adjudicated)
         classifier = self.audit.labelled_by
-        return found if classifier is None else found.beside(self.ratings, classifier)
+        return panel_labels if classifier is None else panel_labels.beside(self.ratings, classifier)
 
     @cached_property
     def overruled(self) -> tuple[int, int]:
@@ -135,7 +135,7 @@ TRAIN = "data/train-00000-of-00001.parquet"
 UNRESOLVED = "unresolved/unresolved-00000-of-00001.parquet"
 ANNOTATIONS = "annotations/train-00000-of-00001.parquet"
 OF_LABELS = frozenset({"label", "last_label", "gold_label"})
-MOST_OVERRULED = 0.1
+MAX_OVERRULED_SHARE = 0.1
 """So large a share of the items on which all raters agree may be overruled. Of items with one
 rating, so large a share more than that on which two raters differ."""
 
@@ -149,7 +149,7 @@ def tables_of(
     numbers: tuple[str, ...] = ()
     if all("cluster" in member.ratings.has for member in members):
         items = (member.ratings.items()["item"] for member in members)
-        numbers = numbers_named(name for each in items for name in each.to_pylist())
+        numbers = numbers_named(name for item_names in items for name in item_names.to_pylist())
     rounds = tuple(member.round for member in members)
     typed_scale = None if isinstance(labels, PanelLabels) else labels.scale
     ratings = tuple(RatingsRows(member.ratings) for member in members)
@@ -193,16 +193,18 @@ def rows_of(members: Sequence[Member]) -> TrainingRows:
 def labels_to_form_3(members: Sequence[Member]) -> PanelLabels:
     """The labels of releases up to form 3, where the first round of an item counts."""
     _refuse_lost(members)
-    return PanelLabels.first_of([each.labels_to_form_3 for each in members])
+    return PanelLabels.first_of([member.labels_to_form_3 for member in members])
 
 
 def _refuse_lost(members: Sequence[Member]) -> None:
     """Refuse different texts of an item, of which one would be lost, and too many labels against
     all raters.
     """
-    given = [each.ratings.items(["text"]) for each in members if "text" in each.ratings.has]
-    if len(given) > 1:
-        texts = in_pandas(pa.concat_tables(given))
+    text_tables = [
+        member.ratings.items(["text"]) for member in members if "text" in member.ratings.has
+    ]
+    if len(text_tables) > 1:
+        texts = in_pandas(pa.concat_tables(text_tables))
         texts = texts[texts["item"].duplicated(keep=False)].groupby("item")["text"].nunique()
         differing = list(texts.index[texts > 1])
         if differing:
@@ -213,13 +215,13 @@ def _refuse_lost(members: Sequence[Member]) -> None:
             )
     for member in members:
         count, agreed = member.overruled
-        if count > MOST_OVERRULED * agreed:
+        if count > MAX_OVERRULED_SHARE * agreed:
             later = ["later"] if member.ratings.n_edited_labels[0] else []
             resolved_by = ["adjudicated"] * bool(member.adjudicated.labels) + later
             raise ReleaseHeldError(
                 f"round {member.round}: found {' and '.join(resolved_by)} labels against all "
                 f"raters on {count} of the {agreed} items on which they agree; expected "
-                f"{MOST_OVERRULED:.0%} of them at most. Adjudicate the items on which raters "
+                f"{MAX_OVERRULED_SHARE:.0%} of them at most. Adjudicate the items on which raters "
                 "differ, or have the round labelled again."
             )
 
@@ -230,12 +232,13 @@ def _raise_if_singles_are_overruled(member: Member) -> None:
     An adjudicator as good as the raters differs from one of them as often as these do.
     """
     singles = singles_overruled(member.ratings, member.adjudicated)
-    most = MOST_OVERRULED + singles.pair_difference
-    if singles.n_overruled > most * singles.n_training:
+    max_share = MAX_OVERRULED_SHARE + singles.pair_difference
+    if singles.n_overruled > max_share * singles.n_training:
         raise ReleaseHeldError(
             f"round {member.round}: found adjudicated labels against the only rater on "
             f"{singles.n_overruled} of the {singles.n_training} items that several raters or an "
-            f"adjudicator settled; expected {most:.1%} at most, which is {MOST_OVERRULED:.0%} "
+            f"adjudicator settled; expected {max_share:.1%} at most, which is "
+            f"{MAX_OVERRULED_SHARE:.0%} "
             f"and the {singles.pair_difference:.1%} on which two raters differ. "
             "Let another rater label "
             "these items, and judge the round again."
@@ -247,14 +250,14 @@ class AnnotationRows:
     """The ratings of all rounds. With a `typed_scale`, labels are as in the training table."""
 
     rounds: tuple[str, ...]
-    each: tuple[RatingsRows, ...]
+    ratings_rows: tuple[RatingsRows, ...]
     unit_places: UnitPlaces = NOWHERE
     typed_scale: Scale | None = None
 
     @cached_property
     def schema(self) -> pa.Schema:
         column = pa.field("round", pa.string())
-        schemas = [rows.schema.insert(0, column) for rows in self.each]
+        schemas = [rows.schema.insert(0, column) for rows in self.ratings_rows]
         places = pa.schema([(name, pa.float64()) for name in self.unit_places.numbers])
         schema = pa.unify_schemas([*schemas, places], promote_options="default")
         scale = self.typed_scale
@@ -264,7 +267,7 @@ class AnnotationRows:
             kind = label_type(scale)
             for name in OF_LABELS & {*schema.names}:
                 schema = schema.set(schema.get_field_index(name), pa.field(name, kind))
-        if any(rows.ratings.gold for rows in self.each):
+        if any(rows.ratings.gold for rows in self.ratings_rows):
             schema = schema.append(pa.field(GOLD_CODE, pa.int64()))
             place = schema.get_field_index("gold_label")
             if place >= 0:
@@ -272,24 +275,25 @@ class AnnotationRows:
         return schema
 
     def __len__(self) -> int:
-        return sum(map(len, self.each))
+        return sum(map(len, self.ratings_rows))
 
     def to_batches(self) -> Iterator[pa.RecordBatch]:
-        for name, rows in zip(self.rounds, self.each, strict=True):
+        for name, rows in zip(self.rounds, self.ratings_rows, strict=True):
             for part in rows.to_batches():
-                given = dict(zip(part.schema.names, part.columns, strict=True))
+                rating_columns = dict(zip(part.schema.names, part.columns, strict=True))
                 if GOLD_CODE in self.schema.names:
-                    given = codes_of_gold(part, rows.ratings.gold, rows.ratings.scale)
+                    rating_columns = codes_of_gold(part, rows.ratings.gold, rows.ratings.scale)
                 places = self.unit_places.columns(part.column("item"))
-                columns = {"round": pa.repeat(name, len(part)), **given}
+                columns = {"round": pa.repeat(name, len(part)), **rating_columns}
                 columns |= {
-                    each: pa.array(places[each], pa.float64()) for each in self.unit_places.numbers
+                    number: pa.array(places[number], pa.float64())
+                    for number in self.unit_places.numbers
                 }
                 arrays = [
-                    self._cast(columns[each.name], each)
-                    if each.name in columns
-                    else pa.nulls(len(part), each.type)
-                    for each in self.schema
+                    self._cast(columns[field.name], field)
+                    if field.name in columns
+                    else pa.nulls(len(part), field.type)
+                    for field in self.schema
                 ]
                 yield pa.record_batch(arrays, schema=self.schema)
 

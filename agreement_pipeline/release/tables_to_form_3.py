@@ -40,26 +40,26 @@ class LabelRowsToForm3:
         return growing_batches(len(self), self._batch)
 
     def _batch(self, rows: slice) -> pa.RecordBatch:
-        some = self.labels.take(self.rows[rows])
+        labels = self.labels.take(self.rows[rows])
         columns = {
-            "id": some.items,
-            **self.unit_places.columns(some.items),
-            "round": pa.array(some.rounds).take(pa.array(some.round)),
-            "text": some.texts,
-            "label": some.label,
-            "n_raters": some.n_raters,
-            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
+            "id": labels.items,
+            **self.unit_places.columns(labels.items),
+            "round": pa.array(labels.rounds).take(pa.array(labels.round)),
+            "text": labels.texts,
+            "label": labels.label,
+            "n_raters": labels.n_raters,
+            "resolution": pa.array(RESOLUTIONS).take(pa.array(labels.resolution)),
         }
-        if some.votes is not None:
+        if labels.votes is not None:
             columns |= {
-                "soft_label": some.soft_label,
-                "votes": some.votes,
-                "entropy_bits": some.entropy_bits,
+                "soft_label": labels.soft_label,
+                "votes": labels.votes,
+                "entropy_bits": labels.entropy_bits,
             }
-        hidden = some.unresolved
+        hidden = labels.unresolved
         arrays = [
-            _array(columns[each.name], each.type, hidden if each.name == "label" else None)
-            for each in self.schema
+            _array(columns[field.name], field.type, hidden if field.name == "label" else None)
+            for field in self.schema
         ]
         return pa.record_batch(arrays, schema=self.schema)
 
@@ -75,7 +75,7 @@ def _kinds(
     labels: PanelLabels, numbers: tuple[str, ...]
 ) -> dict[str, tuple[pa.DataType, dict[str, Any]]]:
     scale = labels.scale
-    text, whole, real = (
+    text, integer, real = (
         (pa.string(), _value("string")),
         (pa.int64(), _value("int64")),
         (pa.float64(), _value("float64")),
@@ -94,7 +94,7 @@ def _kinds(
         **({} if labels.texts is None else {"text": text}),
         "label": label,
         **({} if labels.votes is None else by_category),
-        "n_raters": whole,
+        "n_raters": integer,
         **({} if labels.votes is None else {"entropy_bits": real}),
         "resolution": text,
     }

@@ -77,10 +77,10 @@ def own_columns(
     ]
     if "text" in has:
         columns.append(_text("text", "The text of the item, as it was delivered."))
-    named = HUGGING_FACE_DTYPES.get(kind, str(kind))
+    dtype = HUGGING_FACE_DTYPES.get(kind, str(kind))
     of_numbers = LABEL_OF_NUMBERS if scale.numeric else LABEL
     meaning = f"{of_numbers} {_meaning_of_label(rows)}"
-    columns.append(Column("label", kind, _value(named), meaning))
+    columns.append(Column("label", kind, _value(dtype), meaning))
     if not scale.numeric:
         feature = {"names": list(scale.names), "_type": "ClassLabel"}
         columns.append(Column("label_id", pa.int64(), feature, LABEL_ID))
@@ -124,7 +124,7 @@ def column_of_delivery(names: tuple[str, str]) -> Column:
     return _number(column, SIZES[column]) if column in SIZES else _text(column, CONTENT)
 
 
-def released_names(item_columns: Iterable[str], taken: Collection[str]) -> dict[str, str]:
+def released_names(item_columns: Iterable[str], taken_names: Collection[str]) -> dict[str, str]:
     """What parts of units and columns of the delivery are called in the table, by their names in
     ratings. A column of the delivery has its own name, unless a column of the table is called so.
 
@@ -133,12 +133,15 @@ def released_names(item_columns: Iterable[str], taken: Collection[str]) -> dict[
     """
     names: dict[str, str] = {}
     for name in item_columns:
-        if name.startswith(PART_PREFIX) and (part := name.removeprefix(PART_PREFIX)) not in taken:
+        if (
+            name.startswith(PART_PREFIX)
+            and (part := name.removeprefix(PART_PREFIX)) not in taken_names
+        ):
             names[name] = part
     for name in item_columns:
         content = name.removeprefix(CONTENT_PREFIX)
         if name.startswith(CONTENT_PREFIX) and content not in UNLISTED_CONTENTS:
-            is_free = content not in taken and content not in names.values()
+            is_free = content not in taken_names and content not in names.values()
             names[name] = content if is_free else name
     return {name: names[name] for name in item_columns if name in names}
 
@@ -231,11 +234,11 @@ RESOLUTIONS_BY_LABEL = {
 
 def resolution_meanings(trains: Trains | None) -> dict[str, str]:
     """What each resolution means that a release can have."""
-    own = RESOLUTIONS_BY_LABEL[trains.label] if trains else {"plurality", "mean"}
+    label_resolutions = RESOLUTIONS_BY_LABEL[trains.label] if trains else {"plurality", "mean"}
     return {
         word: meaning
         for word, meaning in RESOLUTION_MEANINGS.items()
-        if word in OF_EVERY_RELEASE | own
+        if word in OF_EVERY_RELEASE | label_resolutions
     }
 
 
@@ -263,10 +266,10 @@ class UnitPlaces(NamedTuple):
         """The item and the numbers of each unit, by column."""
         if not self.numbers:
             return {}
-        named = [(unit, *item_of(unit, self.numbers)) for unit in units.tolist()]
-        places = [self.by_unit.get(unit, place) for unit, _, place in named]
+        item_places = [(unit, *item_of(unit, self.numbers)) for unit in units.tolist()]
+        places = [self.by_unit.get(unit, place) for unit, _, place in item_places]
         return {
-            UNIT_OF: [item for _, item, _ in named],
+            UNIT_OF: [item for _, item, _ in item_places],
             **{name: [place[n] for place in places] for n, name in enumerate(self.numbers)},
         }
 
@@ -290,8 +293,8 @@ class TrainingTable:
 
     @cached_property
     def _released_names(self) -> dict[str, str]:
-        taken = {column.name for column in self._own_columns}
-        return released_names(self.rows.item_columns, taken)
+        taken_names = {column.name for column in self._own_columns}
+        return released_names(self.rows.item_columns, taken_names)
 
     @cached_property
     def columns(self) -> list[Column]:
@@ -315,55 +318,57 @@ class TrainingTable:
         frame: pd.DataFrame = in_pandas(pa.Table.from_batches(self.to_batches(), self.schema))
         for column in self.columns:
             if pa.types.is_list(column.type):
-                lists = [None if each is None else each.tolist() for each in frame[column.name]]
+                lists = [
+                    None if values is None else values.tolist() for values in frame[column.name]
+                ]
                 frame[column.name] = pd.Series(lists, dtype="object")
         return frame
 
     def _batch(self, part: slice) -> pa.RecordBatch:
-        some = self.rows.take(self.places[part])
-        scale, hidden = some.scale, some.has_no_label
-        rounds = some.rounds_of_items()
+        rows = self.rows.take(self.places[part])
+        scale, hidden = rows.scale, rows.has_no_label
+        rounds = rows.rounds_of_items()
         columns: dict[str, Any] = {
-            **some.item_columns,
-            "id": some.items,
-            **self._places(some),
-            "round": pa.array(some.rounds, pa.string()).take(
-                pa.array(some.round_ids[some.round_starts[:-1]])
+            **rows.item_columns,
+            "id": rows.items,
+            **self._places(rows),
+            "round": pa.array(rows.rounds, pa.string()).take(
+                pa.array(rows.round_ids[rows.round_starts[:-1]])
             ),
             "rounds": rounds,
-            "n_raters": some.n_raters,
-            "n_ratings": some.n_ratings,
-            "resolution": pa.array(RESOLUTIONS).take(pa.array(some.resolution)),
-            "split": splits_of(some.split_keys),
-            "spread": some.spread,
-            "panel_mean": some.panel_mean,
-            "panel_spread": some.panel_spread,
+            "n_raters": rows.n_raters,
+            "n_ratings": rows.n_ratings,
+            "resolution": pa.array(RESOLUTIONS).take(pa.array(rows.resolution)),
+            "split": splits_of(rows.split_keys),
+            "spread": rows.spread,
+            "panel_mean": rows.panel_mean,
+            "panel_spread": rows.panel_spread,
         }
         for name, column in self._released_names.items():
-            values = some.item_columns[name]
+            values = rows.item_columns[name]
             columns[column] = pd.to_numeric(values) if column in SIZES else values
         if scale.numeric:
-            columns["label"] = pa.array(some.label, pa.float64(), mask=hidden)
+            columns["label"] = pa.array(rows.label, pa.float64(), mask=hidden)
         else:
-            columns["label_id"] = pa.array(some.label, pa.int64(), mask=hidden)
+            columns["label_id"] = pa.array(rows.label, pa.int64(), mask=hidden)
             names = pa.array(scale.label_values, label_type(scale))
             columns["label"] = names.take(columns["label_id"])
-        if some.votes is not None:
+        if rows.votes is not None:
             columns |= {
-                "soft_label": _lists(some.soft_label),
-                "votes": _lists(some.votes),
-                "entropy_bits": some.entropy_bits,
+                "soft_label": _lists(rows.soft_label),
+                "votes": _lists(rows.votes),
+                "entropy_bits": rows.entropy_bits,
             }
-        if some.panel_votes is not None:
-            columns["panel_votes"] = _lists(some.panel_votes)
-            columns["panel_soft_label"] = _lists(shares_of(some.panel_votes))
-        arrays = [_array(columns[each.name], each.type) for each in self.schema]
+        if rows.panel_votes is not None:
+            columns["panel_votes"] = _lists(rows.panel_votes)
+            columns["panel_soft_label"] = _lists(shares_of(rows.panel_votes))
+        arrays = [_array(columns[field.name], field.type) for field in self.schema]
         return pa.record_batch(arrays, schema=self.schema)
 
-    def _places(self, some: TrainingRows) -> dict[str, list[Any]]:
+    def _places(self, rows: TrainingRows) -> dict[str, list[Any]]:
         """The item and the numbers of units by column, in characters, seconds or pixels."""
-        places = self.unit_places.columns(some.items)
-        lengths = some.item_columns.get(f"{CONTENT_PREFIX}{POSITION_LENGTH}")
+        places = self.unit_places.columns(rows.items)
+        lengths = rows.item_columns.get(f"{CONTENT_PREFIX}{POSITION_LENGTH}")
         if lengths is None:
             return places
         factors = pd.to_numeric(lengths).fillna(1).tolist()

@@ -154,7 +154,7 @@ def test_a_forged_release_whose_adjudicator_overrules_all_raters_is_refused(inge
     member = Member("r1", "0" * 64, plain.ratings["r1"], POLICY, CONTRACT)
     labels = Adjudicated(digest, flipped(plain, 88))
     with monkeypatch.context() as patched:
-        patched.setattr("agreement_pipeline.release.tables.MOST_OVERRULED", 1)
+        patched.setattr("agreement_pipeline.release.tables.MAX_OVERRULED_SHARE", 1)
         forged = contents_of("demo", replace(member, adjudicated=labels), POLICY, CONTRACT)
     path = plain.path.parent / "forged"
     for name, content in forged.items():

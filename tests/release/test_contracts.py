@@ -79,13 +79,13 @@ def test_what_another_contract_found_in_a_kept_version_is_not_taken_for_this_one
     careful = replace(BUILT_IN, contract="careful")
     for found, admitted in (((), True), ((broken,), False)):
         kept = Checked(version, ratings, (POLICY.digest, BUILT_IN.digest), found)
-        judged, _ = judge_round(store, "r1", POLICY, BUILT_IN, kept=kept)
+        judged, _ = judge_round(store, "r1", POLICY, BUILT_IN, checked=kept)
         assert judged.decision.admitted is admitted
-        judged, _ = judge_round(store, "r1", POLICY, careful, kept=kept)
+        judged, _ = judge_round(store, "r1", POLICY, careful, checked=kept)
         assert judged.decision.admitted
         assert len(judged.decision.findings) >= len(careful.expectations)
         other = replace(POLICY, policy="other", n_resamples=2000)
-        judged, _ = judge_round(store, "r1", other, BUILT_IN, kept=kept)
+        judged, _ = judge_round(store, "r1", other, BUILT_IN, checked=kept)
         assert judged.decision.admitted
 
 

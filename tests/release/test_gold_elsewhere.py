@@ -144,7 +144,7 @@ def test_a_round_that_comes_meanwhile_is_known_before_anything_is_released(
     store, original, monkeypatch
 ):
     ingest(store, original, "r1", is_gold=False)
-    make = lock._made
+    make = lock._build_release
 
     def make_late(*arguments):
         made = make(*arguments)
@@ -152,7 +152,7 @@ def test_a_round_that_comes_meanwhile_is_known_before_anything_is_released(
         judge(store, "r2")
         return made
 
-    monkeypatch.setattr(lock, "_made", make_late)
+    monkeypatch.setattr(lock, "_build_release", make_late)
     with pytest.raises(
         StoreError, match="a round with gold items that was judged meanwhile"
     ) as refusal:
