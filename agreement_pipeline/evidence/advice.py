@@ -1,5 +1,6 @@
 """Who rated, who differs, and what to do now: the same words on pages, in the UI and elsewhere."""
 
+import math
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -390,11 +391,10 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
         )
     elif kind in (*UNDECIDED, "too_few_items"):
         if kind != "too_few_items" and (weak := _weak_part(verdict, held_round)):
-            reason_text = (
-                f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round."
-            )
             yield Step(
-                "See to the weak part first.", reason_text, "agreement-pipeline guide strata"
+                "Fix the weak part first.",
+                f"{weak[0].upper()}{weak[1:]}. With more items like these, this holds the round.",
+                "agreement-pipeline guide strata",
             )
             return
         n_more = estimate_more_items(estimate, rule.reliable) if estimate else None
@@ -419,6 +419,13 @@ def _against(verdicts: Sequence[Verdict], kind: str, held_round: HeldRound) -> I
                 f"The next look is at {following} {unit}.",
             )
         lacking = min_units - estimate.n_apart if min_units and estimate else 0
+        if n_more == math.inf:
+            yield Step(
+                "Talk about the items on which raters differ.",
+                "Agreement is so near the cut-off that more items will hardly decide it.",
+                held_round.command_for_disputed,
+            )
+            return
         if (n_more or 0) < lacking:
             n_more, even = lacking, ""
         of_scope = f" of {verdict.scope}" if verdict.scope.kind == "stratum" else ""

@@ -74,6 +74,11 @@ from agreement_pipeline.version import __version__
 
 USUAL_RESAMPLES = Inference.n_resamples
 DEFAULT_MEASURE = "krippendorff_alpha"
+CONFIDENCE_OF_LOOKS = 0.95
+PASSED_BY_LOOKS = {2: 5, 3: 7, 5: 10, 10: 15}
+"""The most that a round at the cut-off passed at one of so many looks that nobody planned, in
+percent (`unplanned_looks` in `benchmarks/`).
+"""
 MAX_FAR_ITEM_SHARE = 0.25
 MIN_CARRIED_SHARE = 0.5
 """At most so many items carry at least so much of the expected disagreement, if they are few."""
@@ -550,7 +555,6 @@ def decide(
     is_by_rules_alone = not has_failed_finding and not waived and not policy.is_for_model_labels
     admission_rate = estimate_admission_rate(holding, policy) if is_by_rules_alone else None
     admitted = bool(holding) and not unmet and not has_failed_finding
-    version_sentence = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     return Decision(
         admitted=admitted,
         verdicts=verdicts,
@@ -558,7 +562,7 @@ def decide(
         unmet=unmet,
         waived=waived,
         refused=refusals,
-        manner=f"{version_sentence}{describe_manner(policy, version)}",
+        manner=describe_manner(policy, version),
         recorded_manner=describe_manner_for_record(policy, version),
         ratings_digest=ratings_digest,
         policy_digest=policy.digest,
@@ -998,6 +1002,7 @@ def find_round_mistakes(
 
 
 def describe_manner(policy: Policy, version: int | None) -> str:
+    version_sentence = f"This is version {version} of the round. " if (version or 0) > 1 else ""
     look_sentence = "Judged once." if version == 1 else "The limits hold for one look."
     if policy.always_valid_at is not None:
         look_sentence = (
@@ -1017,11 +1022,27 @@ def describe_manner(policy: Policy, version: int | None) -> str:
     if policy.familywise == "none":
         by_stratum = any(rule.scope == "stratum" for rule in policy.rules)
         strata_sentence = " Those on the strata of one rule have it together." if by_stratum else ""
-        return (
-            f"{look_sentence} Each verdict has its own "
-            f"{confidence}.{strata_sentence}{resamples_sentence}"
-        )
-    return f"{look_sentence} All verdicts together have {confidence} (Holm).{resamples_sentence}"
+        confidence_sentence = f"Each verdict has its own {confidence}.{strata_sentence}"
+    else:
+        confidence_sentence = f"All verdicts together have {confidence} (Holm)."
+    return (
+        f"{version_sentence}{look_sentence} {confidence_sentence}{resamples_sentence}"
+        f"{_describe_risk_of_looks(policy, version or 1)}"
+    )
+
+
+def _describe_risk_of_looks(policy: Policy, n_looks: int) -> str:
+    if n_looks == 1 or policy.inference.several_looks:
+        return ""
+    n_bounded = next((n for n in PASSED_BY_LOOKS if n >= n_looks), None)
+    risk = "more often than one judged once"
+    if policy.confidence_level == CONFIDENCE_OF_LOOKS and n_bounded:
+        risk = f"in up to {PASSED_BY_LOOKS[n_bounded]:g} % of cases, instead of 2.5 %"
+    return (
+        f" In simulations, a round exactly at the cut-off that grows and is judged {n_looks} times "
+        f"passes {risk}. Plan further looks in the policy, as `looks: {{at: [500, 1000]}}` or "
+        "`always_valid_at: 500`, or judge a fresh round."
+    )
 
 
 def describe_manner_for_record(policy: Policy, version: int | None) -> str:

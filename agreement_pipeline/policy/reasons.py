@@ -363,6 +363,8 @@ REASONS: Mapping[str, Reason] = {
 
 
 N_HALVINGS = 50
+MAX_ITEM_FACTOR = 30
+"""If so many times the items would be needed, nobody is told to label them."""
 MAX_EXACT_ITEMS = 1_000
 SIGNIFICANT_DIGITS = 2
 
@@ -499,7 +501,9 @@ def advise(
             else f"; the next look is at {next_look} {plural}"
         )
     n_more, advice = estimate_more_items(estimate, reliable), ""
-    if n_more is not None:
+    if n_more == math.inf:
+        advice = "; the value is so near the cut-off that more items will hardly decide it"
+    elif n_more is not None:
         advice = (
             f"; about {n_more:,} more {singular if n_more == 1 else plural} would decide with an "
             "even chance, "
@@ -511,8 +515,10 @@ def advise(
     return advice
 
 
-def estimate_more_items(estimate: Estimate, reliable: float) -> int | None:
-    """Agreement is assumed to stay the same. None if no number would do, or if it is not known."""
+def estimate_more_items(estimate: Estimate, reliable: float) -> float | None:
+    """Agreement is assumed to stay the same. Infinity if far more than the round would be needed,
+    and None if no number would do, or if it is not known.
+    """
     value, limits = estimate.value, estimate.interval
     if value is None or limits is None or round(value - reliable, DIGITS) <= 0:
         return None
@@ -528,6 +534,8 @@ def estimate_more_items(estimate: Estimate, reliable: float) -> int | None:
         else None
     )
     item_factor = solve_item_factor(value, limits, reliable, relative_reach)
+    if item_factor > MAX_ITEM_FACTOR:
+        return math.inf
     n_more = max(1, round(estimate.n_apart * (item_factor - 1)))
     return round(n_more, SIGNIFICANT_DIGITS - len(str(n_more)) if n_more >= MAX_EXACT_ITEMS else 0)
 

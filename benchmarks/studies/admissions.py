@@ -45,6 +45,7 @@ from benchmarks.studies.study import (
 PLOT = Path(__file__).parents[2] / "docs/images/gate.png"
 TRUTHS, ITEMS, RARE = (0.6, 0.7, 0.75, 0.79, 0.8, 0.85, 0.9), (50, 200, 1000), (0.5, 0.1, 0.03)
 POWER, TAIL = 0.9, 0.025
+N_UNPLANNED = (1, 2, 3, 5, 10)
 NORMAL = NormalDist()
 
 
@@ -289,6 +290,37 @@ def planned_looks(asked: Asked) -> Iterator[Cells]:
                 for number in range(asked.rounds)
             ]
             yield name, first, *map(with_error, np.array(found).T)
+
+
+@study("population | items at each look | 1 | 2 | 3 | 5 | 10", rounds=400)
+def unplanned_looks(asked: Asked) -> Iterator[Cells]:
+    """How often a round of a true α at the cut-off is admitted at one of so many looks, in percent.
+
+    It grows by as many items as it had at first until it is admitted, and nobody planned that. The
+    promise of one look is 2.5 %.
+    """
+    for name, shape in GROWING.items():
+        for first in (100, 300):
+            rng = np.random.default_rng(first)
+            population = Population(N_UNPLANNED[-1] * first, *shape)
+            looks_needed = np.array(
+                [
+                    _looks_until_admitted(
+                        Sample.drawn(population, rng), first, replace(asked.inference, seed=number)
+                    )
+                    for number in range(asked.rounds)
+                ]
+            )
+            shares = (100 * np.mean(looks_needed <= n) for n in N_UNPLANNED)
+            yield name, f"{first} more", *(f"{share:.1f}" for share in shares)
+
+
+def _looks_until_admitted(sample: Sample, first: int, inference: Inference) -> float:
+    for look in range(1, N_UNPLANNED[-1] + 1):
+        counts = replace(sample, codes=sample.codes[: look * first]).counts("nominal")
+        if estimate(ALPHA, counts, inference).low >= RELIABLE:
+            return look
+    return math.inf
 
 
 def _looks(sample: Sample, first: int, inference: Inference) -> tuple[bool, ...]:

@@ -327,7 +327,7 @@ def test_more_items_are_not_asked_for_if_a_weak_part_would_hold_the_larger_round
     held = judged(in_languages({"de": 60, "en": 60, "fr": 12}, "fr"))
     assert [each.code for each in held.decision.unmet] == ["tentative"]
     (step,) = held.steps
-    assert step.what == "See to the weak part first."
+    assert step.what == "Fix the weak part first."
     assert step.why.startswith("1 of 3 parts under 0.8: on stratum language=fr it is ")
     assert step.why.endswith(". With more items like these, this holds the round.")
 

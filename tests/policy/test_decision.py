@@ -9,8 +9,9 @@ import pytest
 from agreement_pipeline.errors import PolicyError
 from agreement_pipeline.estimates import ROUND, Estimate, Scope
 from agreement_pipeline.integrity import Finding
-from agreement_pipeline.intervals import Interval
+from agreement_pipeline.intervals import Interval, Looks
 from agreement_pipeline.policy import Policy, Rule, decide, judge
+from agreement_pipeline.policy.decision import describe_manner
 from tests.release.forging import make_ratings
 
 POLICY = Policy(
@@ -164,3 +165,33 @@ def test_a_decision_is_plain_data():
     )
     assert [verdict["verdict"] for verdict in said["verdicts"]] == ["reliable", "not_evaluated"]
     assert said["findings"][0]["severity"] == "error"
+
+
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [
+        (2, "is judged 2 times passes in up to 5 % of cases, instead of 2.5 %"),
+        (4, "is judged 4 times passes in up to 10 % of cases, instead of 2.5 %"),
+        (11, "is judged 11 times passes more often than one judged once"),
+    ],
+)
+def test_a_round_that_was_judged_before_says_what_its_looks_cost_and_how_to_plan_them(
+    version, words
+):
+    manner = describe_manner(Policy("p", 1, (Rule("krippendorff_alpha"),)), version)
+    assert manner.startswith(f"This is version {version} of the round. The limits hold for one")
+    assert words in manner
+    assert "`looks: {at: [500, 1000]}` or `always_valid_at: 500`" in manner
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        {"always_valid_at": 500, "n_resamples": 20_000},
+        {"looks": Looks((500, 1_000))},
+    ],
+)
+def test_planned_looks_cost_nothing_more(planned):
+    manner = describe_manner(Policy("p", 1, (Rule("krippendorff_alpha"),), **planned), 3)
+    assert "In simulations" not in manner
+    assert "In simulations" not in describe_manner(Policy("p", 1, (Rule("krippendorff_alpha"),)), 1)

@@ -121,6 +121,10 @@ def test_every_code_is_listed_and_every_listed_code_exists():
             "; about 1 more item would decide with an even chance, if agreement stays the same",
         ),
         (
+            found(0.70, 0.90, value=0.801),
+            "; the value is so near the cut-off that more items will hardly decide it",
+        ),
+        (
             found(0.60, 0.95, value=0.75),
             "could be under 0.667 and could be above; "
             "more items would not reach 0.8, if agreement stays the same",
