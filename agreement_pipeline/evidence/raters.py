@@ -365,18 +365,28 @@ def raters(judged_round: JudgedRound) -> Answer | None:
         () if lacks_matrix else (_matrix(judged_round),),
         tuple(
             shown_table
-            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes), *bias_tables)
+            for shown_table in (table, _pairs(judged_round, pairs, detailed_scopes))
             if shown_table and shown_table.rows
         ),
-        tuple(
-            Detail(
-                f"pair-{place}",
-                f"{scope.name}: where they differ",
-                _differ(judged_round, *pair_by_scope[scope]),
-            )
-            for place, scope in enumerate(detailed_scopes, 1)
+        (
+            *(
+                Detail(
+                    f"pair-{place}",
+                    f"{scope.name}: where they differ",
+                    _differ(judged_round, *pair_by_scope[scope]),
+                )
+                for place, scope in enumerate(detailed_scopes, 1)
+            ),
+            *_use_of_scale(bias_tables),
         ),
     )
+
+
+def _use_of_scale(tables: Sequence[Grid]) -> Iterator[Detail]:
+    tables_with_rows = tuple(table for table in tables if table.rows)
+    if tables_with_rows:
+        answer = Answer((), (), tables_with_rows)
+        yield Detail("use-of-scale", "How raters use the scale", answer)
 
 
 def _bias(judged_round: JudgedRound) -> tuple[Sequence[str], Sequence[Grid]]:

@@ -13,10 +13,12 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import boto3
@@ -62,9 +64,18 @@ def stop_pages(url: str, *locations: str) -> None:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)["data"]
 
-    for location in locations:
+    def sensors_of(location: str) -> list[dict]:
+        """None while the webserver, whose port is open already, still loads the location."""
         of = {"repositoryLocationName": location, "repositoryName": "__repository__"}
-        for sensor in said(SENSORS, of=of)["sensorsOrError"]["results"]:
+        try:
+            return said(SENSORS, of=of)["sensorsOrError"].get("results", [])
+        except urllib.error.HTTPError as error:
+            assert error.code >= 500
+            return []
+
+    for location in locations:
+        wait_until(partial(sensors_of, location), 60, f"the webserver loads {location}")
+        for sensor in sensors_of(location):
             if sensor["name"].endswith(("_history_changed", "_projects_changed")):
                 stopped = said(STOP, id=sensor["id"])["stopSensor"]
                 assert stopped["instigationState"]["status"] == "STOPPED"
