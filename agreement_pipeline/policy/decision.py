@@ -75,7 +75,7 @@ from agreement_pipeline.version import __version__
 USUAL_RESAMPLES = Inference.n_resamples
 DEFAULT_MEASURE = "krippendorff_alpha"
 CONFIDENCE_OF_LOOKS = 0.95
-PASSED_BY_LOOKS = {2: 5, 3: 7, 5: 10, 10: 15}
+PASSED_BY_LOOKS = {2: 6, 3: 8, 5: 10, 10: 15}
 """The most that a round at the cut-off passed at one of so many looks that nobody planned, in
 percent (`unplanned_looks` in `benchmarks/`).
 """
