@@ -363,8 +363,8 @@ REASONS: Mapping[str, Reason] = {
 
 
 N_HALVINGS = 50
-MAX_ITEM_FACTOR = 30
-"""If so many times the items would be needed, nobody is told to label them."""
+MAX_ITEM_FACTOR, MAX_MORE_ITEMS = 30, 5_000
+"""If so many times the items and so many more would be needed, nobody is told to label them."""
 MAX_EXACT_ITEMS = 1_000
 SIGNIFICANT_DIGITS = 2
 
@@ -534,9 +534,9 @@ def estimate_more_items(estimate: Estimate, reliable: float) -> float | None:
         else None
     )
     item_factor = solve_item_factor(value, limits, reliable, relative_reach)
-    if item_factor > MAX_ITEM_FACTOR:
-        return math.inf
     n_more = max(1, round(estimate.n_apart * (item_factor - 1)))
+    if item_factor > MAX_ITEM_FACTOR and n_more > MAX_MORE_ITEMS:
+        return math.inf
     return round(n_more, SIGNIFICANT_DIGITS - len(str(n_more)) if n_more >= MAX_EXACT_ITEMS else 0)
 
 

@@ -125,6 +125,10 @@ def test_every_code_is_listed_and_every_listed_code_exists():
             "; the value is so near the cut-off that more items will hardly decide it",
         ),
         (
+            replace(found(0.70, 0.90, value=0.81), n_items=12),
+            "; about 1,200 more items would decide with an even chance",
+        ),
+        (
             found(0.60, 0.95, value=0.75),
             "could be under 0.667 and could be above; "
             "more items would not reach 0.8, if agreement stays the same",
