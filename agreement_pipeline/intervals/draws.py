@@ -163,7 +163,7 @@ def without_items(
     """The weights without each item, or without each cluster if items come in clusters; and how
     many such items there are.
 
-    Equal items are left out once. Beyond `most_weights` weights, groups of nearly equal size are
+    Equal items are left out once. Beyond `max_weights` weights, groups of nearly equal size are
     left out, drawn by the seed. The jackknife of groups is unbiased too, but a little less certain
     (Shao & Tu 1995, section 5.1).
     """

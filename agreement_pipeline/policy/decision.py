@@ -301,8 +301,8 @@ def assess(
     trains: Trains | None = None,
 ) -> Assessment:
     """Nothing but the arguments is read, so the same ones and the same version of this package give
-    the same decision. `also` are findings of the gate itself, and `trains` is the label of which
-    rules with the scope label speak.
+    the same decision. `gate_findings` are those of the gate itself, and `trains` is the label of
+    which rules with the scope label speak.
     """
     estimates = estimate_policy(select_judged_ratings(ratings, policy), policy, trains)
     check_findings = check_round(ratings, policy, contract) if checked is None else checked

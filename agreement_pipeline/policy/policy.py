@@ -649,8 +649,8 @@ def load_policy(path: Path | str) -> Policy:
 def apply_holm(p_values: Sequence[float], half_alpha: float) -> list[tuple[bool, float]]:
     """Whether Holm's procedure refutes each hypothesis, and the level that its p had to meet.
 
-    The smallest p of m must be at most tail/m, the next at most tail/(m - 1), and so on. If one
-    fails, all larger ones fail too.
+    The smallest p of m must be at most half_alpha/m, the next at most half_alpha/(m - 1), and so
+    on. If one fails, all larger ones fail too.
 
     >>> apply_holm([0.01, 0.5, 0.02], 0.06)
     [(True, 0.02), (False, 0.06), (True, 0.03)]
@@ -669,11 +669,11 @@ def apply_holm_to_verdicts(verdicts: Sequence[Verdict], half_alpha: float) -> tu
 
     Admission needs no correction: all rules must be met (an intersection-union test, Berger 1982).
     Single verdicts do. After Holm's (1979) procedure, any is wrong in no more rounds than the level
-    says. `tail` is half of one minus the level.
+    says. `half_alpha` is half of one minus the level.
 
     - *reliable* is kept by Holm's procedure on the p of the upper cut-off;
     - of the d verdicts that are then not reliable, one is kept as *tentative* if the p of the lower
-      cut-off is at most tail/d. At most d hypotheses are true there;
+      cut-off is at most half_alpha/d. At most d hypotheses are true there;
     - *unreliable* is kept by Holm's procedure on the p of a value at the lower
       cut-off or above.
 

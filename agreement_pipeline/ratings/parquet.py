@@ -211,8 +211,8 @@ def expanded_bytes(
     """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
 
     A file keeps each text of a chunk once, so a text of a megabyte in a thousand rows is a small
-    file, and a gigabyte in memory. The limit is exact, or it is a number over `most`. It rests on
-    the sizes that the footer states.
+    file, and a gigabyte in memory. The limit is exact, or it is a number over `max_bytes`. It
+    rests on the sizes that the footer states.
     """
     metadata = pq.read_metadata(source)
     chunks = [

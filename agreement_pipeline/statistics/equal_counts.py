@@ -116,7 +116,7 @@ def _root(covariance: Array, min_variances: Array) -> Array:
     r"""Rows L of which :math:`L^T L` is the covariance, by Cholesky's method. Shape (J, F).
 
     A sum that the sums before it fix has no row of its own. What is left of its variance is at most
-    `least`.
+    `min_variances`.
     """
     remaining, rows = covariance.copy(), []
     for place in range(len(remaining)):

@@ -299,7 +299,7 @@ class Statistic:
     def read_once(self, reader: Callable[[Self], T]) -> T:
         """Read something off the rows once for this statistic and all its reweighted copies.
 
-        What `read` returns must not depend on the weights.
+        What `reader` returns must not depend on the weights.
         """
         if reader not in self._read_cache:
             self._read_cache.setdefault(reader, reader(self))

@@ -221,7 +221,7 @@ def erase(
     new store, and run again, it goes on. The last entries say what was erased, under a pseudonym,
     and which releases were withdrawn for that. Ratings with the subject are refused from then on.
 
-    `what` is `rater` or `item`. The log says `by` whom and `why` it was erased.
+    `kind` is `rater` or `item`. The log says `by` whom it was erased, and the `reason`.
     """
     source, target = Store(old), Store(new)
     _require_separate_place(old, target)

@@ -96,7 +96,7 @@ def similar_pairs(areas: Sequence[Area], settings: UnitSettings) -> Iterator[Pai
 def _alike_bodies(
     bodies: Sequence[Keypoints], sigmas: Sequence[float], min_similarity: float
 ) -> Iterator[Pair]:
-    """The pairs of bodies with their object keypoint similarity, if it is `at_least` so much.
+    """The pairs of bodies with their object keypoint similarity, if it reaches `min_similarity`.
 
     It is the mean of exp(-d^2 / (2 s^2 k^2)) over the points that either has: d is the distance of
     the two points, s^2 the mean area of the bodies, and k = 2 sigma. A point of only one gives 0.
