@@ -38,7 +38,7 @@ N_PARTS = 10
 """Into so many parts items are told apart by order, since those of one time may be harder."""
 MIN_EXPECTED_CHANGES, MIN_SHARE_OF_CHANGES = 10, 0.1
 """Where two raters differ on so many labels, a rater who looks again changes so large a share of as
-many of her own."""
+many of their own labels."""
 MIN_ITEMS_COMPARED, MAX_EXCESS = 10, 3.3
 """A normal distribution is beyond so many standard errors with a probability of .0005."""
 MAX_ZONE = timedelta(hours=14)

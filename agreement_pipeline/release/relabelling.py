@@ -108,8 +108,7 @@ def _require_held(store: Store, remedy: Remedy, ratings: Ratings) -> None:
     if missing_items := items - _items(ratings):
         raise _RefutedRemedyError(
             f"{len(missing_items):,} of {counted(len(items), 'item')} of {held_ratings} have no "
-            "label in "
-            f"{relabelled}, and which ones are left may have been chosen"
+            f"label in {relabelled}, and which ones are left may have been chosen"
         )
 
 
@@ -137,8 +136,7 @@ def _require_drawn(store: Store, version: RoundVersion, ratings: Ratings, sample
         raise _RefutedRemedyError(
             f"{len(undrawn_items):,} of the {counted(len(labelled), 'item')} of the sample "
             f"{'was' if len(undrawn_items) == 1 else 'were'} not drawn, such as "
-            f"{min(undrawn_items)!r}; "
-            f"expected the first {len(labelled):,} that "
+            f"{min(undrawn_items)!r}; expected the first {len(labelled):,} that "
             "`agreement-pipeline draw --relabelled` writes, all of them and no others"
         )
     return f" ({len(labelled):,} of {counted(len(order), 'item')})"
@@ -176,8 +174,8 @@ def _require_same_raters(ratings: Ratings, sample: Ratings) -> None:
             f"{len(relabelling_raters - sample_raters)} of "
             f"{counted(len(relabelling_raters), 'rater')} who labelled the items again "
             f"have no label in the sample, and {len(sample_raters - relabelling_raters)} in the "
-            "sample labelled none of "
-            "them; expected the same raters, since the sample judges these and no others"
+            "sample labelled none of them; expected the same raters, since the sample judges these "
+            "and no others"
         )
 
 
@@ -187,16 +185,14 @@ def _require_fresh_labels(ratings: Ratings, sample: Ratings) -> None:
     if compared.are_copied:
         raise _RefutedRemedyError(
             f"raters changed {changes_text} of their own in the sample, and two raters differ on "
-            "about "
-            f"{compared.n_expected:.0f} of as many; expected labels that they gave without those "
-            "of before"
+            f"about {compared.n_expected:.0f} of as many; expected labels that they gave without "
+            "those of before"
         )
     if compared.are_of_others:
         raise _RefutedRemedyError(
             f"raters gave another label than before to {changes_text} in the sample, and differ "
-            "more "
-            "from their own labels than from each other; expected relabelled items with the labels "
-            "that their raters give"
+            "more from their own labels than from each other; expected relabelled items with the "
+            "labels that their raters give"
         )
 
 
