@@ -131,8 +131,8 @@ def project_in(root: Path, disk: Path) -> Project:
 
 
 @contextmanager
-def daemon(root: Path) -> Iterator[None]:
-    """A daemon on the project. It is ended with all that it started."""
+def daemon(root: Path) -> Iterator[int]:
+    """A daemon on the project, with its process id. It is ended with all that it started."""
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(root / "home"),
@@ -155,7 +155,7 @@ def daemon(root: Path) -> Iterator[None]:
                 if process.poll() is not None:
                     sys.exit(log.read_text())
                 time.sleep(0.5)
-            yield
+            yield process.pid
         finally:
             process.send_signal(signal.SIGINT)
             with suppress(subprocess.TimeoutExpired):

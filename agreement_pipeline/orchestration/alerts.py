@@ -216,7 +216,7 @@ def _find_untold(
         current = notices(
             project,
             now_seconds,
-            find_unjudged(context.instance, host),
+            find_unjudged(context, host),
             _unreleased(context, project),
         )
     except Exception as error:  # the client of a bucket raises errors of its own

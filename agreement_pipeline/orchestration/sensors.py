@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import dagster as dg
 
@@ -183,6 +183,13 @@ def _is_valid_state(state: object) -> bool:
     )
 
 
+class OpensInstance(Protocol):
+    """A context, whose instance takes Dagster a tenth of a second to open: most looks need none."""
+
+    @property
+    def instance(self) -> dg.DagsterInstance: ...
+
+
 class Arrivals(NamedTuple):
     """What came to a project. `find_due` leaves out what rests, by its round and digest."""
 
@@ -208,7 +215,7 @@ def build_round_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
             raise ProjectError(wrong)
         if host.is_asked_for_by_conditions:
             return _add_partitions(context, host)
-        return _tick(context, project, arrivals_of_rounds(context.instance, host))
+        return _tick(context, project, arrivals_of_rounds(context, host))
 
     return new_rounds
 
@@ -220,7 +227,7 @@ def _add_partitions(
     partitions = rounds_of(host.project.name)
     existing = set(context.instance.get_dynamic_partitions(str(partitions.name)))
     names, refusals = list[str](), list[str]()
-    for name in _versions(context.instance, host):
+    for name in _versions(context, host):
         try:
             names += [] if name in existing else [check_round_name(name)]
         except AgreementError as error:
@@ -246,15 +253,15 @@ def build_delivery_sensor(host: Host, job: AssetJob | None) -> list[dg.SensorDef
         is_stopped=host.project.settings.automation == "stopped",
     )
     def new_delivery(context: dg.SensorEvaluationContext) -> dg.SensorResult | dg.SkipReason:
-        return _tick(context, host.project, _of_source(context.instance, host))
+        return _tick(context, host.project, _of_source(context, host))
 
     return [new_delivery]
 
 
-def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
+def arrivals_of_rounds(context: OpensInstance, host: Host) -> Arrivals:
     project = host.project
     if project.settings.rounds_from is not None and not project.delivers_whole:
-        return _of_source(instance, host)
+        return _of_source(context, host)
     inbox_state = project.look()
     return Arrivals(
         inbox_state.deliveries.values(),
@@ -263,7 +270,7 @@ def arrivals_of_rounds(instance: dg.DagsterInstance, host: Host) -> Arrivals:
     )
 
 
-def _of_source(instance: dg.DagsterInstance, host: Host) -> Arrivals:
+def _of_source(context: OpensInstance, host: Host) -> Arrivals:
     """What the source has: rounds, or all of them in one table without the name of a round.
 
     One is due until a run for its version, under what judges it now, was decided.
@@ -271,17 +278,18 @@ def _of_source(instance: dg.DagsterInstance, host: Host) -> Arrivals:
     project = host.project
     deliveries = [
         Delivery(name, project.inbox / (name or project.name), _digest_of(project, name, version))
-        for name, version in _versions(instance, host).items()
+        for name, version in _versions(context, host).items()
     ]
-    return Arrivals(deliveries, lambda resting: _undecided(instance, project, deliveries, resting))
+    return Arrivals(deliveries, lambda resting: _undecided(context, project, deliveries, resting))
 
 
-def _versions(instance: dg.DagsterInstance, host: Host) -> Mapping[str, str]:
+def _versions(context: OpensInstance, host: Host) -> Mapping[str, str]:
     """The version of each round: of an asset, the number of its last materialization."""
     project, upstream = host.project, host.upstream
     if project.source is not None:
         return project.source.list_versions()
     assert upstream is not None
+    instance = context.instance
     latest = instance.fetch_materializations(upstream, limit=1).records
     if project.delivers_whole:
         return {"": str(latest[0].storage_id)} if latest else {}
@@ -301,7 +309,7 @@ def _digest_of(project: Project, round_name: str, version: str) -> str:
 
 
 def _undecided(
-    instance: dg.DagsterInstance,
+    context: OpensInstance,
     project: Project,
     deliveries: Iterable[Delivery],
     resting: Mapping[str, str],
@@ -310,30 +318,30 @@ def _undecided(
         delivery
         for delivery in deliveries
         if resting.get(delivery.round) != delivery.digest
-        and not n_runs(instance, project, delivery, [dg.DagsterRunStatus.SUCCESS])
-        and not last_tags(instance, project, delivery, {DECISION: HELD})
+        and not n_runs(context.instance, project, delivery, [dg.DagsterRunStatus.SUCCESS])
+        and not last_tags(context.instance, project, delivery, {DECISION: HELD})
     ]
 
 
-def find_unjudged(instance: dg.DagsterInstance, host: Host) -> dict[str, str]:
+def find_unjudged(context: OpensInstance, host: Host) -> dict[str, str]:
     """Why the last run of what arrived could not judge it, by its round."""
     project = host.project
     if host.is_asked_for_by_conditions:
         # A condition knows no digest of what it asks for, so the last run of the round counts.
         of_project = {PROJECT: project.name}
-        broken = instance.get_runs(dg.RunsFilter(tags={**of_project, DECISION: NOT_JUDGED}))
-        names = {*_versions(instance, host)} & {run.tags.get(PARTITION) for run in broken}
+        broken = context.instance.get_runs(dg.RunsFilter(tags={**of_project, DECISION: NOT_JUDGED}))
+        names = {*_versions(context, host)} & {run.tags.get(PARTITION) for run in broken}
         return {
             name: run.tags.get(REASON_TAG, "")
             for name in names
-            for run in instance.get_runs(
+            for run in context.instance.get_runs(
                 dg.RunsFilter(tags={**of_project, PARTITION: name}), limit=1
             )
             if run.tags.get(DECISION) == NOT_JUDGED
         }
     tags_by_round = {
-        delivery.round: last_tags(instance, project, delivery, {DECISION: NOT_JUDGED})
-        for delivery in arrivals_of_rounds(instance, host).find_due({})
+        delivery.round: last_tags(context.instance, project, delivery, {DECISION: NOT_JUDGED})
+        for delivery in arrivals_of_rounds(context, host).find_due({})
     }
     return {name: tags.get(REASON_TAG, "") for name, tags in tags_by_round.items() if tags}
 
@@ -455,11 +463,11 @@ def build_history_sensor(host: Host, job: AssetJob) -> dg.SensorDefinition:
         state = shown_state(project, due)
         if state == context.cursor:
             return dg.SkipReason("nothing has changed since the last table of all rounds")
-        instance = context.instance
         if not project.store.log.head and not any(
-            n_runs(instance, project, delivery, ENDED) for delivery in due
+            n_runs(context.instance, project, delivery, ENDED) for delivery in due
         ):
             return dg.SkipReason(f"no round of {project.name} has arrived yet")
+        instance = context.instance
         last_event = instance.get_latest_materialization_event(table)
         materialization = None if last_event is None else last_event.asset_materialization
         last_state = materialization and (materialization.tags or {}).get(DATA_VERSION)

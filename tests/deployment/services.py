@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -19,6 +20,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import boto3
@@ -40,6 +42,7 @@ scale: {{categories: [safe, offensive, hateful]}}
 policy: strict
 deliveries: independent
 settle_seconds: 0.5
+alerts_url_from: DEPLOYMENT_WEBHOOK
 """
 POLICY = "policy: strict\nversion: {version}\nn_resamples: 1000\nrules:\n  - {rule}\n"
 RULE = "{measure: krippendorff_alpha, min_items: 30}"
@@ -173,6 +176,39 @@ class Part:
         return sorted({int(pid) for each in tasks for pid in each.read_text().split()})
 
 
+class Webhook:
+    """Keeps what the alerts of all projects post, in the order in which it came."""
+
+    def __init__(self) -> None:
+        self.messages: list[dict] = []
+
+        class Receiver(BaseHTTPRequestHandler):
+            def do_POST(receiver) -> None:  # noqa: N805 - named by the library
+                body = receiver.rfile.read(int(receiver.headers["Content-Length"]))
+                self.messages.append(json.loads(body))
+                receiver.send_response(204)
+                receiver.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                return
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def whats(self, project: str) -> list[str]:
+        """What each message about the gate of a project said: `down` or `up again`."""
+        return [
+            message["what"]
+            for message in self.messages
+            if message["project"] == project and message["what"] in ("down", "up again")
+        ]
+
+    def stop(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+
+
 class Deployment:
     """Every process of a deployment, and the folders of its projects."""
 
@@ -184,6 +220,7 @@ class Deployment:
         self.home.mkdir()
         shutil.copy(ROOT / "deploy/dagster.yaml", self.home / "dagster.yaml")
         postgres, s3, web = free_port(), free_port(), free_port()
+        self.webhook = Webhook()
         self.env = os.environ | {
             "DAGSTER_HOME": str(self.home),
             "DAGSTER_POSTGRES_URL": f"postgresql://dagster@127.0.0.1:{postgres}/postgres",
@@ -193,6 +230,7 @@ class Deployment:
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_DEFAULT_REGION": "us-east-1",
             "AWS_ENDPOINT_URL": f"http://127.0.0.1:{s3}",
+            "DEPLOYMENT_WEBHOOK": self.webhook.url,
         }
         self.postgres = self._postgres(programs, postgres)
         self.bucket = self._part(
@@ -218,14 +256,40 @@ class Deployment:
     def _postgres(self, programs: Path, port: int) -> Part:
         """PostgreSQL, which refuses to run as root."""
         data, user = self.folder / "postgres", "postgres" if os.geteuid() == 0 else None
+        self._make_database(programs, data, user)
+        where = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
+        command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), *where]
+        return Part(command, log=self.folder / "postgres.log", env=os.environ, port=port, user=user)
+
+    def _make_database(self, programs: Path, data: Path, user: str | None) -> None:
         data.mkdir()
         if user:
             shutil.chown(data, user)
         made = [programs / "initdb", "-D", data, "-A", "trust", "-U", "dagster", "--no-sync"]
         subprocess.run(list(map(str, made)), check=True, user=user, capture_output=True, cwd=data)
-        where = ["-c", "listen_addresses=127.0.0.1", "-c", f"unix_socket_directories={data}"]
-        command = [str(programs / "postgres"), "-D", str(data), "-p", str(port), *where]
-        return Part(command, log=self.folder / "postgres.log", env=os.environ, port=port, user=user)
+
+    def lose_the_database(self) -> None:
+        """Replace the database of the instance by an empty one, and start what reads it again."""
+        programs = postgres_programs()
+        assert programs is not None
+        others = [self.daemon, self.web, *self.code.values()]
+        for part in others:
+            part.end(signal.SIGTERM)
+        self.postgres.end(signal.SIGQUIT)
+        data = self.folder / "postgres"
+        shutil.rmtree(data)
+        self._make_database(programs, data, self.postgres.user)
+        self.postgres.start()
+        for part in reversed(others):
+            part.start()
+
+    def refuse_keys_of_the_bucket(self, *, refused: bool) -> None:
+        """Let the bucket refuse every key, as it does if a key has expired, or take them again."""
+        free_requests = b"0" if refused else b"inf"
+        url = f"{self.env['AWS_ENDPOINT_URL']}/moto-api/reset-auth"
+        request = urllib.request.Request(url, free_requests, method="POST")
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert answer.status == 200
 
     def _code_server(self, name: str) -> Part:
         place, port = self.folder / name, free_port()
@@ -278,6 +342,7 @@ class Deployment:
                 except ProcessLookupError:
                     continue
             part.process.wait(30)
+        self.webhook.stop()
 
 
 class Watched:

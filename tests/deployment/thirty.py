@@ -1,4 +1,4 @@
-"""Thirty rounds in the deployment of `deploy/`, whose parts are killed, paused and changed.
+"""Some forty rounds in the deployment of `deploy/`, whose parts are killed, paused and changed.
 
 ::
 
@@ -25,7 +25,7 @@ from dagster_graphql import DagsterGraphQLClient
 from agreement_pipeline import verify_release
 from agreement_pipeline.orchestration.compat import IN_PROGRESS
 from benchmarks.live_rounds import fill, small_disk
-from tests.deployment.services import RULE, Deployment, Watched, deployed, wait_until
+from tests.deployment.services import RULE, STUCK_SECONDS, Deployment, Watched, deployed, wait_until
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import CATEGORIES, ratings_frame
 
@@ -166,6 +166,42 @@ def _without_bucket(at: Thirty) -> None:
     at.deployment.bucket.send(signal.SIGCONT)
 
 
+def _outage(at: Thirty, name: str, seconds: float, begin: Callable[[], object]) -> int:
+    """Begin an outage of the bucket, and wait. How many messages came before."""
+    n_before = len(at.deployment.webhook.whats(name))
+    begin()
+    time.sleep(seconds)
+    return n_before
+
+
+def _without_bucket_for_two_minutes(at: Thirty) -> None:
+    bucket = at.deployment.bucket
+    n_before = _outage(at, "chats", 120, lambda: bucket.send(signal.SIGSTOP))
+    bucket.send(signal.SIGCONT)
+    _wait_for_one_alert_and_its_end(at, "chats", n_before)
+
+
+def _without_key(at: Thirty) -> None:
+    refuse = at.deployment.refuse_keys_of_the_bucket
+    n_before = _outage(at, "reviews", 120, lambda: refuse(refused=True))
+    refuse(refused=False)
+    _wait_for_one_alert_and_its_end(at, "reviews", n_before)
+
+
+def _wait_for_one_alert_and_its_end(at: Thirty, name: str, n_before: int) -> None:
+    def messages() -> list[str]:
+        return at.deployment.webhook.whats(name)[n_before:]
+
+    wait_until(lambda: "up again" in messages(), STUCK_SECONDS, f"{name} is up again")
+    if messages() != ["down", "up again"]:
+        raise RuntimeError(f"{name}: the webhook was told {messages()}")
+
+
+def _without_database(at: Thirty) -> None:
+    at.deployment.lose_the_database()
+    at.seen = Watched(at.deployment)
+
+
 def run(at: Thirty, disk: Path) -> None:
     """Every event, one after the other."""
     first, second, third = [GOOD, BAD, GOOD], [GOOD, GOOD, BAD], [BAD, GOOD, GOOD]
@@ -176,6 +212,19 @@ def run(at: Thirty, disk: Path) -> None:
     at.event("`kill -9` of the daemon", "chats", second, lambda: _kill_daemon(at))
     at.event("PostgreSQL gone for 20 s", "reviews", third, lambda: _without_postgres(at))
     at.event("a bucket that does not answer for 30 s", "chats", third, lambda: _without_bucket(at))
+    at.event(
+        "a bucket that does not answer for two minutes, with one alert and its end",
+        "chats",
+        third,
+        lambda: _without_bucket_for_two_minutes(at),
+    )
+    at.event(
+        "a bucket that refuses the key for two minutes, with one alert and its end",
+        "reviews",
+        first,
+        lambda: _without_key(at),
+    )
+    at.event("the database made anew", "chats", first, lambda: _without_database(at))
 
     place = at.deployment.folder / "notes/configs/projects/notes.yaml"
     place.write_text(place.read_text().replace("s3://rounds/notes", f"{disk}/store"))
@@ -191,8 +240,9 @@ def run(at: Thirty, disk: Path) -> None:
     judged_again = "policy, and all rounds judged again"
     if at.changed_policy(f"a redeploy with a stricter {judged_again}", 2, STRICTER):
         raise RuntimeError("a release of a round that the stricter policy holds is in force")
+    best = f"r{len(at.delivered['reviews']) + 1:02}"
     at.event("new rounds under the stricter policy", "reviews", [BEST, GOOD, BAD])
-    if at.in_force("reviews") != {"r10"}:
+    if at.in_force("reviews") != {best}:
         raise RuntimeError("not just the best round was released under the stricter policy")
     at.changed_policy(f"a redeploy with a weaker {judged_again}", 3, WEAKER)
     at.event("new rounds under the weaker policy", "reviews", [MIDDLING, GOOD, BAD])

@@ -122,11 +122,11 @@ def test_week_that_cannot_be_judged_is_told(automated):
     automated.add_partitions()
     automated.tick_conditions()
     host = Host(automated.project)
-    assert "rater" in find_unjudged(automated.instance, host)[WEEK]
+    assert "rater" in find_unjudged(automated, host)[WEEK]
     assert automated.tick_conditions() == {}
     automated.stage(GOOD, WEEK)
     automated.tick_conditions()
-    assert find_unjudged(automated.instance, host) == {}
+    assert find_unjudged(automated, host) == {}
 
 
 def test_table_of_all_rounds_is_taken_by_a_condition_and_its_rounds_by_the_sensor(

@@ -102,4 +102,4 @@ def test_the_last_run_says_why_a_delivery_is_broken():
         name="reviews", look=lambda: inbox, due=lambda resting, seen: [W1], settings=settings
     )
     host = SimpleNamespace(upstream=None, project=project, is_asked_for_by_conditions=False)
-    assert sensors.find_unjudged(instance, host) == {"w1": "newest"}
+    assert sensors.find_unjudged(SimpleNamespace(instance=instance), host) == {"w1": "newest"}

@@ -299,7 +299,7 @@ def test_round_that_cannot_be_judged_is_told_and_let_rest(make_warehouse, monkey
     warehouse.definitions.resolve_job_def("reviews_round").execute_in_process(
         instance=warehouse.instance, partition_key="w1", tags=request.tags, raise_on_error=False
     )
-    broken = find_unjudged(warehouse.instance, Host(Project(warehouse.settings)))
+    broken = find_unjudged(warehouse, Host(Project(warehouse.settings)))
     assert "rater" in broken.pop("w1")
     assert broken == {}
     now = time.time()

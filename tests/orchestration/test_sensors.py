@@ -63,6 +63,29 @@ def test_a_round_that_comes_back_as_it_once_was_asks_for_a_run_of_its_own(line):
     assert isinstance(tick(line, cursor), dg.SkipReason)
 
 
+@pytest.mark.parametrize("is_settled", [False, True])
+def test_a_look_that_finds_nothing_new_opens_no_instance_of_dagster(line, is_settled):
+    """To open one takes a tenth of a second, which was most of what an idle deployment cost."""
+    cursors: dict[str, str | None] = {}
+    definitions = line.definitions
+    sensors = list(definitions.sensors)
+    if is_settled:
+        at_rest(line.deliver("w1", ratings_frame(0.55)))
+        line.run("w1", "annotations", "acceptability")
+        for sensor in sensors:
+            context = dg.build_sensor_context(line.instance, definitions=definitions)
+            result = sensor(context)
+            cursors[sensor.name] = getattr(result, "cursor", None) or context.cursor
+    for sensor in sensors:
+        context = dg.build_sensor_context(definitions=definitions, cursor=cursors.get(sensor.name))
+        assert isinstance(sensor(context), dg.SkipReason), sensor.name
+    assert {sensor.name for sensor in sensors} >= {
+        "reviews_new_rounds",
+        "reviews_history_changed",
+        "reviews_admitted_rounds",
+    }
+
+
 class Days:
     """Ticks of the sensor at times of our choice. Every run that it asks for is made at once."""
 
