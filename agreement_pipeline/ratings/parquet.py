@@ -1,7 +1,7 @@
 """Tables as Parquet files, written and read a part at a time."""
 
 import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -146,7 +146,7 @@ class ParquetRows:
         file = LargeFile.of([self.data]) if isinstance(self.data, bytes) else self.data
         if any(mark in str(file.path) for mark in PATTERN_MARKS):
             return None
-        if any(self._expanded(name) > MAX_EXPANDED_BYTES for name in names):
+        if max(self._expanded(names).values(), default=0) > MAX_EXPANDED_BYTES:
             for group in range(self._file.num_row_groups):
                 self._refuse_expanded(group)
         rows = session.parquet(str(file.path), {name: name for name in names}, file)
@@ -155,16 +155,16 @@ class ParquetRows:
         return rows
 
     def _refuse_expanded(self, group: int) -> None:
-        for name in self.schema.names:
-            if self._expanded(name, group) > MAX_EXPANDED_BYTES:
+        for name, n_bytes in self._expanded(self.schema.names, group).items():
+            if n_bytes > MAX_EXPANDED_BYTES:
                 raise RatingsError(
                     f"Parquet file: found more than {MAX_EXPANDED_BYTES} bytes in column {name!r} "
                     "of one row group; expected at most that. Restore the file."
                 )
 
-    def _expanded(self, name: str, group: int | None = None) -> int:
+    def _expanded(self, names: Collection[str], group: int | None = None) -> dict[str, int]:
         with _readable():
-            return expanded_bytes(self._source(), name, MAX_EXPANDED_BYTES, group)
+            return expanded_bytes(self._source(), names, MAX_EXPANDED_BYTES, group)
 
     def describes_only_rows(self, metadata: Mapping[bytes, bytes]) -> bool:
         """False if the footer says more than where the rows are.
@@ -206,23 +206,35 @@ def _readable() -> Iterator[None]:
 
 
 def expanded_bytes(
-    source: Path | pa.NativeFile, name: str, max_bytes: int, group: int | None = None
-) -> int:
-    """An upper limit for the bytes of a column, or of its chunk in one row group, as texts.
+    source: Path | pa.NativeFile,
+    names: Collection[str],
+    max_bytes: int,
+    group: int | None = None,
+) -> dict[str, int]:
+    """An upper limit for the bytes of each column, or of its chunk in one row group, as texts.
 
     A file keeps each text of a chunk once, so a text of a megabyte in a thousand rows is a small
     file, and a gigabyte in memory. The limit is exact, or it is a number over `max_bytes`. It
     rests on the sizes that the footer states.
     """
     metadata = pq.read_metadata(source)
-    chunks = [
-        (group_index, chunk)
-        for group_index in (range(metadata.num_row_groups) if group is None else [group])
-        for chunk in map(metadata.row_group(group_index).column, range(metadata.num_columns))
-        if chunk.physical_type == "BYTE_ARRAY"
-        and (chunk.has_dictionary_page or BY_PREFIX in chunk.encodings)
-        and name in (chunk.path_in_schema, chunk.path_in_schema.partition(".")[0])
-    ]
+    chunks_by_name: dict[str, list[tuple[int, Any]]] = {name: [] for name in names}
+    for group_index in range(metadata.num_row_groups) if group is None else [group]:
+        for chunk in map(metadata.row_group(group_index).column, range(metadata.num_columns)):
+            repeats_texts = chunk.has_dictionary_page or BY_PREFIX in chunk.encodings
+            if chunk.physical_type == "BYTE_ARRAY" and repeats_texts:
+                path = chunk.path_in_schema
+                for name in {path, path.partition(".")[0]} & chunks_by_name.keys():
+                    chunks_by_name[name].append((group_index, chunk))
+    return {
+        name: _expanded_bytes(source, name, chunks, max_bytes)
+        for name, chunks in chunks_by_name.items()
+    }
+
+
+def _expanded_bytes(
+    source: Path | pa.NativeFile, name: str, chunks: Sequence[tuple[int, Any]], max_bytes: int
+) -> int:
     sizes = [(chunk.total_uncompressed_size, chunk.num_values) for _, chunk in chunks]
     if sum(size * n_values for size, n_values in sizes) <= max_bytes:
         return int(sum(size for size, _ in sizes))

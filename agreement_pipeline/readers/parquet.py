@@ -90,12 +90,11 @@ class ParquetTable:
         self._delivered.refuse_change()
 
     def _refuse_expanded(self, names: Sequence[str]) -> None:
-        max_bytes = self._limits.file_bytes
-        for name in names:
-            with _as_refusal(self._path.name):
-                expanded = expanded_bytes(self._path, name, max_bytes)
+        with _as_refusal(self._path.name):
+            expanded = expanded_bytes(self._path, names, self._limits.file_bytes)
+        for name, n_bytes in expanded.items():
             place = f"{self._path.name}: column {name!r}"
-            self._limits.refuse_beyond("file_bytes", expanded, place, "bytes once expanded")
+            self._limits.refuse_beyond("file_bytes", n_bytes, place, "bytes once expanded")
 
 
 def _refuse_one_name_twice(names: Sequence[str], source: str) -> None:

@@ -71,7 +71,7 @@ def test_i1_a_text_that_is_kept_once_counts_in_every_row(tmp_path, column):
     with pytest.raises(RatingsError, match=r"column '.*': found .* raise the limit file_bytes"):
         read(path, limits=limits)
     assert used() - before < 150_000_000
-    assert expanded_bytes(path, column, 1000) == expanded
+    assert expanded_bytes(path, [column], 1000) == {column: expanded}
 
 
 def test_i1_a_column_that_nothing_reads_costs_nothing(tmp_path):
@@ -85,7 +85,7 @@ def test_i1_texts_of_usual_length_are_read_whatever_their_number(tmp_path):
     path = tmp_path / "r.parquet"
     pq.write_table(table, path, row_group_size=100)
     most = sum(map(len, texts))
-    assert expanded_bytes(path, "text", 1000) == most
+    assert expanded_bytes(path, ["text"], 1000) == {"text": most}
     assert isinstance(read(path, limits=Limits(file_bytes=60_000)), Ratings)
 
 
@@ -106,7 +106,7 @@ def test_texts_that_repeat_each_other_are_read_within_the_limit(tmp_path):
     table = pa.table({**RATED.to_dict("list"), "text": texts})
     encoding = {"text": "DELTA_BYTE_ARRAY"}
     pq.write_table(table, path, use_dictionary=["item"], column_encoding=encoding)
-    assert expanded_bytes(path, "text", 10**9) < 10**9
+    assert expanded_bytes(path, ["text"], 10**9)["text"] < 10**9
     assert sorted(set(read(path).items(["text"])["text"].to_pylist())) == sorted(set(texts))
 
 
