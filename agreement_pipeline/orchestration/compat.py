@@ -44,7 +44,6 @@ __all__ = [
     "partitions_of",
     "post_processing_of",
     "resource_config_of",
-    "resource_value",
     "storage_ids_by_partition",
 ]
 
@@ -103,11 +102,6 @@ def definitions_of_location(context: dg.SensorEvaluationContext) -> list[dg.Asse
     """The assets of the code location of a sensor."""
     repository = context.repository_def
     return list(repository.asset_graph.assets_defs) if repository else []
-
-
-def resource_value(resource: dg.ResourceDefinition) -> object:
-    """The object that was handed to the definitions as a resource."""
-    return resource.resource_fn(dg.build_init_resource_context())  # type: ignore[call-arg]
 
 
 def storage_ids_by_partition(instance: dg.DagsterInstance, asset: dg.AssetKey) -> Mapping[str, int]:

@@ -19,7 +19,7 @@ from agreement_pipeline.orchestration.compat import (
     post_processing_of,
 )
 from agreement_pipeline.orchestration.host import ASSETS, Host, Translate
-from agreement_pipeline.orchestration.releases import ReleaseIOManager
+from agreement_pipeline.orchestration.releases import ReleaseIOManagerDefinition
 from agreement_pipeline.orchestration.sensors import (
     build_adjudicated_sensor,
     build_delivery_sensor,
@@ -254,7 +254,7 @@ def project_definitions(
             *build_alert_sensor(hosted),
         ],
         schedules=[_schedule(hosted, jobs["reassessment"])],
-        resources={hosted.io_manager_key: ReleaseIOManager(hosted)},
+        resources={hosted.io_manager_key: ReleaseIOManagerDefinition(hosted)},
     )
 
 

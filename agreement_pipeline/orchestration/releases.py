@@ -11,7 +11,7 @@ import dagster as dg
 import pyarrow as pa
 
 from agreement_pipeline.errors import ProjectError, ReleaseHeldError
-from agreement_pipeline.orchestration.compat import definitions_around, resource_value
+from agreement_pipeline.orchestration.compat import definitions_around
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
 from agreement_pipeline.orchestration.runs import decide_as, or_fail
 from agreement_pipeline.projects import Project
@@ -174,6 +174,14 @@ def _loading_run(context: dg.InputContext) -> LoadingRun | None:
     return LoadingRun(step.instance, step.dagster_run)
 
 
+class ReleaseIOManagerDefinition(dg.IOManagerDefinition):
+    """Names its host, so that whoever looks for projects need not make the IO manager."""
+
+    def __init__(self, host: Host) -> None:
+        self.host, io_manager = host, ReleaseIOManager(host)
+        super().__init__(resource_fn=lambda _: io_manager)
+
+
 def hosts_in(definitions: Iterable[dg.AssetsDefinition]) -> dict[str, Host]:
     """The projects among some assets, by name."""
     hosts = dict[str, Host]()
@@ -181,10 +189,8 @@ def hosts_in(definitions: Iterable[dg.AssetsDefinition]) -> dict[str, Host]:
         for spec in definition.specs:
             project = spec.metadata.get(PROJECT)
             resource = definition.resource_defs.get(f"{project}_releases")
-            if isinstance(project, str) and project not in hosts and resource is not None:
-                io_manager = resource_value(resource)
-                if isinstance(io_manager, ReleaseIOManager):
-                    hosts[project] = io_manager.host
+            if isinstance(project, str) and isinstance(resource, ReleaseIOManagerDefinition):
+                hosts.setdefault(project, resource.host)
     return hosts
 
 

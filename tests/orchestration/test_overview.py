@@ -82,7 +82,8 @@ def test_the_page_is_written_again_when_a_project_changes(code_location, instanc
     reviews = code_location("reviews")
     first = tick(None)
     assert len(first.run_requests) == 1
-    assert isinstance(tick(first.cursor), dg.SkipReason)
+    without_instance = dg.build_sensor_context(cursor=first.cursor, definitions=definitions)
+    assert isinstance(sensor(without_instance), dg.SkipReason)
     reviews.deliver("w1", ratings_frame(0.99))
     second = tick(first.cursor)
     assert len(second.run_requests) == 1
