@@ -14,7 +14,8 @@ import pytest
 from agreement_pipeline.errors import AgreementError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.orchestration import rounds_of
 from agreement_pipeline.orchestration.compat import definitions_around
-from agreement_pipeline.orchestration.releases import hosts_in
+from agreement_pipeline.orchestration.host import Host
+from agreement_pipeline.orchestration.releases import ReleaseIOManager, hosts_in
 from agreement_pipeline.release import Release, open_release
 from tests.orchestration.checks import BAD, GOOD
 from tests.orchestration.conftest import Line, ratings_frame
@@ -230,7 +231,7 @@ def test_definitions_load_training_data_outside_of_a_run(line, capsys):
 
 
 def test_value_is_never_written_as_training_data(line):
-    io_manager = line.definitions.resources["reviews_releases"]
+    io_manager = ReleaseIOManager(Host(line.project))
     with pytest.raises(AgreementError, match="expected none, since only the lock"):
         io_manager.handle_output(dg.build_output_context(asset_key=TRAINING_DATA), GOOD)
 
