@@ -86,8 +86,10 @@ def correct(
     panel_reading = {**on_nominal_level(reading), **of_panel, "cluster": Columns.cluster}
     panel = read_table(labels, panel_reading)
     try:
-        draw = draw_of(Store(store or only_store()), items)
+        opened_store = Store(store or only_store())
+        draw = draw_of(opened_store, items)
         draw.refuse_others(panel, items)
+        draw.compare_contents(items, opened_store)
     except DrawError as error:
         return say_refused(error, output)
     corrected_values = corrected(

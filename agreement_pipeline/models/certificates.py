@@ -17,10 +17,11 @@ import numpy as np
 
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.counting import counting_of
-from agreement_pipeline.errors import MISREAD, CertificateError
+from agreement_pipeline.errors import MISREAD, CertificateError, DrawError
 from agreement_pipeline.estimates import measure_ratings
 from agreement_pipeline.measures import alternative_annotator_test
 from agreement_pipeline.models.anchors import FEWEST_ANCHORS, Anchored, anchored
+from agreement_pipeline.models.draw import refuse_moved_contents
 from agreement_pipeline.models.identity import Identity, exported_identities
 from agreement_pipeline.policy import Policy, Verdict, waiver_from_mapping
 from agreement_pipeline.ratings import (
@@ -267,8 +268,9 @@ def certify(
     Raises
     ------
     CertificateError
-        A round is not admitted, its raters are models, the classifier did not label all of its
-        items, or there was an attempt before and no reason is given.
+        A round is not admitted, its raters are models, its items have other texts than when they
+        were drawn, the classifier did not label all of its items, or there was an attempt before
+        and no reason is given.
     """
     refuse_expiry(expires, today(), MAX_VALIDITY_DAYS)
     if not rounds:
@@ -301,6 +303,13 @@ def certify(
                 "certificate_round_silver",
             )
         judged_rounds, _ = decide(store, list(dict.fromkeys(rounds)), terms)
+        for judged_round in judged_rounds:
+            try:
+                refuse_moved_contents(
+                    store, judged_round.ratings, f"round {judged_round.version.round}"
+                )
+            except DrawError as error:
+                raise CertificateError(str(error), "certificate_other_contents") from None
     certificate = _build_certificate(
         project, identity, expires, rules, terms, judged_rounds, reason.strip()
     )

@@ -6,16 +6,20 @@ again. The seed is SHA-256 of the log's last entry and the population, so nobody
 Whoever can choose what is written into the log before, or what the population is, can try several.
 So earlier draws stay in the log, and their lists in the store. A further draw states its reason if
 an item of its population was drawn, or if more than a tenth of its items could have been.
+
+A draw also binds what its items were: their texts and the other columns of contents. An item has
+the same text if it differs only in how a file ends lines, in how Unicode composes letters, or in
+white space at its ends.
 """
 
 import hashlib
 import json
-from collections.abc import Mapping, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Set
+from dataclasses import dataclass, field
 from itertools import chain
 from math import sqrt
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agreement_pipeline.errors import DrawError
 from agreement_pipeline.models.correction import (
@@ -26,10 +30,13 @@ from agreement_pipeline.models.correction import (
     refuse_design,
     the_classifier,
 )
-from agreement_pipeline.ratings import Ratings
+from agreement_pipeline.ratings import CONTENT_PREFIX, Ratings
 from agreement_pipeline.store import Store, digest_of, of_event
-from agreement_pipeline.text import called, counted, listed
+from agreement_pipeline.text import called, counted, joined, listed
 from agreement_pipeline.yaml_files import validated
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MIN_UNITS_OF_STRATUM = 2
 DEFAULT_RIGHT_SHARE = 0.9
@@ -37,6 +44,12 @@ DEFAULT_RIGHT_SHARE = 0.9
 MAX_SHARE_IN_COMMON = 0.1
 """The most of a population that may have been in another one."""
 NO_SHARES: Mapping[str, float] = MappingProxyType({})
+CONTENT_DIGEST_LENGTH = 32
+"""Hexadecimal digits, so 128 bits: nobody finds another text with the same ones."""
+MAX_ITEMS_SHOWN = 3
+
+DigestByItem = Mapping[str, str]
+"""The digest of a text or another content of items. Items without one are left out."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,10 @@ class Draw:
         reasons of these draws, and its own.
     listed
         True if the store has the population's items. Older versions kept none.
+    contents
+        The digest of the items' texts, and of each other column of contents, by its name. The store
+        has the digest of each item. Empty if the population had none, and in draws of older
+        versions, which bind ids and labels alone.
     """
 
     population: str
@@ -75,6 +92,7 @@ class Draw:
     earlier: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     listed: bool = False
+    contents: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def in_words(self) -> str:
@@ -92,7 +110,13 @@ class Draw:
     def to_mapping(self) -> dict[str, Any]:
         of_texts = {name: [*getattr(self, name)] for name in ("items", "earlier", "reasons")}
         mapping = {**vars(self), "strata": dict(self.strata), **of_texts}
-        return mapping if mapping.pop("listed") is False else {**mapping, "listed": True}
+        # Draws of older versions have neither, and keep their digests.
+        del mapping["listed"], mapping["contents"]
+        if self.listed:
+            mapping["listed"] = True
+        if self.contents:
+            mapping["contents"] = dict(self.contents)
+        return mapping
 
     @classmethod
     def from_mapping(cls, data: Mapping[str, Any]) -> "Draw":
@@ -127,6 +151,60 @@ class Draw:
                 "looked. Give the same labels, or draw from fresh items.",
                 "draw_relabelled",
             )
+
+    def compare_contents(self, population: Ratings, store: Store | None = None) -> str:
+        """Which columns of contents are as they were drawn from, and which nobody can compare.
+
+        The store knows which items have other contents.
+
+        Raises
+        ------
+        DrawError
+            An item has another text than when it was drawn from, or none. Or the draw has a column
+            that the population lacks, and the population one that the draw lacks, so that it may
+            have been renamed (`draw_other_contents`).
+        """
+        digests_by_column = _digest_contents(population, _labelled_items(population))
+        missing = sorted({*self.contents} - {*digests_by_column})
+        added = sorted({*digests_by_column} - {*self.contents})
+        if missing and added:
+            raise DrawError(
+                f"draw of {self.population}: found {_column_names(added)} and no "
+                f"{_column_names(missing)}; expected {_column_names(missing)}, which the drawn "
+                "table had, so that both can be compared. Call the column as it was called there.",
+                "draw_other_contents",
+            )
+        compared = [column for column in self.contents if column not in missing]
+        for column in compared:
+            digest_by_item = digests_by_column[column]
+            if digest_of(_serialize_contents(digest_by_item)) == self.contents[column]:
+                continue
+            items_phrase = "of some items"
+            if store is not None:
+                drawn = _load_contents(store, self, column)
+                moved = [
+                    item
+                    for item in sorted({*drawn, *digest_by_item})
+                    if drawn.get(item) != digest_by_item.get(item)
+                ]
+                items_phrase = f"of {_moved_items_phrase(moved, self.population_items)}"
+            raise DrawError(
+                f"draw of {self.population}: found another {_column_names([column])} "
+                f"{items_phrase} than they had when they were drawn from; expected the same, "
+                "since the labels belong to what was drawn from. Join labels and items again, or "
+                "draw from fresh items.",
+                "draw_other_contents",
+            )
+        if not self.contents:
+            return "The draw recorded no texts, so it binds ids and labels alone"
+        sentences = []
+        if compared:
+            sentences.append(f"Each item has the same {_column_names(compared)} as in the draw")
+        if missing:
+            sentences.append(f"Not compared with the draw: {_column_names(missing)}, absent here")
+        if added:
+            sentences.append(f"Not compared with the draw: {_column_names(added)}, absent there")
+        return ". ".join(sentences)
 
     def refuse_others(
         self, ratings: Ratings, population: Ratings, classifier: str | None = None
@@ -245,6 +323,7 @@ def draw(
         )
     shares = _allocate_by_neyman(sizes, n, right)
     digest, everyone = _strata_digest(strata), {item for items in strata.values() for item in items}
+    digests_by_column = _digest_contents(population, everyone)
     with store.locked():
         store.refuse_erased(population, f"draw of {name}")
         earlier = [
@@ -280,8 +359,15 @@ def draw(
             tuple(earlier_draw.seed for earlier_draw in earlier),
             tuple(dict.fromkeys(reasons)) if earlier else (),
             listed=True,
+            contents={
+                column: digest_of(_serialize_contents(digest_by_item))
+                for column, digest_by_item in digests_by_column.items()
+            },
         )
         store.storage.keep(f"populations/{digest}.json", _serialize_strata(strata))
+        for column, digest_by_item in digests_by_column.items():
+            file = f"contents/{new_draw.contents[column]}.json"
+            store.storage.keep(file, _serialize_contents(digest_by_item))
         facts = new_draw.to_mapping()
         store.record("drawn", facts.pop("population"), **facts)
     return new_draw
@@ -292,10 +378,11 @@ def drawn_before(
 ) -> Draw | None:
     """The last draw from these items, if the same was asked for: by name, design, size and labels.
 
-    None if there is no draw, or if the last one differs.
+    None if there is no draw, or if the last one differs. Its tasks would be other ones if the
+    items had other texts now, so these are refused.
     """
     store.refuse_erased(population, f"draw of {name}")
-    everyone = {*population.first(["item"])["item"].to_pylist()}
+    everyone = _labelled_items(population)
     draws_of_items = (
         earlier_draw
         for earlier_draw in reversed(draws(store))
@@ -304,9 +391,36 @@ def drawn_before(
     last_draw = next(draws_of_items, None)
     if last_draw is None or (last_draw.population, last_draw.design) != (name, design):
         return None
-    return (
-        last_draw if sum(last_draw.strata.values()) == n and last_draw.is_from(population) else None
-    )
+    if sum(last_draw.strata.values()) != n or not last_draw.is_from(population):
+        return None
+    last_draw.compare_contents(population, store)
+    return last_draw
+
+
+def refuse_moved_contents(store: Store, ratings: Ratings, location: str) -> None:
+    """Refuse items that were drawn or drawn from, if they have other contents in these ratings.
+
+    People labelled the drawn texts, so their labels say nothing of others.
+    """
+    items = _labelled_items(ratings)
+    digests_by_column = _digest_contents(ratings, items)
+    for recorded_draw in draws(store):
+        if items.isdisjoint(recorded_draw.items):
+            continue
+        for column in sorted({*recorded_draw.contents} & {*digests_by_column}):
+            drawn = _load_contents(store, recorded_draw, column)
+            digest_by_item = digests_by_column[column]
+            moved = sorted(
+                item for item in {*drawn} & items if drawn[item] != digest_by_item.get(item)
+            )
+            if moved:
+                raise DrawError(
+                    f"{location}: found another {_column_names([column])} of "
+                    f"{_moved_items_phrase(moved, len(items))} than they had when they were "
+                    f"drawn from {recorded_draw.population}; expected the same, since the labels "
+                    "belong to what was drawn from. Join labels and items again.",
+                    "draw_other_contents",
+                )
 
 
 def draws(store: Store) -> tuple[Draw, ...]:
@@ -318,7 +432,7 @@ def draw_of(store: Store, population: Ratings) -> Draw:
 
     So a later draw from other items that has some of these does not take its place.
     """
-    everyone = {*population.first(["item"])["item"].to_pylist()}
+    everyone = _labelled_items(population)
     draws_of_items = [
         earlier_draw for earlier_draw in draws(store) if not everyone.isdisjoint(earlier_draw.items)
     ]
@@ -379,6 +493,69 @@ def _has_items_in_common(store: Store, earlier_draw: Draw, population: Set[str])
         )
     items = chain.from_iterable(json.loads(content).values())
     return len(population & {*items}) > MAX_SHARE_IN_COMMON * len(population)
+
+
+def _labelled_items(population: Ratings) -> frozenset[str]:
+    return frozenset(population.first(["item"])["item"].to_pylist())
+
+
+def _digest_contents(ratings: Ratings, items: Collection[str]) -> dict[str, DigestByItem]:
+    """What is known of each item by the name of the column. A column without values is none."""
+    columns = sorted(
+        column for column in ratings.has if column == "text" or column.startswith(CONTENT_PREFIX)
+    )
+    if not columns:
+        return {}
+    known = ratings.items(columns, names=items)
+    digests_by_column = dict[str, DigestByItem]()
+    for column in columns:
+        texts = _normalize_texts(known[column]).to_pylist()
+        digest_by_item = {
+            item: digest_of(text.encode())[:CONTENT_DIGEST_LENGTH]
+            for item, text in zip(known["item"].to_pylist(), texts, strict=True)
+            if text
+        }
+        if digest_by_item:
+            digests_by_column[column] = digest_by_item
+    return digests_by_column
+
+
+def _normalize_texts(texts: "pa.ChunkedArray") -> "pa.ChunkedArray":
+    """Texts that two files may write in different bytes are one: CSV often has other ends of lines
+    than Parquet, and no missing text but an empty one.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    composed = pc.utf8_normalize(texts.cast(pa.large_string()), form="NFC")
+    with_newlines = pc.replace_substring_regex(composed, "\r\n?", "\n")
+    return pc.utf8_trim_whitespace(with_newlines)
+
+
+def _serialize_contents(digest_by_item: DigestByItem) -> bytes:
+    return json.dumps(digest_by_item, sort_keys=True, ensure_ascii=True).encode()
+
+
+def _load_contents(store: Store, recorded_draw: Draw, column: str) -> dict[str, str]:
+    digest = recorded_draw.contents[column]
+    file = f"contents/{digest}.json"
+    content = store.storage.read(file) or b""
+    if digest_of(content) != digest:
+        raise DrawError(
+            f"{store.root / file}: found no list of the contents of {recorded_draw.population}, or "
+            "another one; expected that of its draw. Restore it.",
+            "draw_edited",
+        )
+    digest_by_item: dict[str, str] = json.loads(content)
+    return digest_by_item
+
+
+def _column_names(columns: Collection[str]) -> str:
+    return joined(column.removeprefix(CONTENT_PREFIX) for column in columns)
+
+
+def _moved_items_phrase(moved: Collection[str], n_items: int) -> str:
+    return f"{len(moved):,} of {n_items:,} items, {listed(moved, MAX_ITEMS_SHOWN)},"
 
 
 def _serialize_strata(strata: Mapping[str, list[str]]) -> bytes:

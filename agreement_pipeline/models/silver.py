@@ -6,7 +6,7 @@ policy's.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from typing import Annotated, Any
@@ -53,8 +53,11 @@ class SilverAudit:
             "draw": self.draw.to_mapping(),
         }
 
-    def finding(self, ratings: Ratings, policy: Policy) -> Finding:
-        """What the drawn items say of the classifier's labels. Only ratings and policy are read."""
+    def finding(self, ratings: Ratings, policy: Policy, store: Store | None = None) -> Finding:
+        """What the drawn items say of the classifier's labels. Only ratings and policy are read.
+
+        The store of the draw can name items whose texts are other ones now.
+        """
         if policy.silver is None:
             words = (
                 f"found no limit of wrong labels in policy {policy.policy}; expected one, since a "
@@ -65,6 +68,7 @@ class SilverAudit:
         try:
             self.draw.refuse_others(ratings, ratings, name)
             self.draw.refuse_relabelled(ratings, name)
+            comparison = self.draw.compare_contents(ratings, store)
             result = wrong_labels(
                 ratings,
                 policy.silver.majority_of,
@@ -88,9 +92,11 @@ class SilverAudit:
                 "no random sample. Deliver fresh items, and draw from these."
             )
             return build_gate_finding("draw_again", words)
-        return self._judge_wrong_share(result, policy.silver.most_wrong)
+        return self._judge_wrong_share(result, policy.silver.most_wrong, comparison)
 
-    def _judge_wrong_share(self, result: WrongLabels, max_wrong_share: float) -> Finding:
+    def _judge_wrong_share(
+        self, result: WrongLabels, max_wrong_share: float, comparison: str
+    ) -> Finding:
         numbers = result.value, result.upper, result.perfect, result.apart
         if None in numbers:
             words = (
@@ -111,7 +117,8 @@ class SilverAudit:
         )
         observed = tuple(vars(result).items())
         if is_within_limit:
-            message = f"{words}. Certified until {self.expires}: {self.classifier.in_words}"
+            certified = f"Certified until {self.expires}: {self.classifier.in_words}"
+            message = f"{words}. {comparison}. {certified}"
             return build_gate_finding(AUDITED, message, passed=True, observed=observed)
         step = (
             "Improve the classifier and certify it, or draw more of fresh items: "
@@ -140,9 +147,11 @@ class CertifiedBy:
             earlier += self._iterate_first_labels(ratings, earlier, audit.draw)
         except (CertificateError, DrawError) as error:
             return build_gate_finding(error.code, str(error)), None
-        finding = audit.finding(ratings, policy)
+        finding = audit.finding(ratings, policy, store)
+        # Labels came first whatever texts their delivery had beside them.
+        audit_of_labels = replace(audit, draw=replace(audit.draw, contents={}))
         for name, labels in earlier if finding.passed else ():
-            earlier_finding = audit.finding(labels, policy)
+            earlier_finding = audit_of_labels.finding(labels, policy)
             if earlier_finding.check == "silver_wrong_labels":
                 wrong = in_words(dict(earlier_finding.observed)["value"], PERCENT)
                 words = (

@@ -680,6 +680,7 @@ class Project:
         )
         tasks = file.parent / "tasks" / f"{file.stem}-{current_draw.seed[:12]}.csv"
         if not tasks.exists():
+            current_draw.compare_contents(labels, self.store)
             names = {role: getattr(columns, role) or role for role in ("item", "rater", "label")}
             blind = blind_tasks(labels, current_draw.items, current_draw.seed)
             tasks.parent.mkdir(exist_ok=True)

@@ -153,9 +153,12 @@ CHECK_BY_FACT: dict[str, tuple[str, Callable[[Any], bool]]] = {
         for kind in ("policy", "contract")
     },
     "silver": ("facts by name", lambda value: isinstance(value, dict)),
-    "delivery": (
-        "texts by name",
-        lambda value: isinstance(value, dict) and are_texts([*value, *value.values()]),
+    **dict.fromkeys(
+        ("delivery", "contents"),
+        (
+            "texts by name",
+            lambda value: isinstance(value, dict) and are_texts([*value, *value.values()]),
+        ),
     ),
     "classifiers": ("a list of classifiers", partial(_are_mappings_with, {"name": is_text})),
     "project": ("a text", is_text),

@@ -7,7 +7,7 @@ Bytes of a store never change, so the rest is carried over into a new one::
     releases of these rounds    a notice that they were withdrawn, and no other file
     their certificates          none: the classifier has to be certified again
     sentences on these rounds   none that has the name
-    lists that draws were from  a list without the item
+    lists that draws were from  a list without the item, and without the digest of its text
 
 No decision was taken on the new tables, so each of these rounds waits for one.
 """
@@ -42,7 +42,7 @@ from agreement_pipeline.text import listed
 RELEASES, ORIGINALS = "releases", "originals"
 MANIFEST, POLICY, WITHDRAWN = "manifest.json", "policy.json", "WITHDRAWN.json"
 # What may stand where a store has no entry yet, beside hidden files. A volume has the last.
-ALLOWED_BEFORE_FIRST_ENTRY = {PROBE, SALT, "populations", "rounds", "lost+found"}
+ALLOWED_BEFORE_FIRST_ENTRY = {PROBE, SALT, "populations", "contents", "rounds", "lost+found"}
 TEXT_FACTS = frozenset({"source", "reasons", "reason", "why", "description", "scope"})
 SUBJECT_KIND_BY_FACT = {"items": "item", "name": "rater", "classifier": "rater"}
 LOG_POSITION_FACTS = ("number", "previous", "index", "carried", "format")
@@ -107,7 +107,17 @@ class Erasure:
             data = self._list_without(new_entry)
             n_items = sum(map(len, json.loads(data).values()))
             new_entry |= {"population_digest": digest_of(data), "population_items": n_items}
-            return new_entry, {_population_path(new_entry): data}
+            lists: dict[str, Content] = {_population_path(new_entry): data}
+            if "contents" in new_entry:
+                contents_by_column = self._contents_without(new_entry)
+                new_entry["contents"] = {
+                    column: digest_of(content) for column, content in contents_by_column.items()
+                }
+                lists |= {
+                    f"contents/{digest_of(content)}.json": content
+                    for content in contents_by_column.values()
+                }
+            return new_entry, lists
         if new_entry["event"] != "ingested":
             return new_entry, {}
         version = RoundVersion.from_entry(entry)
@@ -171,14 +181,35 @@ class Erasure:
     def _is_about(self, entry: Entry) -> bool:
         return not self.rounds.isdisjoint({entry["round"], *entry.get("rounds", ())})
 
-    def _list_without(self, draw: Entry) -> bytes:
-        name, digest = _population_path(draw), draw["population_digest"]
+    def _read_list(self, draw: Entry, name: str, digest: str) -> bytes:
         data = self.store.storage.read(name)
         if data is None or digest_of(data) != digest:
             raise StoreError(
                 f"{self.store.root / name}: found no list of what draw {draw['round']} was from, "
                 "or another one; expected the list that was written. Restore it from a backup."
             )
+        return data
+
+    def _contents_without(self, draw: Entry) -> dict[str, bytes]:
+        """The digests of the items' contents by column. A column of which nothing is left goes."""
+        contents_by_column = {
+            column: self._read_list(draw, f"contents/{digest}.json", digest)
+            for column, digest in draw["contents"].items()
+        }
+        if self.kind != "item":
+            return contents_by_column
+        digests_by_column = {
+            column: {item: digest for item, digest in json.loads(data).items() if item != self.name}
+            for column, data in contents_by_column.items()
+        }
+        return {
+            column: json.dumps(digest_by_item).encode()
+            for column, digest_by_item in digests_by_column.items()
+            if digest_by_item
+        }
+
+    def _list_without(self, draw: Entry) -> bytes:
+        data = self._read_list(draw, _population_path(draw), draw["population_digest"])
         lists = json.loads(data)
         if self.kind != "item" or not any(self.name in items for items in lists.values()):
             return data

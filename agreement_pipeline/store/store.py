@@ -8,6 +8,7 @@
     releases/<name>/<version>/                      the training data
     certificates/<digest>.json                      what classifiers were certified for
     populations/<digest>.json                       the items that draws were from
+    contents/<digest>.json                          the digests of the texts that these had
     anchors/<digest>.json                           labels that they gave to anchors again
 
 Nothing is ever overwritten. Bytes are written first and their log entry last, so a killed writer

@@ -12,7 +12,7 @@ from agreement_pipeline.errors import CertificateError, PolicyError, StoreError
 from agreement_pipeline.evidence import event_table
 from agreement_pipeline.integrity import AtMost, Integrity
 from agreement_pipeline.intervals import Looks
-from agreement_pipeline.models import Identity, certificates, open_certificate
+from agreement_pipeline.models import Identity, certificates, draw, open_certificate
 from agreement_pipeline.policy import Rule, Waiver, load_policy
 from agreement_pipeline.release import judge_round
 from agreement_pipeline.release.contents import as_json
@@ -105,6 +105,32 @@ def test_it_is_in_the_log_and_bound_to_what_it_rests_on(store, ingested):
     assert entry["policy_digest"] == RULES.digest
     assert entry["certificate"] == digest_of(as_json(found.to_mapping()))
     assert event_table([entry])["what"].tolist() == [f"judge: certified, until {SOON}"]
+
+
+@pytest.mark.parametrize("n_moved", [0, 2])
+def test_a_round_of_other_texts_than_were_drawn_certifies_nobody(store, original, n_moved):
+    """A panel labelled all drawn items. Two of them came with each other's text."""
+    ratings = make_ratings()
+    texts = {item: f"text of {item}" for item in ratings.rated().to_pylist()}
+
+    def with_texts(frame, texts):
+        frame["text"] = frame["item"].map(texts)
+        return Ratings.from_frame(frame, SCALE, classifiers=["judge"])
+
+    frame = ratings.to_pandas()
+    draw(store, "april", with_texts(frame[frame["rater"] == "judge"].copy(), texts), 90)
+    names = ["i000", "i001"][:n_moved]
+    moved = texts | dict(zip(names, [texts[name] for name in reversed(names)], strict=True))
+    store.ingest("r1", with_texts(frame, moved), original)
+    if not n_moved:
+        assert certified(store).certified
+        return
+    reason = refused("certificate_other_contents", certified, store)
+    assert reason.startswith(
+        "round r1: found another text of 2 of 90 items, ['i000', 'i001'], than they had when they "
+        "were drawn from april; expected the same"
+    )
+    assert store.history()[-1]["event"] != "certified"
 
 
 def test_a_classifier_that_differs_is_held_and_stays_in_the_log(store, ingested):

@@ -14,7 +14,7 @@ import pytest
 from agreement_pipeline import Ratings, Scale
 from agreement_pipeline.errors import DrawError, RatingsError, StoreError
 from agreement_pipeline.evidence import event_table
-from agreement_pipeline.models import Draw, correct, draw, draws
+from agreement_pipeline.models import Draw, correct, draw, drawn_before, draws
 from agreement_pipeline.store import Store
 from tests.events import record, sealed
 from tests.models.tables import ratings_of, simulated
@@ -267,6 +267,45 @@ def test_missing_added_and_replaced_items_are_refused(
     assert f"'{others[0]}'" in str(error.value) or not n_added
     assert ("Label the missing" in str(error.value)) == bool(n_missing)
     assert ("Leave the others out" in str(error.value)) == bool(n_added)
+
+
+def test_the_contents_of_a_population_are_digests_by_item_that_anybody_can_compute(store, rows):
+    texts = {item: f"Is {item} rude?\n" for item, *_ in rows}
+    found = draw(store, "march", ratings_of(rows, text=texts), 50)
+    digest_by_item = {
+        item: hashlib.sha256(text.strip().encode()).hexdigest()[:32] for item, text in texts.items()
+    }
+    content = json.dumps(digest_by_item, sort_keys=True).encode()
+    assert found.contents == {"text": hashlib.sha256(content).hexdigest()}
+    assert (store.root / f"contents/{found.contents['text']}.json").read_bytes() == content
+    (entry,) = store.history("march")
+    assert entry["contents"] == found.contents
+    assert draws(store) == (found,)
+
+
+def test_a_draw_without_texts_is_written_as_by_older_versions(store, population):
+    found = draw(store, "march", population, 50)
+    (entry,) = store.history("march")
+    assert "contents" not in entry
+    assert "contents" not in found.to_mapping()
+    assert not (store.root / "contents").exists()
+
+
+def test_tasks_are_not_written_again_with_other_texts(store, rows):
+    texts = {item: f"Is {item} rude?" for item, *_ in rows}
+    population = ratings_of(rows, text=texts)
+    found = draw(store, "march", population, 50)
+    assert drawn_before(store, "march", population, 50, "simple") == found
+    moved = ratings_of(rows, text=texts | {"i0003": "Is i0004 rude?"})
+    with pytest.raises(DrawError, match=r"another text of 1 of 400 items, \['i0003'\],") as error:
+        drawn_before(store, "march", moved, 50, "simple")
+    assert error.value.code == "draw_other_contents"
+    file = store.root / f"contents/{found.contents['text']}.json"
+    file.chmod(0o600)
+    file.write_bytes(b"{}")
+    with pytest.raises(DrawError, match="found no list of the contents of march") as error:
+        drawn_before(store, "march", moved, 50, "simple")
+    assert error.value.code == "draw_edited"
 
 
 def test_the_order_of_a_population_changes_nothing(tmp_path, rows):

@@ -5,6 +5,7 @@ import math
 import shutil
 from dataclasses import replace
 from datetime import timedelta
+from unicodedata import normalize
 
 import pandas as pd
 import pytest
@@ -14,6 +15,7 @@ from agreement_pipeline.cli import main
 from agreement_pipeline.errors import CertificateError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.integrity import Finding
 from agreement_pipeline.models import CertifiedBy, Draw, Identity, ModelsAuditor, certify, draw
+from agreement_pipeline.models.silver import SilverAudit
 from agreement_pipeline.policy import GATE_TABLE, Policy, Silver, Waiver, Waivers, assess, judge
 from agreement_pipeline.ratings import Adjudicated, Origin, Ratings, Scale
 from agreement_pipeline.release import (
@@ -41,6 +43,7 @@ from tests.models.silver import (
     ratings_of,
     released,
     rows_of,
+    said_of,
 )
 from tests.release.forging import CONTRACT, NOT_DERIVED, POLICY, edit
 from tests.release.test_gold import all_bytes
@@ -484,6 +487,107 @@ def test_a_later_draw_from_other_items_does_not_hold_a_round(store, people, audi
     again = drawn(store, reason="again")
     assert again.items != audited
     held(store, people, "draw_after_labels")
+
+
+TEXTS = {item: f"Text of {item}.\nIts second line: é." for item in items()}
+
+
+def with_columns(labelled=(), said=said_of, names=None, **columns):
+    """A round with columns of contents, by name: what each item has."""
+    functions = {
+        name.replace("content_", "content:"): lambda frame, content=content: frame["item"].map(
+            content
+        )
+        for name, content in columns.items()
+    }
+    return ratings_of(labelled, names=names, said=said, **functions)
+
+
+def shifted(drawn_items, contents):
+    """What a join that slipped by one delivers: each undrawn item has the text of the next one."""
+    undrawn = [item for item in items() if item not in drawn_items]
+    return contents | {
+        item: contents[next_item]
+        for item, next_item in zip(undrawn, undrawn[1:] + undrawn[:1], strict=True)
+    }
+
+
+@pytest.mark.parametrize("column", ["text", "content_image"])
+def test_texts_of_undrawn_items_that_moved_are_held(store, people, original, column):
+    """The ids and all labels are the same, and each drawn item has its own text."""
+    found = draw(store, "s1", with_columns(**{column: TEXTS}), DRAWN)
+    moved = shifted({*found.items}, TEXTS)
+    store.ingest("s1", with_columns(found.items, **{column: moved}), original)
+    reason = held(store, people, "draw_other_contents")
+    first = [item for item in items() if item not in found.items][:3]
+    assert (
+        f"another {column.removeprefix('content_')} of 320 of 400 items, {first!r}"[:-1] in reason
+    )
+    assert "… 317 more], than they had when they were drawn from; expected the same" in reason
+    audit = silver_audit(found)
+    without_store = audit.finding(store.ratings("s1"), SILVER)
+    assert (without_store.check, without_store.passed) == ("draw_other_contents", False)
+    assert "of some items than they had" in without_store.description
+
+
+def silver_audit(found):
+    return SilverAudit(JUDGE, "a" * 64, SOON, found)
+
+
+def test_the_same_texts_in_another_file_are_admitted(store, people, original):
+    """In other rows, with other ends of lines, composed otherwise, and beside another column."""
+    found = draw(store, "s1", with_columns(text=TEXTS), DRAWN)
+    written = {
+        item: normalize("NFD", text).replace("\n", "\r\n") + "\n" for item, text in TEXTS.items()
+    }
+    delivered = with_columns(found.items, names=items()[::-1], text=written, content_url=TEXTS)
+    store.ingest("s1", delivered, original)
+    release = released(store, people)
+    card = (release.path / "README.md").read_text()
+    assert "Each item has the same text as in the draw. Not compared with the draw: url" in card
+    assert open_release(release.path, store=store).train["text"].notna().all()
+
+
+def test_an_item_without_its_text_is_held(store, people, original):
+    found = draw(store, "s1", with_columns(text=TEXTS), DRAWN)
+    store.ingest("s1", with_columns(found.items, text=TEXTS | {"s0007": None}), original)
+    assert "another text of 1 of 400 items, ['s0007']," in held(
+        store, people, "draw_other_contents"
+    )
+
+
+def test_texts_under_another_name_are_held(store, people, original):
+    found = draw(store, "s1", with_columns(text=TEXTS), DRAWN)
+    store.ingest("s1", with_columns(found.items, content_body=TEXTS), original)
+    assert "found body and no text; expected text, which the drawn table had" in held(
+        store, people, "draw_other_contents"
+    )
+
+
+@pytest.mark.parametrize(
+    ("drawn_from", "delivered", "words"),
+    [
+        ({}, {}, "The draw recorded no texts, so it binds ids and labels alone"),
+        ({}, {"text": TEXTS}, "The draw recorded no texts, so it binds ids and labels alone"),
+        ({"text": TEXTS}, {}, "Not compared with the draw: text, absent here"),
+    ],
+    ids=["no texts", "texts that came later", "texts that were drawn from"],
+)
+def test_the_decision_says_which_texts_nobody_could_compare(
+    store, people, original, drawn_from, delivered, words
+):
+    found = draw(store, "s1", with_columns(**drawn_from), DRAWN)
+    finding = silver_audit(found).finding(with_columns(found.items, **delivered), SILVER)
+    assert finding.passed
+    assert f". {words}. Certified until {SOON}" in finding.description
+
+
+def test_labels_that_came_first_count_beside_other_texts(store, people, original):
+    found = draw(store, "s1", with_columns(text=TEXTS), DRAWN)
+    dissent, moved = other_on({*found.items[:30]}), shifted({*found.items}, TEXTS)
+    store.ingest("s0", with_columns(found.items, said=dissent, text=moved), original)
+    store.ingest("s1", with_columns(found.items, text=TEXTS), original)
+    held(store, people, "silver_labels_given_again")
 
 
 @pytest.mark.parametrize("name", ["s0", "s1"])

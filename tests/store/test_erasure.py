@@ -240,6 +240,23 @@ def test_an_item_leaves_the_list_that_a_draw_was_from_and_the_rest_cannot_be_dra
         drawn_from(new, "march", 0, reason="another")
 
 
+def test_the_digest_of_a_text_leaves_with_its_item(old, tmp_path):
+    store = Store(shutil.copytree(old, tmp_path / "old"))
+    rows = [(f"i{at:03}", "model", "yes") for at in range(60)]
+    texts = {item: f"text of {item}" for item, *_ in rows}
+    before = draw(store, "march", ratings_of(rows, classifiers=("model",), text=texts), 30)
+    erase(store.root, tmp_path / "new", "item", "i007", "Kim", "a person is named in it")
+    new = Store(tmp_path / "new")
+    (after,) = draws(new)
+    assert after.contents["text"] != before.contents["text"]
+    (file,) = (tmp_path / "new" / "contents").iterdir()
+    assert (file.stem, len(json.loads(file.read_text()))) == (after.contents["text"], 59)
+    left = ratings_of([row for row in rows if row[0] != "i007"], classifiers=("model",), text=texts)
+    assert after.compare_contents(left, new) == "Each item has the same text as in the draw"
+    erase(store.root, tmp_path / "other", "rater", GONE, "Kim", "it")
+    assert draws(Store(tmp_path / "other"))[0].contents == before.contents
+
+
 def test_an_item_that_was_drawn_and_never_rated_is_erased(old, tmp_path):
     """The draw names its pseudonym, so nobody makes it good by what they erase."""
     store = Store(shutil.copytree(old, tmp_path / "old"))
