@@ -296,10 +296,9 @@ def _in_words(facts: Mapping[str, Any]) -> Iterator[str]:
         f"verified: rounds {', '.join(facts['rounds'])}; "
         f"{facts['training_rows']} training rows{tentative}"
     )
-    for whose, key in (("an adjudicator's", "adjudicated"), ("a classifier's", "silver")):
-        if facts[key]:
-            labels = f"{counted(facts[key], 'label')} {'is' if facts[key] == 1 else 'are'}"
-            yield f"  {labels} {whose}; the card says more"
+    if n_silver := facts["silver"]:
+        are = "is" if n_silver == 1 else "are"
+        yield f"  {counted(n_silver, 'label')} {are} a classifier's; the card says more"
     yield f"  its own bytes lead to this decision. {VOUCHED_BY[tuple(facts['vouched_by'])]}"
     for sentence in facts["what_trains"]:
         yield f"  {sentence}"

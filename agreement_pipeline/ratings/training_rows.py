@@ -162,6 +162,7 @@ class TrainingRows:
             f"What trains is {meaning_of(self.trains, self.scale)}. "
             f"{n_resolved:,} of {counted(n_items, 'item')} {trains}.",
             fate_of_singles(n_single, n_items, self.trains),
+            self._describe_adjudication(),
         ]
         for resolution, words in WHY_ITEMS_DO_NOT_TRAIN.items():
             if n := int(self.resolved_as(resolution).sum()):
@@ -173,6 +174,29 @@ class TrainingRows:
                 f"{counted(n, 'tie')} {trains} by the shares alone, without a `label`."
             )
         return tuple(filter(None, sentences))
+
+    def _describe_adjudication(self) -> str:
+        """Agreement says nothing of labels that an adjudicator put in the place of the raters'."""
+        adjudicated = np.flatnonzero(self.resolution == ADJUDICATED)
+        if not len(adjudicated):
+            return ""
+        words = f"Adjudication gave {len(adjudicated):,} of {counted(len(self.resolved), 'label')}."
+        votes = self.votes if self.panel_votes is None else self.panel_votes
+        if votes is None:
+            return words
+        votes = votes[adjudicated]
+        n_ratings = votes.sum(1)
+        n_equal = votes[np.arange(len(votes)), self._label_ids(adjudicated)]
+        is_overruled = (n_equal == 0) & (n_ratings > 0)
+        if not is_overruled.any():
+            return f"{words} On none of these items did it overrule every rater."
+        n_overruled, n_against = int(is_overruled.sum()), int(n_ratings[is_overruled].sum())
+        n_single = int((is_overruled & (n_ratings == 1)).sum())
+        one_rater = f"; {n_single:,} of these items had one rater" if n_single else ""
+        return (
+            f"{words} On {n_overruled:,} of these items it overruled every rater "
+            f"({counted(n_against, 'rating')}{one_rater})."
+        )
 
     @property
     def soft_label(self) -> Array:

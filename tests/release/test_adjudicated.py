@@ -60,7 +60,7 @@ def test_its_description_says_who_gave_the_labels(ingested, capsys):
     found = release(store, {disputed(plain): "no"}, digest)
     for each, said in ((plain, False), (found, True)):
         assert main(["verify", str(each.path)]) == 0
-        assert ("  1 label is an adjudicator's; the card" in capsys.readouterr().out) is said
+        assert ("  Adjudication gave 1 of 90 labels." in capsys.readouterr().out) is said
 
     def protocol(of):
         return json.loads((of.path / "croissant.json").read_text())["rai:dataAnnotationProtocol"]
@@ -122,7 +122,14 @@ def test_an_adjudicator_cannot_give_most_single_labels_anew(store, original):
         changed = singles.head(n_changed).map(others)
         return {**singles.to_dict(), **changed.to_dict()}
 
-    assert len(release(store, answers(70), ratings.digest).train) == 500
+    found = release(store, answers(70), ratings.digest)
+    assert len(found.train) == 500
+    words = (
+        "Adjudication gave 400 of 500 labels. On 70 of these items it overruled every rater "
+        "(70 ratings; 70 of these items had one rater)."
+    )
+    assert words in found.what_trains
+    assert f"- {words}" in (found.path / "README.md").read_text()
     with pytest.raises(
         ReleaseHeldError,
         match=r"against the only rater on 71 of the 500 items that several raters or an "
@@ -142,9 +149,15 @@ def test_the_card_says_how_many_labels_no_rater_gave(ingested):
     found = release(store, labels, digest)
     card = (found.path / "README.md").read_text()
     assert (
-        "4 labels are those of an adjudicator. On 3 of these items all raters gave one other label."
+        "- Adjudication gave 4 of 90 labels. On 3 of these items it overruled every rater "
+        "(9 ratings)."
     ) in card
-    assert "adjudicator. On" not in (plain.path / "README.md").read_text()
+    assert "Adjudication" not in (plain.path / "README.md").read_text()
+    agreeing = dict(plain.train[["id", "label"]].head(2).to_numpy())
+    assert (
+        "Adjudication gave 2 of 90 labels. On none of these items did it overrule every rater."
+        in release(store, agreeing, digest).what_trains
+    )
     assert found.labels.resolved_as("adjudicated").sum() == 4
 
 

@@ -128,26 +128,23 @@ def test_the_card_says_what_was_found_and_means_nothing_else(store, original):
     ] == ["default", "annotations"]
 
 
-def test_the_card_counts_one_item_as_one_and_relabelled_items_as_no_adjudicators():
-    """All raters agreed on five of the items, of which an adjudicator labelled one at most."""
-    rows = {"train": 1, "unresolved": 1, "adjudicated": 1, "overruled": 5}
+def test_the_card_counts_one_item_as_one():
+    rows = {"train": 1, "unresolved": 1}
     told = {"rows": {**rows, "relabelled": 9}, "rounds": {}, "gold_in_another_round": {"w1": 1}}
     said = card("p", {}, told, LENIENT, Contract.default(), SCALE)
     assert "1 item has a training label; 1 is unresolved." in said
     assert "1 item of round w1 is left out, since another round calls it gold." in said
-    assert "1 label is that of an adjudicator. On 5 items all raters gave one other label." in said
 
 
 def test_the_card_writes_thousands_as_the_pages_do():
-    rows = {"train": 3000, "unresolved": 1200, "adjudicated": 1000}
-    told = {"rows": {**rows, "overruled": 1050}, "rounds": {"w1": {"counts": {"items": 4200}}}}
+    rows = {"train": 3000, "unresolved": 1200}
+    told = {"rows": rows, "rounds": {"w1": {"counts": {"items": 4200}}}}
     verdict = {"measure": "m", "scope": "round", "value": None, "n_items": 4200, "effect": "hold"}
     verdicts = [{**verdict, "verdict": "reliable", "reason": "since"}]
     decision = {"findings": [], "waivers": [], "verdicts": verdicts}
     decisions = {"w1": {**decision, "version": 1, "tentative": False}}
     said = card("p", decisions, told, LENIENT, Contract.default(), SCALE)
     assert "3,000 items have a training label; 1,200 are unresolved." in said
-    assert "1,000 labels are those of an adjudicator. On 1,050 of these items" in said
     assert said.count("| 4,200 |") == 2
 
 
