@@ -3,6 +3,7 @@
 Every value keeps its line, so that an error can name the line.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from difflib import get_close_matches
@@ -35,6 +36,9 @@ MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
 MAX_WORDS, MAX_MISTAKES = 40_000, 50
 """So many keys and values are read of a file in a second, and so many mistakes are named."""
+
+AMBIGUOUS_NUMBER = re.compile(r"[-+]?(0[0-9_]+|[0-9][0-9_]*(:[0-9]+)+)")
+"""YAML 1.1 reads 010 as 8 and 1:30 as 90."""
 
 UNKNOWN = ("extra_forbidden", "unexpected_keyword_argument")
 TEXT, NUMBER, WHOLE_NUMBER, MAPPING = (
@@ -330,6 +334,7 @@ def _note_lines(
     if node is None:
         return
     lines[key_path] = node.start_mark.line + 1
+    _refuse_ambiguous_number(node, path, error)
     if isinstance(node, yaml.SequenceNode):
         for number, value in enumerate(node.value):
             _note_lines(value, (*key_path, number), lines, path, error)
@@ -340,5 +345,17 @@ def _note_lines(
                     f"{path}:{key.start_mark.line + 1}: found key {key.value!r} twice; "
                     "expected each key once. Remove one."
                 )
+            _refuse_ambiguous_number(key, path, error)
             _note_lines(value, (*key_path, key.value), lines, path, error)
             lines[(*key_path, key.value)] = key.start_mark.line + 1
+
+
+def _refuse_ambiguous_number(node: yaml.Node, path: Path, error: type[AgreementError]) -> None:
+    is_whole_number = node.tag == "tag:yaml.org,2002:int"
+    if is_whole_number and AMBIGUOUS_NUMBER.fullmatch(node.value):
+        number = yaml.load(node.value, Loader=LOADER)
+        raise error(
+            f"{path}:{node.start_mark.line + 1}: found {node.value}, which YAML 1.1 reads as "
+            f"{number}; expected a number that everybody reads alike. Write {number}, or put a "
+            "text in quotes."
+        )

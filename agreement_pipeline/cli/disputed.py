@@ -3,7 +3,7 @@ from pathlib import Path
 import click
 
 from agreement_pipeline.cli.options import OUTPUT, command, option, tasks_options
-from agreement_pipeline.cli.output import say_aside, say_or_write
+from agreement_pipeline.cli.output import say_aside, write_tasks
 from agreement_pipeline.evidence import FORMS, ORDERS, Order
 
 PROJECTS = Path("configs/projects")
@@ -35,7 +35,8 @@ def disputed(project: str, round_name: str, form: str, by: Order, output: Path |
     path = PROJECTS / f"{project}.yaml"
     opened_project = Project(load_project(path if path.exists() else Path(project)))
     ratings = opened_project.store.ratings(round_name)
-    text = written_tasks(tasks(ratings, by), ratings.scale.names, form)
-    say_or_write(text, output)
+    tasks_of_round = tasks(ratings, by)
+    text = written_tasks(tasks_of_round, ratings.scale.names, form)
+    write_tasks(tasks_of_round, text, form, output)
     say_aside(COMES_BACK)
     return 0

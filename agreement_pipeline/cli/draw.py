@@ -20,7 +20,7 @@ from agreement_pipeline.cli.options import (
     table_options,
     tasks_options,
 )
-from agreement_pipeline.cli.output import say_aside, say_or_write
+from agreement_pipeline.cli.output import say_aside, write_tasks
 from agreement_pipeline.evidence import FORMS
 from agreement_pipeline.text import joined
 
@@ -85,7 +85,7 @@ def _draw_of_round(
             f"for a second panel. Deliver {round_name} again with their labels."
         )
     tasks = blind_tasks(ratings, items, name)
-    say_or_write(written_tasks(tasks, ratings.scale.names, form), output)
+    write_tasks(tasks, written_tasks(tasks, ratings.scale.names, form), form, output)
     of_round = f"{len(items):,} of the items of {round_name} ({version.ratings_digest[:12]})"
     say_aside(f"drawn: {of_round}. {step}")
     return 0
@@ -224,6 +224,6 @@ def draw(
     tasks = blind_tasks(items, draw_made.items, draw_made.seed)
     names = {name: reading[name] for name in ("item", "rater", "label")}
     text = written_tasks(tasks, items.scale.names, form, names)
-    say_or_write(text, output)
+    write_tasks(tasks, text, form, output)
     say_aside(f"drawn{' before' if same_draw else ''}: {draw_made.in_words}")
     return 0

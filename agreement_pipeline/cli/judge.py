@@ -31,7 +31,7 @@ from agreement_pipeline.cli.options import (
     table_options,
     why_in_json,
 )
-from agreement_pipeline.cli.output import as_json, say, say_aside
+from agreement_pipeline.cli.output import as_json, refuse_to_replace, say, say_aside
 from agreement_pipeline.contract import Contract
 from agreement_pipeline.errors import (
     EXPECTED,
@@ -180,6 +180,8 @@ def judge(
         raise click.UsageError("found --statement; expected tables in files with it.")
     if target and target.exists() and any(map(target.samefile, files)):
         raise click.UsageError(f"--statement: found {target}, a table; expected another file.")
+    if target:
+        refuse_to_replace(target)
     several = len(files) > 1 or not of_tables
     digests = _digests(files) if target else {}
     answers = [_answer(request, output, several=several) for request in requests]

@@ -43,6 +43,32 @@ def say_or_write(text: str, output: Path | None) -> None:
         say_aside(f"written: {output}")
 
 
+def refuse_to_replace(target: Path) -> None:
+    """A statement takes the place of a file only if that is an unsigned statement too."""
+    from agreement_pipeline.release import is_unsigned_statement
+
+    if target.exists() and not is_unsigned_statement(target.read_bytes()):
+        raise click.UsageError(
+            f"--statement: found {target}, which is no unsigned statement; expected a new file, "
+            "or an unsigned statement to replace. Name another file."
+        )
+
+
+def write_tasks(
+    tasks: Sequence[Mapping[str, str]], text: str, form: str, output: Path | None
+) -> None:
+    from agreement_pipeline.evidence import formula_items
+    from agreement_pipeline.text import counted, listed
+
+    say_or_write(text, output)
+    if form == "csv" and (items := formula_items(tasks)):
+        say_aside(
+            f"warning: in a spreadsheet, {counted(len(items), 'task')} would be read as formulas, "
+            f"{listed(items, 3)}. Import the file with all columns as text, or write the tasks in "
+            "another form (--format)."
+        )
+
+
 def write_binary(data: bytes) -> None:
     """A terminal cannot show the bytes, so they are refused there."""
     end_progress()

@@ -17,7 +17,7 @@ from agreement_pipeline.cli.options import (
     output_option,
     store_option,
 )
-from agreement_pipeline.cli.output import as_json, say
+from agreement_pipeline.cli.output import as_json, refuse_to_replace, say
 from agreement_pipeline.errors import PolicyError, ReleaseHeldError, ReleaseInvalidError
 from agreement_pipeline.policy import TENTATIVE, Policy, Rule, Silver, describe_waived
 from agreement_pipeline.report import printable
@@ -141,6 +141,8 @@ def verify(
         raise click.UsageError(
             f"--statement: found {target} inside the release; expected a file beside it."
         )
+    if target:
+        refuse_to_replace(target)
     by = Signed(signed, signed_by) if signed and signed_by else None
     opened_store = Store(store) if store else None
     demands = replace(_demands(require), without_waivers=no_waivers, today=today, signed=by)

@@ -20,6 +20,7 @@ from agreement_pipeline.evidence.disputed import (
     blind_tasks as blind_tasks,
     disputed as disputed,
     tasks as tasks,
+    formula_items as formula_items,
     written_tasks as written_tasks,
 )
 from agreement_pipeline.evidence.figure import (

@@ -39,6 +39,8 @@ COMES_BACK = (
 Order = Literal["disagreement", "influence"]
 ORDERS: tuple[str, ...] = get_args(Order)
 COLUMNS = ("item", "text", "label", "said", "share", "influence", "resolution", "ratings_digest")
+FREE_TEXTS = ("item", "text", "said")
+"""The columns of tasks in which a delivery may put anything."""
 Task = Mapping[str, str]
 AS_IN_TASKS: Task = MappingProxyType({})
 
@@ -207,6 +209,17 @@ def written_tasks(
     if form == "prodigy":
         return "".join(f"{json.dumps(record, ensure_ascii=False)}\n" for record in records)
     return f"{json.dumps(records, ensure_ascii=False, indent=1)}\n"
+
+
+def formula_items(tasks: Sequence[Task]) -> list[str]:
+    """The items of tasks with a cell that a spreadsheet would take for a formula. The file keeps
+    such a cell as it is, because what comes back must be what was delivered.
+    """
+    return [
+        task["item"]
+        for task in tasks
+        if any(task.get(name, "").lstrip().startswith(("=", "+", "-", "@")) for name in FREE_TEXTS)
+    ]
 
 
 def rename_columns(task: Task, names: Task) -> dict[str, str]:

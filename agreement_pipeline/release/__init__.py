@@ -37,7 +37,12 @@ from agreement_pipeline.release.opening import (
 )
 from agreement_pipeline.release.publication import Publication
 from agreement_pipeline.release.relabelling import is_sample_of_relabelled, sample_name
-from agreement_pipeline.release.statements import Signed, statement_of, statement
+from agreement_pipeline.release.statements import (
+    Signed,
+    is_unsigned_statement,
+    statement,
+    statement_of,
+)
 
 __all__ = [
     "ANY_KEY",
@@ -66,6 +71,7 @@ __all__ = [
     "found_by_gate",
     "is_last_decision",
     "is_sample_of_relabelled",
+    "is_unsigned_statement",
     "judge_delivered",
     "judge_round",
     "judge_version",

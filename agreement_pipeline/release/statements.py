@@ -78,6 +78,15 @@ def statement(
     return as_json({"payloadType": PAYLOAD, "payload": payload, "signatures": []})
 
 
+def is_unsigned_statement(content: bytes) -> bool:
+    """True for a file that `statement` wrote and nobody signed. Another one must not be lost."""
+    try:
+        envelope = json.loads(content)
+        return bool(envelope["payloadType"] == PAYLOAD and envelope["signatures"] == [])
+    except MISREAD:
+        return False
+
+
 def statement_of(release: Release, created_at: datetime) -> bytes:
     return statement(
         {MANIFEST: release.manifest_digest}, release.decisions, release.policy, created_at

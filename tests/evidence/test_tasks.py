@@ -140,6 +140,22 @@ def test_the_command_writes_a_file_or_prints(project, ratings, capsys):
     ]
 
 
+@pytest.mark.parametrize("start", ["=", "\t=", " +", "-", "\r\n@"])
+def test_texts_that_a_spreadsheet_would_compute_are_named_and_stay(start, tmp_path, capsys):
+    rows = [("i1", "model", "yes"), ("i2", "model", "no"), ("i3", "model", "no")]
+    frame = pd.DataFrame(rows, columns=["item", "rater", "label"])
+    frame["text"] = ["fine", f"{start}HYPERLINK(1)", "fine = too"]
+    frame.to_parquet(tmp_path / "table.parquet")
+    tasks_file = tmp_path / "tasks.csv"
+    asked = ["draw", str(tmp_path / "table.parquet"), "--n", "3", "--store", str(tmp_path / "s")]
+    assert main([*asked, "--output", str(tasks_file)]) == 0
+    assert "1 task would be read as formulas, ['i2']. Import the file" in capsys.readouterr().err
+    with tasks_file.open(newline="") as file:
+        assert [row["text"] for row in csv.DictReader(file)] == frame["text"].tolist()
+    assert main([*asked, "--format", "label-studio"]) == 0
+    assert "formulas" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("words", "said"), [(["posts", "w9"], "w9"), (["other", "w1"], "other")])
 def test_an_unknown_project_or_round_is_an_error(project, capsys, words, said):
     assert main(["disputed", *words]) == 2

@@ -240,6 +240,26 @@ def test_verify_writes_a_statement_and_asks_for_its_signature(release, files, ca
     assert "expected both or none" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("content", [b"", b"{}", b'{"payloadType": "text/plain"}', b"[1]", b"\xff"])
+def test_a_statement_replaces_no_other_file(release, tmp_path, capsys, content):
+    """The log of a store is a file as any other."""
+    target = tmp_path / "000001.json"
+    target.write_bytes(content)
+    assert main(["verify", str(release.path), "--statement", str(target)]) == 2
+    assert "which is no unsigned statement; expected a new file" in capsys.readouterr().err
+    assert target.read_bytes() == content
+
+
+def test_a_statement_replaces_an_unsigned_one_and_no_signed_one(release, files):
+    envelope, _ = files
+    asked = ["verify", str(release.path), "--statement", str(envelope)]
+    assert (main(asked), main(asked)) == (0, 0)
+    signed_statement = signed(envelope.read_bytes(), MAKERS["Ed25519"]())
+    envelope.write_text(signed_statement)
+    assert main(asked) == 2
+    assert envelope.read_text() == signed_statement
+
+
 def test_no_statement_is_written_into_a_release(release, capsys):
     target = Path(release.path) / "manifest.json"
     before = target.read_bytes()
