@@ -50,6 +50,7 @@ from agreement_pipeline.orchestration.metadata import (
     refused,
     release_metadata,
     rendered,
+    row_count,
     table,
 )
 from agreement_pipeline.orchestration.metrics import record_decision
@@ -60,7 +61,7 @@ from agreement_pipeline.orchestration.runs import (
     NOT_AGAIN,
     NOT_RELEASED,
     Result,
-    decide_as,
+    begin_step,
     failure,
     or_fail,
     progress,
@@ -149,7 +150,7 @@ def annotations(project: Project, round_name: str) -> tuple[Result, Checked]:
             *checks.suite_results(contract.suite, by_suite),
         ],
         metadata={
-            "dagster/row_count": len(ratings),
+            **row_count(len(ratings), by_round=True),
             **rendered(delivery(ratings, (*settings.classifiers, *settings.optional_classifiers))),
             "source": version.source,
             "ratings_digest": version.ratings_digest[:12],
@@ -280,7 +281,7 @@ def drawn_items(project: Project) -> Result:
 
 def release(project: Project) -> Result:
     """The admitted rounds together. Each is judged again from its bytes."""
-    return _released(project.release(), [checks.released_together()])
+    return _released(project.release(), [checks.released_together()], by_round=False)
 
 
 def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Result]:
@@ -291,6 +292,8 @@ def reassessment(host: Host, context: dg.AssetExecutionContext) -> Iterator[Resu
     released. What fails for one round ends nothing. A run that is ended in the middle, or a release
     that fails, is gone on with by the next run.
     """
+    # Thousands of rounds would be thousands of runs. So this one shows what changed on the pages
+    # of `acceptability` and `training_data` itself, though it does not own them.
     counts = {"rounds": 0, "decided_anew": 0, "withdrawn": 0}
     changed_rows: list[dict[str, str]] = []
     failed: dict[str, str] = {}
@@ -356,11 +359,13 @@ def _agreement(stored: StoredRound, question: Question, **extra_sections: Conten
     )
 
 
-def _released(released: Release, results: Sequence[dg.AssetCheckResult] = ()) -> Result:
+def _released(
+    released: Release, results: Sequence[dg.AssetCheckResult] = (), *, by_round: bool = True
+) -> Result:
     return dg.MaterializeResult(
         data_version=dg.DataVersion(released.path.name),
         check_results=list(results),
-        metadata=release_metadata(released),
+        metadata=release_metadata(released, by_round=by_round),
     )
 
 
@@ -411,6 +416,8 @@ def _log(
     tags = (
         {DATA_VERSION: materialization.data_version.value} if materialization.data_version else {}
     )
+    # It has no code version: beside one, Dagster expects the event of each parent, which is
+    # written only after this one. Without it, Dagster compares the times of both.
     context.log_event(
         dg.AssetMaterialization(asset, None, materialization.metadata, round_name, tags)
     )
@@ -481,7 +488,7 @@ class RoundRun:
         self.errors: dict[str, Exception] = {}
 
     def results(self) -> Iterator[Result | dg.AssetCheckResult]:
-        self._or_fail(lambda: decide_as(self.context, self.project.store))
+        self._or_fail(lambda: begin_step(self.context, self.project.store))
         self.context.instance.add_run_tags(self.context.run.run_id, {PROJECT: self.project.name})
         selected = [
             name
@@ -635,7 +642,7 @@ def _build_asset(host: Host, step: Callable[..., Any]) -> dg.AssetsDefinition:
         pool=str(host.partitions.name),
     )
     def compute(context: dg.AssetExecutionContext) -> Iterator[dg.MaterializeResult]:  # type: ignore[type-arg]  # Dagster reads the bare class
-        or_fail(context, lambda: decide_as(context, host.project.store))
+        or_fail(context, lambda: begin_step(context, host.project.store))
         with progress(context.log.info, name):
             if step is reassessment:
                 yield from reassessment(host, context)

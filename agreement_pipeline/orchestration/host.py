@@ -18,8 +18,8 @@ TRANSLATED = ("key", "group_name", "tags", "owners", "metadata", "description")
 
 
 class Asset(NamedTuple):
-    """`kind` stands in its corner, and `shows` is a tag to filter by. What other assets train on
-    `is_loaded` as a value.
+    """`kind` says how it is stored, or that Python makes it for the UI alone. `shows` is a tag to
+    filter by. What other assets train on `is_loaded` as a value.
     """
 
     kind: str
@@ -30,20 +30,20 @@ class Asset(NamedTuple):
 
 
 ASSETS = {
-    "annotations": Asset("table", "ratings"),
-    "rating_patterns": Asset("table", "ratings", "annotations"),
-    "inter_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
-    "intra_rater_agreement": Asset("numpy", "evidence", "rating_patterns"),
-    "classifier_agreement": Asset("numpy", "evidence", "rating_patterns"),
-    "disputed_items": Asset("table", "evidence", "annotations"),
+    "annotations": Asset("parquet", "ratings"),
+    "rating_patterns": Asset("python", "ratings", "annotations"),
+    "inter_rater_agreement": Asset("python", "evidence", "rating_patterns"),
+    "intra_rater_agreement": Asset("python", "evidence", "rating_patterns"),
+    "classifier_agreement": Asset("python", "evidence", "rating_patterns"),
+    "disputed_items": Asset("python", "evidence", "annotations"),
     "acceptability": Asset("python", "decision", "annotations"),
     "training_data": Asset("parquet", "training-data", "acceptability", is_loaded=True),
     "agreement_history": Asset("dashboard", "decision", "acceptability", by_round=False),
     "release": Asset("parquet", "training-data", "training_data", by_round=False, is_loaded=True),
     "reassessment": Asset("python", "decision", "annotations", by_round=False),
     "round_page": Asset("dashboard", "decision", "annotations"),
-    "drawn_items": Asset("table", "evidence", by_round=False),
-    "delivered_table": Asset("table", "ratings", by_round=False),
+    "drawn_items": Asset("csv", "evidence", by_round=False),
+    "delivered_table": Asset("parquet", "ratings", by_round=False),
 }
 """The last assets are there only if the project keeps pages, has populations, or has a source that
 gives all rounds in one table.
@@ -75,7 +75,7 @@ class Host:
             group_name=self.project.name,
             owners=list(self.project.settings.owners),
             code_version=self._code_version,
-            kinds={asset.kind},
+            kinds=self._kinds(name),
             tags={"agreement_pipeline/shows": asset.shows},
         )
         translated = self.translate(spec) if self.translate else spec
@@ -99,6 +99,13 @@ class Host:
             condition = dg.AutomationCondition.eager()
             return completed.replace_attributes(automation_condition=condition)
         return completed
+
+    def _kinds(self, name: str) -> set[str]:
+        if name == "annotations" and self.project.contract.suite:
+            return {ASSETS[name].kind, "greatexpectations"}
+        if name == "delivered_table" and self.project.source is not None:
+            return {self.project.source.ending.removeprefix(".")}
+        return {ASSETS[name].kind}
 
     @cached_property
     def _code_version(self) -> str:

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import dagster as dg
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from agreement_pipeline.evidence import (
     RULE_COLUMNS,
@@ -186,17 +187,22 @@ def _bullets(reasons: Sequence[str]) -> str:
     return "\n".join([*lines[:n], *overflow])
 
 
-def release_metadata(released: Release) -> dict[str, Any]:
-    rows = released.labels.resolved
-    sample_rows = released.first_training_rows(20)
+def row_count(count: int, *, by_round: bool) -> dict[str, int]:
+    """Dagster tells the rows of a partition from those of the whole table."""
+    return {f"dagster/{'partition_row_count' if by_round else 'row_count'}": count}
+
+
+def release_metadata(released: Release, *, by_round: bool) -> dict[str, Any]:
+    sample_rows, path = released.first_training_rows(20), released.path
     return {
-        "path": dg.MetadataValue.path(str(released.path)),
+        "path": dg.MetadataValue.path(str(path)),
+        "dagster/uri": path.absolute().as_uri() if isinstance(path, Path) else str(path),
         "rounds": ", ".join(released.rounds),
-        "dagster/row_count": len(rows),
+        **row_count(len(released.labels.resolved), by_round=by_round),
         "tentative": released.tentative,
         "trains": released.trains.label if released.trains else "",
         "what_trains": dg.MetadataValue.md("\n\n".join(released.what_trains)),
-        **first_rows(sample_rows),
+        **first_rows(sample_rows, released.train_schema),
     }
 
 
@@ -234,10 +240,21 @@ def opened_table(name: str, frame: pd.DataFrame) -> dict[str, Any]:
     return {name: dg.MetadataValue.md(text.ljust(IN_PLACE + 1))}
 
 
-def first_rows(frame: pd.DataFrame) -> dict[str, Any]:
-    kinds = {str(name): str(frame[name].dtype) for name in frame}
-    schema = _schema(kinds, DATA_COLUMNS, OF_DATA)
-    return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": schema}
+def first_rows(frame: pd.DataFrame, schema: pa.Schema | None = None) -> dict[str, Any]:
+    """The first rows of a table, and its columns: of these rows, if no `schema` tells them."""
+    if schema is None:
+        schema = pa.Schema.from_pandas(frame, preserve_index=False)
+    type_by_column = {field.name: _name_of_type(field.type) for field in schema}
+    columns = _schema(type_by_column, DATA_COLUMNS, OF_DATA)
+    return {**opened_table(FIRST_ROWS, frame), "dagster/column_schema": columns}
+
+
+def _name_of_type(arrow_type: pa.DataType) -> str:
+    if pa.types.is_dictionary(arrow_type):
+        return _name_of_type(arrow_type.value_type)
+    if pa.types.is_list(arrow_type):
+        return f"list<{_name_of_type(arrow_type.value_type)}>"
+    return str(arrow_type).removeprefix("large_")
 
 
 def _readable(name: str, frame: pd.DataFrame) -> pd.DataFrame:

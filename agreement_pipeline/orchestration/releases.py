@@ -13,7 +13,7 @@ import pyarrow as pa
 from agreement_pipeline.errors import ProjectError, ReleaseHeldError
 from agreement_pipeline.orchestration.compat import definitions_around
 from agreement_pipeline.orchestration.host import PROJECT, Host, rounds_of
-from agreement_pipeline.orchestration.runs import decide_as, or_fail
+from agreement_pipeline.orchestration.runs import begin_step, or_fail
 from agreement_pipeline.projects import Project
 from agreement_pipeline.ratings import in_pandas
 from agreement_pipeline.release import Release
@@ -51,7 +51,7 @@ class ReleaseIOManager(dg.IOManager):
         run, of_round = _loading_run(context), _round_of(context)
         if run is None:
             return self._load(context, of_round)
-        or_fail(run, lambda: decide_as(run, self.host.project.store))
+        or_fail(run, lambda: begin_step(run, self.host.project.store))
         to_decision = self.host.to_decision(of_round)
         return or_fail(run, lambda: self._load(context, of_round), to_decision)
 
@@ -214,7 +214,7 @@ def release_of(context: dg.AssetExecutionContext, project: str | None = None) ->
         The round is held or was never delivered, or its bytes were edited. It is not tried again.
     """
     host, name = or_fail(context, lambda: _find_host(context, project))
-    or_fail(context, lambda: decide_as(context, host.project.store))
+    or_fail(context, lambda: begin_step(context, host.project.store))
     to_decision = host.to_decision(name)
     return or_fail(context, lambda: _release_and_warn(host.project, name, context.log), to_decision)
 

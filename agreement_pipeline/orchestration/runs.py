@@ -101,6 +101,25 @@ def _tag_fault(context: RunContext, error: BaseException, message: str, is_decid
         tag(context, NOT_JUDGED, message, **tags)
 
 
+def begin_step(context: RunContext, store: Store) -> None:
+    """What it does is done by the code location of its run."""
+    _clear_tags_of_parent(context)
+    decide_as(context, store)
+
+
+def _clear_tags_of_parent(context: RunContext) -> None:
+    """A run that is made again begins with the tags of the run before it, and with the reason why
+    that one failed. Tags cannot be taken away.
+    """
+    if context.run.parent_run_id is None:
+        return
+    run = context.instance.get_run_by_id(context.run.run_id)
+    if run is None or run.tags.get(DECISION) == ADMITTED:  # by a step before this one
+        return
+    inherited = [name for name in (DECISION, REASON_TAG, FAULT, UNRELEASED) if run.tags.get(name)]
+    context.instance.add_run_tags(run.run_id, dict.fromkeys(inherited, ""))
+
+
 def decide_as(context: RunContext, store: Store) -> None:
     """A run in Python has no code location."""
     origin = context.run.remote_job_origin

@@ -174,8 +174,12 @@ class Release:
     @cached_property
     def train_arrow(self) -> pa.Table:
         """The training rows, as in the Parquet file, in a table of Arrow."""
-        rows = self.tables[TRAIN]
-        return pa.Table.from_batches(rows.to_batches(), rows.schema)
+        return pa.Table.from_batches(self.tables[TRAIN].to_batches(), self.train_schema)
+
+    @property
+    def train_schema(self) -> pa.Schema:
+        """The columns of the training rows, with their types."""
+        return self.tables[TRAIN].schema
 
     def first_training_rows(self, count: int) -> pd.DataFrame:
         labels = self.labels

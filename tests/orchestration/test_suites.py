@@ -228,6 +228,12 @@ def test_great_expectations_is_asked_once_in_a_run_of_a_round(listings, monkeypa
     assert len(calls) == 1
 
 
+def test_annotations_with_a_suite_are_of_the_kind_great_expectations(listings):
+    specs = listings.definitions.resolve_all_asset_specs()
+    kinds = {spec.key.path[-1]: spec.kinds for spec in specs}
+    assert kinds["annotations"] == {"parquet", "greatexpectations"}
+
+
 def test_a_delivery_that_is_no_round_shows_what_the_suite_finds(listings):
     twice = frame()
     twice.loc[1, ["item", "rater", "label"]] = ["i000", "ana", "hateful"]

@@ -4,6 +4,7 @@ import time
 
 import dagster as dg
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from agreement_pipeline.errors import ProjectError
@@ -301,10 +302,15 @@ def test_a_refused_round_opens_with_the_decision_and_why_and_which_rule(line):
     assert first["value"].count("…") == 1
 
 
+def kinds_of(line) -> dict[str, set[str]]:
+    return {spec.key.path[-1]: spec.kinds for spec in line.definitions.resolve_all_asset_specs()}
+
+
 def test_assets_have_a_kind_an_owner_and_a_tag_to_filter_by(line):
     line.settings = line.settings.model_copy(update={"owners": ("team:nlp",)})
     specs = line.definitions.resolve_all_asset_specs()
-    assert {spec.key.path[-1]: sorted(spec.kinds) for spec in specs}["training_data"] == ["parquet"]
+    stored = {name for name, kinds in kinds_of(line).items() if kinds == {"parquet"}}
+    assert stored == {"annotations", "training_data", "release"}
     assert all(len(spec.kinds) == 1 and spec.owners == ["team:nlp"] for spec in specs)
     assert {spec.tags["agreement_pipeline/shows"] for spec in specs} == {
         "ratings",
@@ -314,12 +320,40 @@ def test_assets_have_a_kind_an_owner_and_a_tag_to_filter_by(line):
     }
 
 
-def test_ratings_and_training_data_show_their_columns(line):
+def test_ratings_and_training_data_show_their_columns_rows_and_place(line):
     line.deliver("w1", GOOD)
     result = line.decide("w1")
-    for asset, column in (("annotations", "rater"), ("training_data", "soft_label")):
-        schema = materialized(result, asset).metadata["dagster/column_schema"].schema
-        assert column in [each.name for each in schema.columns]
+    ratings, of_round = (
+        materialized(result, name).metadata for name in ("annotations", "training_data")
+    )
+    (folder,) = line.released()
+    (path,) = folder.glob("data/*.parquet")
+    table = pq.read_table(path)
+
+    types = {each.name: each.type for each in ratings["dagster/column_schema"].schema.columns}
+    assert types == {
+        "item": "string",
+        "rater": "string",
+        "label": "string",
+        "occurrence": "int32",
+        "earlier": "bool",
+    }
+    types = {each.name: each.type for each in of_round["dagster/column_schema"].schema.columns}
+    assert types.keys() == {*table.column_names}
+    assert [types[name] for name in ("label", "label_id", "votes", "soft_label")] == [
+        "string",
+        "int64",
+        "list<int64>",
+        "list<double>",
+    ]
+    assert ratings["dagster/partition_row_count"].value == len(GOOD)
+    assert of_round["dagster/partition_row_count"].value == len(table)
+    assert of_round["dagster/uri"].value == folder.as_uri()
+
+    job = line.definitions.resolve_job_def("reviews_release")
+    together = materialized(job.execute_in_process(instance=line.instance), "release").metadata
+    assert together["dagster/row_count"].value == len(table)
+    assert not {"dagster/row_count"} & {*ratings, *of_round}
 
 
 def test_the_history_says_that_the_next_round_is_overdue(line, monkeypatch):
